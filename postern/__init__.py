@@ -1,0 +1,1 @@
+"""Postern: e-mail delivery and customer identity behind one HTTP API."""

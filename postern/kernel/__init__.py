@@ -1,0 +1,1 @@
+"""The kernel: what every feature stands on, and what knows no feature."""

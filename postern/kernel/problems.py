@@ -1,0 +1,136 @@
+"""Everything that can go wrong on purpose (RFC 9457).
+
+* Problem
+  - Refused        400  the request makes no sense
+  - Unknown        401  we do not know who is asking
+  - Forbidden      403  we know, and the answer is no
+  - Missing        404  no such record in this project
+  - Conflict       409  true elsewhere at the same time
+  - Stale          412  the record changed since it was read
+  - TooLarge       413  more than we take
+  - Unprocessable  422  well formed, but a rule forbids it
+  - Limited        429  too many, come back later
+  - Unavailable    503  not now, come back later
+
+Subclass next to the rule it protects; the docstring is the message callers read.
+"""
+
+import re
+from typing import ClassVar
+
+from postern.kernel.values import Record
+
+
+class Fault(Record):
+    """One thing that is wrong with a request, and where."""
+
+    path: str
+    """JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`."""
+    code: str
+    message: str
+
+
+class Problem(Exception):  # noqa: N818 - the word of RFC 9457
+    """Something went wrong."""
+
+    status: ClassVar[int] = 500
+    retry_after_seconds: int | None = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        errors: list[Fault] | None = None,
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(message or self.message())
+        self.detail = str(self)
+        self.errors = errors or []
+        if retry_after_seconds is not None:
+            self.retry_after_seconds = retry_after_seconds
+
+    @classmethod
+    def message(cls) -> str:
+        """The sentence that callers read unless the raiser has a better one."""
+        return re.sub(r"\s+", " ", (cls.__doc__ or "Something went wrong.").strip())
+
+    @classmethod
+    def code(cls) -> str:
+        """A stable name for programs: AudienceMissing becomes `audience_missing`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def title(cls) -> str:
+        """A short name for people: AudienceMissing becomes `Audience missing`."""
+        return cls.code().replace("_", " ").capitalize()
+
+
+class Refused(Problem):
+    """The request makes no sense."""
+
+    status = 400
+
+
+class Invalid(Refused):
+    """Some of the values sent are not valid; `errors` says which."""
+
+    @classmethod
+    def at(cls, path: str, message: str, code: str = "invalid") -> "Invalid":
+        """One bad value, at the JSON pointer `path`."""
+        return cls(message, errors=[Fault(path=path, code=code, message=message)])
+
+
+class Unknown(Problem):
+    """This needs a credential: send `Authorization: Bearer …`."""
+
+    status = 401
+
+
+class Forbidden(Problem):
+    """This credential may not do that."""
+
+    status = 403
+
+
+class Missing(Problem):
+    """There is no such record here."""
+
+    status = 404
+
+
+class Conflict(Problem):
+    """That does not fit the present state."""
+
+    status = 409
+
+
+class Stale(Problem):
+    """The record has changed since you read it; fetch it again."""
+
+    status = 412
+
+
+class TooLarge(Problem):
+    """That is more than we take in one request."""
+
+    status = 413
+
+
+class Unprocessable(Problem):
+    """Well formed, but a rule forbids it."""
+
+    status = 422
+
+
+class Limited(Problem):
+    """Too many requests; slow down."""
+
+    status = 429
+    retry_after_seconds = 1
+
+
+class Unavailable(Problem):
+    """Not now; try again shortly."""
+
+    status = 503
+    retry_after_seconds = 2
