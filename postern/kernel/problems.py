@@ -30,7 +30,7 @@ class Fault(Record):
     message: str
 
 
-class Problem(Exception):  # noqa: N818 - the word of RFC 9457
+class Problem(Exception):
     """Something went wrong."""
 
     status: ClassVar[int] = 500

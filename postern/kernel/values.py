@@ -3,22 +3,33 @@
 import os
 import time
 from datetime import UTC, datetime
-from typing import Any, dataclass_transform
+from typing import Annotated, Any, dataclass_transform
 from uuid import UUID
 
 import msgspec
+
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An ISO 8601 moment that a caller sends; must say its time zone."""
 
 NO_ID = UUID(int=0)
 """The identifier that no record has: what a malformed identifier is read as."""
 
 
+class KeywordOnly(type(msgspec.Struct)):
+    """Makes every field of every descendant keyword-only, which msgspec does not inherit by itself."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
+        config.setdefault("kw_only", True)
+        return super().__new__(cls, name, bases, namespace, **config)
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Body(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, metaclass=KeywordOnly):
     """Something a caller sent. Unknown fields are refused, so a typo is never silently ignored."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Record(msgspec.Struct, frozen=True, rename="camel", metaclass=KeywordOnly):
     """A row as callers see it: snake_case columns in SQL, camelCase in JSON."""
 
 
@@ -35,11 +46,10 @@ class Removed(Record):
 
 
 def new_id() -> UUID:
-    """A UUIDv7 (RFC 9562 §5.7): sorts by creation time, 74 bits of chance."""
-    millis = time.time_ns() // 1_000_000
-    chance = int.from_bytes(os.urandom(10), "big")
-    high = (millis << 16) | 0x7000 | (chance >> 68)
-    low = (0b10 << 62) | (chance & ((1 << 62) - 1))
+    """A UUIDv7 (RFC 9562 §5.7 and §6.2 method 3): sorts by creation time to 0.25 µs, 62 bits of chance."""
+    millis, nanos = divmod(time.time_ns(), 1_000_000)
+    high = (millis << 16) | 0x7000 | (nanos * 4096 // 1_000_000)
+    low = (0b10 << 62) | (int.from_bytes(os.urandom(8), "big") >> 2)
     return UUID(int=(high << 64) | low)
 
 
@@ -57,8 +67,20 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def encode_hook(value: Any) -> Any:
-    """Teach the JSON encoder the few types it does not know."""
-    if isinstance(value, bytes | memoryview):
-        return bytes(value).decode("utf-8", "replace")
+def _written(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return timestamp(value)
     raise NotImplementedError(f"{type(value).__name__} has no JSON form.")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_written)
+
+
+def to_json(value: Any) -> bytes:
+    """`value` as JSON; moments (`kernel.clock.Moment`) with exactly three decimals."""
+    return _encoder.encode(value)
+
+
+def to_plain(value: Any) -> Any:
+    """`value` as dicts, lists and plain values, as its JSON would decode."""
+    return msgspec.json.decode(to_json(value))

@@ -120,9 +120,7 @@ class Blocklists:
     async def _find(self, zone: Zone, subject: str) -> Finding:
         fault = await self._fault(zone)
         if fault:
-            return Finding(
-                list_name=zone.name, subject_value=subject, standing=Standing.UNKNOWN, reason=fault
-            )
+            return Finding(list_name=zone.name, subject_value=subject, standing=Standing.UNKNOWN, reason=fault)
         prefix = reversed_address(subject) if zone.subject is Subject.ADDRESS else subject
         return await _look_up(self._resolver, zone, prefix, subject)
 

@@ -78,9 +78,7 @@ def parse(text: str) -> DmarcRecord | None:
     without a usable `p` asks for nothing (RFC 9989 §4.7).
     """
     version, *rest = text.split(";")
-    if not re.fullmatch(
-        r"v[ \t]*=[ \t]*DMARC1[ \t]*", version
-    ):  # RFC 9989 §4.8: the version is case-sensitive
+    if not re.fullmatch(r"v[ \t]*=[ \t]*DMARC1[ \t]*", version):  # RFC 9989 §4.8: the version is case-sensitive
         return None
     tags: dict[str, str] = {}
     for part in rest:
@@ -181,9 +179,7 @@ async def aligned(resolver: Resolver, from_domain: str, authenticated: str, mode
         return one == other
     if one.rpartition(".")[2] != other.rpartition(".")[2]:
         return False
-    return await find_organizational_domain(resolver, one) == await find_organizational_domain(
-        resolver, other
-    )
+    return await find_organizational_domain(resolver, one) == await find_organizational_domain(resolver, other)
 
 
 def _applied(record: DmarcRecord, *, own: bool) -> Policy:

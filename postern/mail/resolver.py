@@ -28,7 +28,7 @@ CACHED_ANSWERS = 10_000
 AUTHORITIES_ASKED = 4
 
 
-class NoSuchRecord(Exception):  # noqa: N818 - an answer of the DNS
+class NoSuchRecord(Exception):
     """The DNS says that there is no such record; asking again soon changes nothing."""
 
     def __init__(self, name: str, kind: str, *, nxdomain: bool) -> None:
@@ -36,7 +36,7 @@ class NoSuchRecord(Exception):  # noqa: N818 - an answer of the DNS
         self.name, self.kind, self.nxdomain = name, kind, nxdomain
 
 
-class DnsUnavailable(Exception):  # noqa: N818 - an answer of the DNS
+class DnsUnavailable(Exception):
     """No usable answer, so nothing is known; ask again later."""
 
     def __init__(self, name: str, kind: str, why: str) -> None:
@@ -172,9 +172,7 @@ class Resolver:
             except (NoSuchRecord, DnsUnavailable):
                 continue
         return [
-            server
-            for server in found
-            if self._private_authorities or ipaddress.ip_address(server.address).is_global
+            server for server in found if self._private_authorities or ipaddress.ip_address(server.address).is_global
         ]
 
     async def _ask(self, name: str, kind: str) -> list[Any]:

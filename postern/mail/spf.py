@@ -50,7 +50,7 @@ class SpfResult(Record):
     """How many of the ten lookups were used up."""
 
 
-class SpfRecordBroken(Exception):  # noqa: N818 - a result of RFC 7208
+class SpfRecordBroken(Exception):
     """The record cannot be evaluated (permerror)."""
 
 
@@ -110,9 +110,7 @@ def is_spf(text: str) -> bool:
 class _Evaluation:
     """One evaluation with its counters, shared by all included records."""
 
-    def __init__(
-        self, resolver: Resolver, address: str, sender: str, helo: str, vouching: str | None = None
-    ) -> None:
+    def __init__(self, resolver: Resolver, address: str, sender: str, helo: str, vouching: str | None = None) -> None:
         self.resolver = resolver
         self.address = _unmapped(address)
         local, _, domain = sender.rpartition("@")
@@ -221,11 +219,7 @@ class _Evaluation:
         confirmed: list[str] = []
         for name in claimed[:MOST_NAMES_OF_AN_ADDRESS]:
             try:
-                back = (
-                    await self.resolver.a(name)
-                    if self.address.version == 4
-                    else await self.resolver.aaaa(name)
-                )
+                back = await self.resolver.a(name) if self.address.version == 4 else await self.resolver.aaaa(name)
             except (NoSuchRecord, DnsUnavailable):
                 continue
             if str(self.address) in back and (not wanted or name == wanted or name.endswith("." + wanted)):
@@ -243,16 +237,12 @@ class _Evaluation:
         except NoSuchRecord:
             self.voids += 1
             if self.voids > MOST_VOID_LOOKUPS:
-                raise SpfRecordBroken(
-                    f"More than {MOST_VOID_LOOKUPS} lookups of the record find nothing."
-                ) from None
+                raise SpfRecordBroken(f"More than {MOST_VOID_LOOKUPS} lookups of the record find nothing.") from None
             return []
 
     def near(self, addresses: list[str], term: Term) -> bool:
         prefix = term.prefix4 if self.address.version == 4 else term.prefix6
-        return any(
-            self.address in ipaddress.ip_network((address, prefix), strict=False) for address in addresses
-        )
+        return any(self.address in ipaddress.ip_network((address, prefix), strict=False) for address in addresses)
 
     def count_lookup(self) -> None:
         self.lookups += 1
@@ -373,9 +363,7 @@ def _prefix(digits: str | None, most: int, word: str) -> int:
     return int(digits)
 
 
-def _network(
-    address: str, prefix: int, name: str, word: str
-) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def _network(address: str, prefix: int, name: str, word: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
         if name == "ip4":
             return ipaddress.IPv4Network((address, prefix), strict=False)

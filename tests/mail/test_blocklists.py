@@ -65,9 +65,7 @@ async def test_every_list_is_asked_about_what_it_lists(zone, resolver):
     ],
 )
 async def test_error_codes_are_unknown_and_never_a_listing(zone, resolver, asked, codes, standing):
-    subject = (
-        {"addresses": ["192.0.2.10"]} if asked.subject is Subject.ADDRESS else {"domains": ["192.0.2.10"]}
-    )
+    subject = {"addresses": ["192.0.2.10"]} if asked.subject is Subject.ADDRESS else {"domains": ["192.0.2.10"]}
     prefix = "10.2.0.192" if asked.subject is Subject.ADDRESS else "192.0.2.10"
     zone.set(f"{prefix}.{asked.name}", "A", *codes)
     (found,) = await Blocklists(resolver, [asked]).check(**subject)

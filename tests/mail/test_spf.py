@@ -131,9 +131,7 @@ async def test_eleven_exchangers_are_an_error(zone, resolver):
 
 @pytest.mark.parametrize("fault", ["servfail", "silence", "refuse"])
 @pytest.mark.parametrize(("name", "kind"), [("example.org", "TXT"), ("mail.example.org", "A")])
-async def test_trouble_anywhere_is_a_temporary_error_never_a_missing_record(
-    zone, resolver, fault, name, kind
-):
+async def test_trouble_anywhere_is_a_temporary_error_never_a_missing_record(zone, resolver, fault, name, kind):
     zone.set("example.org", "TXT", "v=spf1 a:mail.example.org -all")
     getattr(zone, fault)(name, kind)
     assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is Verdict.TEMPERROR

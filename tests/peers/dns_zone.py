@@ -104,9 +104,7 @@ class DnsZone:
 
     def count(self, name: str | None = None, kind: str | None = None) -> int:
         """How many questions arrived, of that name and type if given."""
-        return sum(
-            (name is None or each.name == _key(name)) and kind in (None, each.kind) for each in self.asked
-        )
+        return sum((name is None or each.name == _key(name)) and kind in (None, each.kind) for each in self.asked)
 
     def counts(self) -> Counter[tuple[str, str]]:
         """How often each question arrived."""

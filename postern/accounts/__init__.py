@@ -1,0 +1,1 @@
+"""Developer accounts: the people who run their product on Postern, and how they sign in."""

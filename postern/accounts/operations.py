@@ -1,0 +1,220 @@
+"""How developers sign up, sign in and stay signed in."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from postern.accounts import store
+from postern.accounts.model import (
+    ACCESS_TOKEN_LIFE,
+    REFRESH_GRACE,
+    REFRESH_TOKEN_LIFE,
+    Developer,
+    DeveloperView,
+    EmailTaken,
+    Refresh,
+    RefreshTokenInvalid,
+    SignedIn,
+    SignIn,
+    SignInFailed,
+    SignUp,
+    SignUpClosed,
+)
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, ProjectMissing
+from postern.kernel.database import Transaction
+from postern.kernel.http import DEVELOPER_ONLY, post
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.passwords import check_password, hash_password, is_outdated
+from postern.kernel.problems import Invalid
+from postern.kernel.secrets import looks_like_key, new_key
+from postern.kernel.values import new_id
+from postern.mail.address import AddressInvalid, parse_address
+from postern.projects import operations as projects
+from postern.projects.permissions import ROLE_PERMISSIONS
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+SIGN_IN_RATE = Rate("sign-in", 10, timedelta(minutes=5))
+"""Tries per address and origin: enough for a person, too few for a list of passwords."""
+
+SIGN_UP_RATE = Rate("sign-up", 30, timedelta(hours=1))
+
+PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
+
+
+@post(
+    "/auth/sign-up",
+    public=True,
+    status=201,
+    problems=[EmailTaken, SignUpClosed, TooManyRequests],
+    example=PERSON,
+)
+async def sign_up(call: Call, data: SignUp) -> SignedIn:
+    """Create a developer account, its owner and its first project, and sign in."""
+    if not call.world.settings.sign_up:
+        raise SignUpClosed
+    call.world.limiter.take(SIGN_UP_RATE, call.origin.ip)
+    return await open_account(call, data)
+
+
+@post(
+    "/auth/sign-in",
+    public=True,
+    problems=[SignInFailed, TooManyRequests],
+    example={"email": "ada@example.com", "password": "correct horse battery"},
+)
+async def sign_in(call: Call, data: SignIn) -> SignedIn:
+    """Sign in with address and password.
+
+    The access token lives 30 minutes, the refresh token 30 days. Unknown addresses and wrong passwords get the
+    same answer in the same time.
+    """
+    call.world.limiter.take(SIGN_IN_RATE, f"{data.email.lower()}|{call.origin.ip}")
+    developer = await store.developer_by_email(call.db, email=data.email)
+    if not await check_password(data.password, developer.password_hash if developer else None) or developer is None:
+        raise SignInFailed
+    if is_outdated(developer.password_hash):
+        await store.rehash(call.db, id=developer.id, password_hash=await hash_password(data.password))
+    async with call.db.transaction() as tx:
+        return await start_session(tx, call, developer)
+
+
+@post(
+    "/auth/refresh",
+    public=True,
+    problems=[RefreshTokenInvalid],
+    example={"refreshToken": "dr_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t4xK2pQ"},
+)
+async def refresh(call: Call, data: Refresh) -> SignedIn:
+    """Exchange a refresh token for new tokens.
+
+    A refresh token works once. Showing an old one again, later than 30 seconds after its successor was issued,
+    means that it was stolen: the whole session ends.
+    """
+    digest = call.world.secrets.digest("developer-token", data.refresh_token)
+    stolen = None
+    async with call.db.transaction() as tx:
+        session = await store.lock_session_of_refresh(tx, refresh_hash=digest)
+        if session is None or session.revoked_at is not None or session.expires_at <= call.now:
+            raise RefreshTokenInvalid
+        is_old = session.previous_refresh_hash == digest
+        if is_old and (session.rotated_at is None or call.now - session.rotated_at > REFRESH_GRACE):
+            stolen = session.id
+            await store.revoke(tx, id=session.id, now=call.now)
+        else:
+            developer = await store.developer(tx, id=session.developer_id)
+            if developer is None:
+                raise RefreshTokenInvalid
+            access, renewed = new_key("dt_"), new_key("dr_")
+            await store.rotate(
+                tx,
+                id=session.id,
+                access_hash=call.world.secrets.digest("developer-token", access),
+                access_expires_at=call.now + ACCESS_TOKEN_LIFE,
+                previous_refresh_hash=digest,
+                refresh_hash=call.world.secrets.digest("developer-token", renewed),
+                rotated_at=session.rotated_at if is_old else call.now,
+            )
+            return await _signed_in(tx, call, developer, access, renewed, session.expires_at)
+    assert stolen
+    raise RefreshTokenInvalid("This refresh token was used before; the session has ended.")
+
+
+@post("/auth/sign-out", accepts=DEVELOPER_ONLY)
+async def sign_out(call: Call) -> None:
+    """End this session: its tokens are refused from the next request on."""
+    assert call.caller.credential_id
+    await store.revoke(call.db, id=call.caller.credential_id, now=call.now)
+
+
+async def open_account(call: Call, data: SignUp) -> SignedIn:
+    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken."""
+    try:
+        email = parse_address(data.email).spec
+    except AddressInvalid as error:
+        raise Invalid.at("/email", error.detail, "invalid_address") from None
+    password_hash = await hash_password(data.password)
+    async with call.db.transaction() as tx:
+        account_id = new_id()
+        name = data.name or email.partition("@")[0]
+        await store.insert_account(tx, id=account_id, name=f"{name[:150]}’s account", now=call.now)
+        developer = await store.insert_developer(
+            tx,
+            id=new_id(),
+            account_id=account_id,
+            email=email,
+            name=data.name,
+            role="OWNER",
+            password_hash=password_hash,
+            now=call.now,
+        )
+        if developer is None:
+            raise EmailTaken
+        await projects.new_project(tx, account_id, "My project", call)
+        return await start_session(tx, call, developer)
+
+
+async def start_session(tx: Transaction, call: Call, developer: Developer) -> SignedIn:
+    """Sign a developer in, in an open transaction."""
+    access, renewed = new_key("dt_"), new_key("dr_")
+    expires_at = call.now + REFRESH_TOKEN_LIFE
+    await store.insert_session(
+        tx,
+        id=new_id(),
+        developer_id=developer.id,
+        access_hash=call.world.secrets.digest("developer-token", access),
+        access_expires_at=call.now + ACCESS_TOKEN_LIFE,
+        refresh_hash=call.world.secrets.digest("developer-token", renewed),
+        expires_at=expires_at,
+        ip_address=call.origin.ip,
+        user_agent=call.origin.user_agent,
+        now=call.now,
+    )
+    await store.signed_in(tx, id=developer.id, now=call.now)
+    return await _signed_in(tx, call, developer, access, renewed, expires_at)
+
+
+async def read_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
+    """Who a developer's access token stands for; None if `token` is none. Role and session are read each time."""
+    if not token.startswith("dt_"):
+        return None
+    if not looks_like_key(token):
+        raise CredentialInvalid
+    owner = await store.session_owner(
+        world.db, access_hash=world.secrets.digest("developer-token", token), project_id=project_id
+    )
+    if owner is None or owner.revoked_at is not None or owner.access_expires_at <= world.clock():
+        raise CredentialInvalid
+    if not owner.project_is_theirs:
+        raise ProjectMissing
+    return Caller(
+        kind="developer",
+        actor_type="DEVELOPER",
+        actor_id=owner.developer_id,
+        actor_label=owner.email,
+        account_id=owner.account_id,
+        project_id=project_id,
+        permissions=ROLE_PERMISSIONS[owner.role],
+        credential_id=owner.session_id,
+    )
+
+
+async def _signed_in(
+    tx: Transaction, call: Call, developer: Developer, access: str, renewed: str, expires_at: Moment
+) -> SignedIn:
+    return SignedIn(
+        access_token=access,
+        access_token_expires_at=call.now + ACCESS_TOKEN_LIFE,
+        refresh_token=renewed,
+        refresh_token_expires_at=expires_at,
+        developer=DeveloperView(
+            id=developer.id,
+            email=developer.email,
+            name=developer.name,
+            role=developer.role,
+            account_id=developer.account_id,
+        ),
+        projects=await projects.projects_of_account(tx, developer.account_id),
+    )

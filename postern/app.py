@@ -1,0 +1,55 @@
+"""The architecture in three lists: what can be called, what becomes due, and who reacts to what happens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from litestar import Litestar
+from litestar.datastructures import State
+from litestar.types import ASGIApp
+
+import postern.accounts.operations
+import postern.events.operations
+import postern.projects.operations
+from postern import instance
+from postern.accounts.operations import read_token
+from postern.events.operations import Reaction, react_with
+from postern.kernel.credentials import ReadCredential
+from postern.kernel.due import Work
+from postern.kernel.http import Front, Operation, answer_trouble, handler_of, operations_of
+from postern.projects.operations import read_key
+from postern.world import World
+
+OPERATIONS: list[Operation[Any, Any]] = [
+    *operations_of(postern.accounts.operations),
+    *operations_of(postern.projects.operations),
+    *operations_of(postern.events.operations),
+]
+"""Every operation of the API."""
+
+WORK: list[Work[Any]] = []
+"""Every kind of record that becomes due."""
+
+REACTIONS: list[Reaction] = []
+"""Who reacts to events, in the transaction that records them."""
+
+READERS: Sequence[ReadCredential] = (
+    read_key,
+    read_token,
+)
+"""Who can read a bearer token, in the order they are asked."""
+
+react_with(REACTIONS)
+
+
+def make_app(world: World) -> ASGIApp:
+    """The ASGI application on a world."""
+    pages = [*instance.routes(OPERATIONS)]
+    app = Litestar(
+        route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
+        exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]
+        state=State({"world": world, "readers": READERS}),
+        openapi_config=None,
+        debug=False,
+        logging_config=None,
+    )
+    return Front(app)

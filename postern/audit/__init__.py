@@ -1,0 +1,1 @@
+"""Who changed what: an append-only log, hash-chained per project so that tampering shows."""

@@ -1,0 +1,71 @@
+"""Audit-log entries and how they are chained.
+
+An entry's hash covers the entry before it and, of its own details, only a salted digest: erasing a person's
+data empties the details and the salt, and the chain still verifies.
+"""
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.values import Record, timestamp, to_json
+
+GENESIS = bytes(32)
+"""The hash before the first entry of a chain."""
+
+
+class AuditEntry(Record):
+    """One change by a developer or a key."""
+
+    id: UUID
+    actor_email: str | None
+    action: str
+    target_type: str
+    target_id: str | None
+    metadata: dict[str, Any]
+    impersonated_by_staff_email: str | None = None
+    created_at: Moment
+
+
+class ChainedEntry(Record):
+    """An entry with everything that its hash covers."""
+
+    chain_id: UUID
+    seq: int
+    id: UUID
+    account_id: UUID
+    actor_type: str
+    actor_id: UUID | None
+    actor_email: str | None
+    action: str
+    target_type: str
+    target_id: str | None
+    metadata: dict[str, Any]
+    ip_address: str | None
+    salt: bytes
+    details_digest: bytes
+    hash: bytes
+    created_at: Moment
+
+
+def details_digest(salt: bytes, actor_email: str | None, ip_address: str | None, metadata: dict[str, Any]) -> bytes:
+    """What the chain keeps of the details that may be erased one day."""
+    return hashlib.sha256(salt + to_json([actor_email, ip_address, sorted(metadata.items())])).digest()
+
+
+def entry_hash(previous: bytes, entry: ChainedEntry) -> bytes:
+    """SHA-256 over the previous hash and the entry's lasting facts."""
+    facts = [
+        str(entry.chain_id),
+        entry.seq,
+        str(entry.id),
+        entry.actor_type,
+        str(entry.actor_id),
+        entry.action,
+        entry.target_type,
+        entry.target_id,
+        timestamp(entry.created_at),
+        entry.details_digest.hex(),
+    ]
+    return hashlib.sha256(previous + to_json(facts)).digest()

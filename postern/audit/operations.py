@@ -1,0 +1,94 @@
+"""Recording changes, and checking that nobody altered the record."""
+
+import os
+from typing import Any
+from uuid import UUID
+
+from postern.audit import store
+from postern.audit.model import GENESIS, AuditEntry, ChainedEntry, details_digest, entry_hash
+from postern.kernel.credentials import Call
+from postern.kernel.database import Database, Jsonb, Transaction
+from postern.kernel.pages import Page, offset_of, page_of
+from postern.kernel.values import Record, new_id, to_plain
+
+
+class ChainReport(Record):
+    """What checking a chain found."""
+
+    entries: int
+    intact: bool
+    broken_at: int | None
+    """The first entry (by its number in the chain) that does not fit, if any."""
+
+
+async def record(
+    tx: Transaction,
+    call: Call,
+    action: str,
+    target_type: str,
+    target_id: UUID | str | None,
+    *,
+    account_wide: bool = False,
+    **metadata: Any,
+) -> None:
+    """Add an entry in the transaction of the change it tells about.
+
+    `action` is `noun.past_tense`; `metadata` holds plain values. Entries of one project queue behind one
+    another for the length of the transaction, so record last.
+    """
+    caller = call.caller
+    chain_id = call.account_id if account_wide or call.path_project_id is None else call.project_id
+    head = await store.lengthen(tx, chain_id=chain_id, genesis=GENESIS)
+    entry = ChainedEntry(
+        chain_id=chain_id,
+        seq=head.seq,
+        id=new_id(),
+        account_id=call.account_id,
+        actor_type=caller.actor_type,
+        actor_id=caller.actor_id,
+        actor_email=caller.actor_label,
+        action=action,
+        target_type=target_type,
+        target_id=None if target_id is None else str(target_id),
+        metadata=to_plain(metadata),
+        ip_address=call.origin.ip or None,
+        salt=(salt := os.urandom(16)),
+        details_digest=details_digest(salt, caller.actor_label, call.origin.ip or None, to_plain(metadata)),
+        hash=b"",
+        created_at=call.now,
+    )
+    values: dict[str, Any] = {name: getattr(entry, name) for name in entry.__struct_fields__}
+    values |= {"metadata": Jsonb(entry.metadata), "hash": entry_hash(head.hash, entry)}
+    await store.append(tx, **values)
+
+
+async def of_target(call: Call, target_id: UUID, page: int, limit: int) -> Page[AuditEntry]:
+    """What was done to one record of the project, newest first."""
+    offset = offset_of(page, limit)
+    total = await store.count_of_target(call.db, chain_id=call.project_id, target_id=str(target_id))
+    rows = await store.of_target(
+        call.db, chain_id=call.project_id, target_id=str(target_id), limit=limit, offset=offset
+    )
+    return page_of(rows, total, page, limit)
+
+
+async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
+    """Recompute the chain of a project (or of an account's own entries) and say whether it is intact."""
+    previous, count = GENESIS, 0
+    async with db.transaction() as tx:
+        async for entry in store.chain(tx, chain_id=chain_id):
+            count += 1
+            erased = entry.salt == b""
+            details = details_digest(entry.salt, entry.actor_email, entry.ip_address, entry.metadata)
+            fits = entry.seq == count and entry.hash == entry_hash(previous, entry)
+            if not fits or (not erased and details != entry.details_digest):
+                return ChainReport(entries=count, intact=False, broken_at=entry.seq)
+            previous = entry.hash
+        head = await store.head(tx, chain_id=chain_id)
+    intact = (head is None and count == 0) or (head is not None and head.seq == count and head.hash == previous)
+    return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
+
+
+async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
+    """Empty what the entries about one person say about them; the chain still verifies."""
+    await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))

@@ -1,0 +1,1 @@
+"""What happened, recorded in the transaction in which it happened, for whoever reacts."""

@@ -1,0 +1,46 @@
+"""Events and their names."""
+
+from typing import Any
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.values import Record
+
+
+class Event(Record):
+    """Something that happened in a project."""
+
+    project_id: UUID
+    id: UUID
+    type: str
+    """A name of `EVENT_NAMES`, or a custom event's own."""
+    subject_id: UUID | None
+    """The record it happened to: a send, a contact, a customer, a campaign …"""
+    actor_type: str
+    actor_id: UUID | None
+    actor_label: str | None
+    data: dict[str, Any]
+    occurred_at: Moment
+
+
+_NAMES = {
+    "email": "scheduled queued sent delivered delayed bounced complained opened clicked failed suppressed expired"
+    " cancelled unsubscribed",
+    "contact": "created updated deleted unsubscribed",
+    "audience": "created updated deleted refilled joined left",
+    "campaign": "scheduled started tested sent cancelled failed paused resumed",
+    "automation": "started completed failed",
+    "domain": "created verified degraded deleted blocklisted delisted",
+    "customer": "signed_up signed_in sign_in_failed signed_out locked email_verified password_changed mfa_enabled"
+    " mfa_disabled mfa_reset session_revoked banned unbanned metadata_updated roles_updated linked deleted",
+    "organization": "created updated deleted member_added member_removed domain_verified domain_lapsed",
+    "invitation": "created resent accepted revoked expired",
+    "sso": "activated deactivated signed_in certificate_expiring",
+    "entitlement": "changed expired",
+}
+
+EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())
+"""Every event that Postern itself records; custom ones are named by those who send them."""
+
+ALIASES = {"send.delivered": "email.delivered"}
+"""Older names that subscriptions may still use."""

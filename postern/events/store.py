@@ -1,0 +1,64 @@
+"""SQL of events."""
+
+from uuid import UUID
+
+from postern.events.model import Event
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, statement
+
+
+@statement("""
+    insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(type)s::text[], %(subject_id)s::uuid[],
+                         %(actor_type)s::text[], %(actor_id)s::uuid[], %(actor_label)s::text[], %(data)s::jsonb[],
+                         %(occurred_at)s::timestamptz[])
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    type: list[str],
+    subject_id: list[UUID | None],
+    actor_type: list[str],
+    actor_id: list[UUID | None],
+    actor_label: list[str | None],
+    data: list[Jsonb],
+    occurred_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and subject_id = %(subject_id)s
+      and (%(before)s::uuid is null or id < %(before)s) and (%(types)s::text[] is null or type = any (%(types)s))
+    order by id desc limit %(limit)s
+""")
+async def of_subject(
+    db: Queries,
+    *,
+    project_id: UUID,
+    subject_id: UUID,
+    before: UUID | None,
+    types: list[str] | None,
+    limit: int,
+) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
+    order by id limit %(limit)s
+""")
+async def after(db: Queries, *, project_id: UUID, after: UUID | None, limit: int) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+      and (%(types)s::text[] is null or type = any (%(types)s))
+    order by id desc limit %(limit)s
+""")
+async def newest(
+    db: Queries, *, project_id: UUID, before: UUID | None, types: list[str] | None, limit: int
+) -> list[Event]: ...

@@ -1,0 +1,167 @@
+"""The instance itself: is it alive, is it ready, what does it count, and what can be called."""
+
+import hmac
+from collections.abc import Sequence
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import swagger_ui_bundle
+from litestar import Request, Response
+from litestar import get as page
+from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from postern.kernel import migrations
+from postern.kernel.clock import Moment
+from postern.kernel.database import Database, Queries, statement
+from postern.kernel.http import Operation, RawRequest
+from postern.kernel.openapi import document
+from postern.kernel.secrets import Secrets
+from postern.kernel.values import to_json
+
+HEARTBEAT = timedelta(seconds=5)
+"""How often a worker says that it is alive."""
+
+SILENCE = timedelta(seconds=30)
+"""After how much silence a worker counts as gone."""
+
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+class WrongMasterKey(Exception):
+    """This database belongs to an instance with another master key."""
+
+
+@statement("""
+    insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
+    returning key_check
+""")
+async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
+
+
+@statement("""
+    insert into workers (id, started_at, seen_at) values (%(id)s, %(now)s, %(now)s)
+    on conflict (id) do update set seen_at = %(now)s
+""")
+async def beat(db: Queries, *, id: UUID, now: Moment) -> None: ...
+
+
+@statement("delete from workers where id = %(id)s or seen_at < %(before)s")
+async def leave(db: Queries, *, id: UUID, before: Moment) -> None: ...
+
+
+@statement("select max(seen_at) as seen_at from workers")
+async def last_beat(db: Queries) -> Moment | None: ...
+
+
+async def check_master_key(db: Database, secrets: Secrets) -> None:
+    """Refuse to run with another master key than the one the database was begun with. Raises WrongMasterKey."""
+    key_check = secrets.digest("instance", "key-check")
+    if not hmac.compare_digest(await claim_instance(db, key_check=key_check), key_check):
+        raise WrongMasterKey(
+            "This database was begun with another master key. Set POSTERN_SECRET, or bring back master.key in the "
+            "data folder: without it DKIM keys and tokens in the database cannot be read."
+        )
+
+
+class Part(msgspec.Struct):
+    """One thing that readiness depends on."""
+
+    ok: bool
+    detail: str
+
+
+async def readiness(request: RawRequest) -> dict[str, Part]:
+    """What /readyz looks at: the database, its migrations, and whether a worker is alive."""
+    world = request.app.state.world
+    try:
+        async with world.db.connection() as connection:
+            pending = await migrations.pending(connection)
+        seen_at = await last_beat(world.db)
+    except Exception as error:  # Whatever is wrong with the database, the answer is "not ready".
+        return {"database": Part(False, type(error).__name__)}
+    alive = seen_at is not None and world.clock() - seen_at < SILENCE
+    return {
+        "database": Part(True, "answers"),
+        "migrations": Part(not pending, f"{len(pending)} pending" if pending else "up to date"),
+        "worker": Part(alive, "alive" if alive else "no worker has reported within 30 seconds"),
+    }
+
+
+def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
+    """The addresses that are about the instance, not about a project."""
+    openapi = to_json(document(operations))
+
+    @page("/healthz", sync_to_thread=False)
+    def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @page("/readyz")
+    async def readyz(request: Request[Any, Any, Any]) -> Response[bytes]:
+        parts = await readiness(request)
+        ready = all(part.ok for part in parts.values())
+        body = to_json({"status": "ready" if ready else "not ready", "parts": parts})
+        return Response(body, status_code=200 if ready else 503, media_type="application/json")
+
+    @page("/metrics", sync_to_thread=False)
+    def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
+        if not _may_scrape(request):
+            return Response(b"Metrics are for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    @page("/openapi.json", sync_to_thread=False)
+    def openapi_json() -> Response[bytes]:
+        return Response(openapi, media_type="application/json")
+
+    @page("/docs", sync_to_thread=False)
+    def docs() -> Response[str]:
+        return Response(DOCS_PAGE, media_type="text/html", headers={"Content-Security-Policy": DOCS_POLICY})
+
+    @page("/docs/start.js", sync_to_thread=False)
+    def docs_start() -> Response[str]:
+        return Response(DOCS_SCRIPT, media_type="text/javascript")
+
+    assets = create_static_files_router(
+        path="/docs/assets", directories=[swagger_ui_bundle.swagger_ui_path], name="docs-assets"
+    )
+    return [healthz, readyz, metrics, openapi_json, docs, docs_start, assets]
+
+
+def _may_scrape(request: RawRequest) -> bool:
+    token = request.app.state.world.settings.admin_token
+    given = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if token and hmac.compare_digest(given.encode(), token.encode()):
+        return True
+    if "x-forwarded-for" in request.headers or "forwarded" in request.headers:
+        return False  # It came through a proxy: loopback says nothing about who asked.
+    try:
+        return request.client is not None and ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+DOCS_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Postern API</title>
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+</head>
+<body><div id="docs"></div>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+"""
+
+DOCS_SCRIPT = """SwaggerUIBundle({
+  url: "/openapi.json", dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
+  persistAuthorization: true, validatorUrl: null
+});
+"""

@@ -1,0 +1,276 @@
+"""The database: SQL statements as typed functions, and the two places they can run.
+
+Nothing is lazily loaded and nothing is written later: a statement runs where it is called.
+"""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import wraps
+from inspect import signature
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    LiteralString,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+from uuid import UUID
+
+import msgspec
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg.adapt import Loader
+from psycopg.rows import tuple_row
+from psycopg.sql import SQL, Composable
+from psycopg.types import json as pg_json
+from psycopg_pool import AsyncConnectionPool
+
+from postern.kernel.clock import Moment
+from postern.kernel.values import to_json
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+POOL_WAIT = timedelta(seconds=5)
+"""How long a request waits for a connection before it is told to come back."""
+
+type_of_connection = AsyncConnection[tuple[Any, ...]]
+
+
+class Jsonb(pg_json.Jsonb):
+    """A JSON value on its way into a `jsonb` column."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value, dumps=to_json)
+
+
+class Queries:
+    """Somewhere a statement can run. The two kinds differ only in the connection they offer."""
+
+    def connection(self) -> AbstractAsyncContextManager[type_of_connection]:
+        raise NotImplementedError
+
+
+class Transaction(Queries):
+    """An open transaction. What must not happen outside one asks for this type."""
+
+    def __init__(self, connection: type_of_connection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[type_of_connection]:
+        yield self._connection
+
+
+class Database(Queries):
+    """The pool. A statement run directly on it is a transaction of its own."""
+
+    def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str) -> None:
+        self._pool = pool
+        self.url = url
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[type_of_connection]:
+        async with self._pool.connection() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        async with self._pool.connection() as connection, connection.transaction():
+            yield Transaction(connection)
+
+
+@asynccontextmanager
+async def open_database(url: str, *, size: int = 10) -> AsyncIterator[Database]:
+    """A pool of at most `size` connections to `url`; it connects in the background and reconnects by itself."""
+    pool: AsyncConnectionPool[type_of_connection] = AsyncConnectionPool(
+        url,
+        min_size=min(2, size),
+        max_size=size,
+        open=False,
+        timeout=POOL_WAIT.total_seconds(),
+        reconnect_timeout=30,
+        kwargs={"autocommit": True, "row_factory": tuple_row, "options": "-c timezone=UTC"},
+    )
+    async with pool:
+        yield Database(pool, url)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a test needs to know to check a statement against the schema without running it."""
+
+    name: str
+    text: LiteralString
+    parameters: frozenset[str]
+    row: Any
+
+
+STATEMENTS: list[Statement] = []
+
+
+def statement(text: LiteralString) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+    """Make a function run one SQL statement.
+
+    The function's parameters are the statement's: `%(name)s` for values, `{name}` for SQL the
+    caller composed. Its return type says what comes back: `list[T]` all rows, `T | None` at most
+    one, `T` exactly one, `bool` whether a row was touched, `int` as the one column of the one row,
+    `None` nothing.
+
+    Raises TypeError at import when the parameters and the SQL disagree.
+    """
+
+    def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        name = f"{function.__module__}.{function.__name__}"
+        declared = frozenset(list(signature(function).parameters)[1:])
+        _compare(name, declared, text)
+        read, row = _answer(get_type_hints(function)["return"])
+        STATEMENTS.append(Statement(name, text, declared, row))
+        composed = SQL(text) if re.search(r"{\w+}", text) else None
+
+        @wraps(function)
+        async def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            (db,) = args
+            assert isinstance(db, Queries)
+            query = text if composed is None else composed.format(**_parts(kwargs))
+            async with db.connection() as connection, connection.cursor() as cursor:
+                return await read(await cursor.execute(query, kwargs))
+
+        return run
+
+    return declare
+
+
+def rows_of(
+    text: LiteralString,
+) -> Callable[[Callable[P, AsyncIterator[R]]], Callable[P, AsyncIterator[R]]]:
+    """Like `statement`, for as many rows as there are: streams them through a server-side cursor.
+
+    The function is annotated `AsyncIterator[T]`. Memory stays flat however many rows come.
+    """
+
+    def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
+        name = f"{function.__module__}.{function.__name__}"
+        declared = frozenset(list(signature(function).parameters)[1:])
+        _compare(name, declared, text)
+        (row,) = get_args(get_type_hints(function)["return"])
+        STATEMENTS.append(Statement(name, text, declared, row))
+        composed = SQL(text) if re.search(r"{\w+}", text) else None
+
+        @wraps(function)
+        async def run(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[R, None]:
+            (db,) = args
+            assert isinstance(db, Transaction), f"{name} needs a transaction."
+            query = SQL(text) if composed is None else composed.format(**_parts(kwargs))
+            async with db.connection() as connection, connection.cursor(name=function.__name__) as cursor:
+                cursor.itersize = 2_000
+                await cursor.execute(query, kwargs)
+                make = None
+                async for values in cursor:
+                    make = make or row_maker(row, [column.name for column in cursor.description or ()])
+                    yield make(values)
+
+        return run
+
+    return declare
+
+
+def _parts(kwargs: dict[str, Any]) -> dict[str, Composable]:
+    return {key: part for key, part in kwargs.items() if isinstance(part, Composable)}
+
+
+def _compare(name: str, declared: frozenset[str], text: str) -> None:
+    used = {value or part for value, part in re.findall(r"%\((\w+)\)s|{(\w+)}", text)}
+    if declared != used:
+        raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
+
+
+def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], Any]:
+    """How to read a cursor so that it yields `hint`, and the type of one row if there are rows."""
+    if hint in (bool, NoneType, None):
+
+        async def touched(cursor: AsyncCursor[Any]) -> bool | None:
+            return cursor.rowcount > 0 if hint is bool else None
+
+        return touched, None
+    many = get_origin(hint) is list
+    maybe = not many and NoneType in get_args(hint)
+    row = get_args(hint)[0] if many else _without_none(hint)
+    makers: dict[tuple[str, ...], Callable[[tuple[Any, ...]], Any]] = {}
+
+    async def rows(cursor: AsyncCursor[Any]) -> Any:
+        names = tuple(column.name for column in cursor.description or ())
+        make = makers.get(names)
+        if make is None:
+            make = makers[names] = row_maker(row, list(names))
+        found = [make(values) for values in await cursor.fetchall()]
+        if many:
+            return found
+        if len(found) != 1 and not (maybe and not found):
+            raise AssertionError(f"Expected one row, found {len(found)}.")
+        return found[0] if found else None
+
+    return rows, row
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    return kinds[0] if len(kinds) == 1 else hint
+
+
+def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]:
+    """A function from a row to a value of `kind`: a Struct by column name, a plain type from the only column."""
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        assert len(columns) == 1, f"{kind} takes one column, found {columns}."
+        return lambda values: values[0] if _is_plain(kind) else msgspec.convert(values[0], kind)
+    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    wanted = [(index, fields[name]) for index, name in enumerate(columns) if name in fields]
+    missing = {name for name, field in fields.items() if field.required} - {field.name for _, field in wanted}
+    assert not missing, f"{kind.__name__} needs the columns {sorted(missing)}."
+    names = [(index, field.name) for index, field in wanted]
+    converted = [(field.name, field.type) for _, field in wanted if not _is_plain(field.type)]
+
+    def make(values: tuple[Any, ...]) -> Any:
+        given = {name: values[index] for index, name in names}
+        for name, type_ in converted:
+            given[name] = msgspec.convert(given[name], type_)
+        return kind(**given)
+
+    return make
+
+
+_PLAIN = (str, int, float, bool, bytes, UUID, datetime, date, timedelta, Moment, NoneType, Any, object)
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether psycopg already yields this type, so that nothing needs converting."""
+    if hint in _PLAIN or get_origin(hint) is Literal:
+        return True
+    if get_origin(hint) is dict or hint in (dict, list):
+        return True
+    return get_origin(hint) in (Union, UnionType, list) and all(_is_plain(kind) for kind in get_args(hint))
+
+
+def _teach_psycopg() -> None:
+    """Read timestamps as Moments and JSON with msgspec, in every connection of this process."""
+
+    class MomentLoader(Loader):
+        def load(self, data: Any) -> Moment:
+            return Moment.fromisoformat(bytes(data).decode())
+
+    psycopg.adapters.register_loader("timestamptz", MomentLoader)
+    pg_json.set_json_loads(msgspec.json.decode)
+    pg_json.set_json_dumps(to_json)
+
+
+_teach_psycopg()

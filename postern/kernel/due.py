@@ -1,0 +1,285 @@
+"""Due records: the record is the job.
+
+A table of work has two columns. `due_at` says when the record next wants attention, or null
+for never; `attempt` counts how often it has been picked up. Picking a record up moves `due_at`
+one lease ahead, so a worker that dies gives it back by doing nothing. Settling names the
+attempt it settles, so a worker that outlived its lease cannot overwrite its successor.
+
+Fairness: a worker first finds the projects that have something due (one index probe a project),
+then claims a share from each.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, LiteralString, Protocol, TypeVar
+from uuid import UUID
+
+import structlog
+from psycopg import AsyncConnection, OperationalError
+from psycopg.sql import SQL, Identifier
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.clock import Clock
+from postern.kernel.database import Database, row_maker
+
+Job = TypeVar("Job")
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+PROJECTS_AT_ONCE = 200
+"""How many projects one look for due work takes into account."""
+
+POLL = timedelta(seconds=1)
+"""The longest a worker sleeps: what a lost notification can cost."""
+
+CHANNEL: LiteralString = "postern_due"
+
+
+class Place(Protocol):
+    """What due work needs of the world."""
+
+    @property
+    def db(self) -> Database: ...
+    @property
+    def clock(self) -> Clock: ...
+
+
+@dataclass(frozen=True)
+class Work(Generic[Job]):
+    """One kind of due record: where it lies, what it looks like, and what to do with it."""
+
+    name: str
+    table: LiteralString
+    kind: type[Job]
+    lease: timedelta
+    do: Callable[[Any, list[Job]], Awaitable[None]]
+    """Does a claimed share: rows of one project. Must settle each row, or leave it to its lease."""
+    share: int = 100
+    """Most rows claimed from one project at a time."""
+    where: LiteralString = "true"
+    """Narrows the table (a lane, say); must match a partial index on (project_id, due_at)."""
+    at_once: int = 4
+    """Shares in hand at the same time in one worker."""
+
+
+class Due(Generic[Job]):
+    """What a look found: the projects with due rows, and when the next row becomes due."""
+
+    def __init__(self, projects: list[UUID], next_at: datetime | None) -> None:
+        self.projects = projects
+        self.next_at = next_at
+
+
+# One probe of (project_id, due_at) for each project that has anything pending: an index skip scan.
+LOOK = SQL("""
+    with recursive pending as (
+        (select project_id, due_at from {table} where due_at is not null and {where}
+         order by project_id, due_at limit 1)
+        union all
+        select later.project_id, later.due_at from pending
+        cross join lateral (
+            select project_id, due_at from {table}
+            where due_at is not null and {where} and project_id > pending.project_id
+            order by project_id, due_at limit 1
+        ) as later
+    )
+    select project_id, due_at from pending order by due_at limit %(limit)s
+""")
+
+# MATERIALIZED, because a planner that loops over the inner SELECT takes more rows than LIMIT.
+CLAIM = SQL("""
+    with picked as materialized (
+        select project_id, id from {table}
+        where project_id = %(project_id)s and {where} and due_at <= %(now)s
+        order by due_at limit %(limit)s for update skip locked
+    )
+    update {table} as record set due_at = %(now)s + %(lease)s, attempt = record.attempt + 1
+    from picked where (record.project_id, record.id) = (picked.project_id, picked.id)
+    returning record.*
+""")
+
+
+async def look(db: Database, work: Work[Job], now: datetime) -> Due[Job]:
+    """Which projects have something due, longest-waiting first, and when the next thing becomes due."""
+    query = LOOK.format(table=Identifier(work.table), where=SQL(work.where))
+    async with db.connection() as connection:
+        rows = await (await connection.execute(query, {"limit": PROJECTS_AT_ONCE})).fetchall()
+    due = [project_id for project_id, due_at in rows if due_at <= now]
+    later = [due_at for _, due_at in rows if due_at > now]
+    return Due(due, min(later, default=None))
+
+
+async def claim(db: Database, work: Work[Job], project_id: UUID, now: datetime, limit: int) -> list[Job]:
+    """Take up to `limit` due rows of one project for one lease."""
+    query = CLAIM.format(table=Identifier(work.table), where=SQL(work.where))
+    values = {"project_id": project_id, "now": now, "limit": limit, "lease": work.lease}
+    async with db.connection() as connection:
+        cursor = await connection.execute(query, values)
+        make = row_maker(work.kind, [column.name for column in cursor.description or ()])
+        return [make(row) for row in await cursor.fetchall()]
+
+
+def each(
+    do: Callable[[Any, Job], Awaitable[None]], *, at_once: int = 10
+) -> Callable[[Any, list[Job]], Awaitable[None]]:
+    """Do the rows of a share one by one, `at_once` side by side; one that fails does so alone."""
+
+    async def do_all(world: Any, jobs: list[Job]) -> None:
+        gate = asyncio.Semaphore(at_once)
+
+        async def one(job: Job) -> None:
+            async with gate:
+                try:
+                    await do(world, job)
+                except Exception:  # The lease runs out and the record comes back.
+                    log.exception("due_record_failed", record=str(getattr(job, "id", "?")))
+
+        async with asyncio.TaskGroup() as group:
+            for job in jobs:
+                group.create_task(one(job))
+
+    return do_all
+
+
+async def drain(world: Place, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
+    """Do everything that is due now, until nothing is. The worker's loop in one call, for tests."""
+    done = 0
+    for _ in range(rounds):
+        found = 0
+        for work in works:
+            for project_id in (await look(world.db, work, world.clock())).projects:
+                jobs = await claim(world.db, work, project_id, world.clock(), work.share)
+                if jobs:
+                    await work.do(world, jobs)
+                found += len(jobs)
+        if not found:
+            return done
+        done += found
+    raise AssertionError(f"Still not drained after {rounds} rounds.")
+
+
+@dataclass
+class Worker:
+    """Runs every kind of work until told to stop: looks, claims a share from each project, does it, sleeps."""
+
+    world: Place
+    works: Sequence[Work[Any]]
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _bells: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+
+    async def run(self) -> None:
+        """Work until `stop`; what is in hand then is finished first."""
+        self._bells = {work.name: asyncio.Event() for work in self.works}
+        async with asyncio.TaskGroup() as group:
+            listener = group.create_task(self._listen())
+            loops = [group.create_task(self._loop(work)) for work in self.works]
+            await self.stopping.wait()
+            listener.cancel()
+            await asyncio.gather(*loops)
+
+    def stop(self) -> None:
+        """Claim nothing more."""
+        self.stopping.set()
+        for bell in self._bells.values():
+            bell.set()
+
+    async def _loop(self, work: Work[Any]) -> None:
+        bell = self._bells[work.name]
+        gate = asyncio.Semaphore(work.at_once)
+        running: set[asyncio.Task[int]] = set()
+        while not self.stopping.is_set():
+            bell.clear()
+            try:
+                due = await look(self.world.db, work, self.world.clock())
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("database_away", work=work.name, error=str(error).strip())
+                await self._sleep(bell, POLL)
+                continue
+            for project_id in due.projects:
+                await gate.acquire()
+                if self.stopping.is_set():
+                    gate.release()
+                    break
+                task = asyncio.create_task(self._share(work, project_id))
+                running.add(task)
+                task.add_done_callback(lambda done: (running.discard(done), gate.release()))
+            if due.projects and running:
+                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            elif not due.projects:
+                await self._sleep(bell, self._until(due.next_at))
+        if running:
+            await asyncio.wait(running)
+
+    async def _share(self, work: Work[Any], project_id: UUID) -> int:
+        try:
+            jobs = await claim(self.world.db, work, project_id, self.world.clock(), work.share)
+            if jobs:
+                await work.do(self.world, jobs)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("database_away", work=work.name, error=str(error).strip())
+            await asyncio.sleep(0.2)
+        except Exception:
+            log.exception("share_failed", work=work.name, project=str(project_id))
+            await asyncio.sleep(0.2)
+        else:
+            return len(jobs)
+        return 0
+
+    def _until(self, next_at: datetime | None) -> timedelta:
+        if next_at is None:
+            return POLL
+        return max(timedelta(milliseconds=1), min(POLL, next_at - self.world.clock()))
+
+    async def _sleep(self, bell: asyncio.Event, at_most: timedelta) -> None:
+        try:
+            await asyncio.wait_for(bell.wait(), at_most.total_seconds())
+        except TimeoutError:
+            pass
+
+    async def _listen(self) -> None:
+        """Wake the loop of a table as soon as another process says that it has something due."""
+        while True:
+            try:
+                connection = await AsyncConnection.connect(self.world.db.url, autocommit=True)
+                async with connection:
+                    await connection.execute(SQL("listen {}").format(Identifier(CHANNEL)))
+                    async for notice in connection.notifies():
+                        for work in self.works:
+                            if work.table == notice.payload:
+                                self._bells[work.name].set()
+            except OperationalError:
+                await asyncio.sleep(1)
+
+
+class Doorbell:
+    """Tells the workers of other processes that a table has due rows, at most once per `INTERVAL`.
+
+    Debounced, because a NOTIFY in each commit cuts the commits of a busy server to a third.
+    """
+
+    INTERVAL = timedelta(milliseconds=50)
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def ring(self, table: str) -> None:
+        """Call after the commit that made rows due."""
+        if table not in self._waiting:
+            self._waiting[table] = asyncio.create_task(self._notify(table))
+
+    async def _notify(self, table: str) -> None:
+        try:
+            await asyncio.sleep(self.INTERVAL.total_seconds())
+        finally:
+            del self._waiting[table]
+        try:
+            async with self._db.connection() as connection:
+                await connection.execute("select pg_notify(%s, %s)", (CHANNEL, table))
+        except (OperationalError, PoolTimeout):
+            pass  # Workers look for themselves at least once per POLL.
+
+    async def aclose(self) -> None:
+        """Let what is waiting go out."""
+        await asyncio.gather(*self._waiting.values(), return_exceptions=True)

@@ -1,0 +1,570 @@
+"""HTTP at the edge: an operation is a typed function; this binds requests to it and writes its answer.
+
+A parameter named `call` gets the admitted Call, `data` the JSON body, `request` the raw request; parameters
+named in the path get path segments (a malformed UUID becomes the identifier that no record has); the rest are
+query parameters, in camelCase on the wire, or headers where annotated with `Header`.
+"""
+
+import inspect
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType, NoneType, UnionType
+from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import msgspec
+import psycopg
+import structlog
+from litestar import Request, Response
+from litestar.connection import ASGIConnection
+from litestar.exceptions import HTTPException
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler, route
+from litestar.response import Stream
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import Counter, Histogram
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import (
+    NOBODY,
+    Call,
+    Caller,
+    CredentialInvalid,
+    CredentialMissing,
+    CredentialNotAccepted,
+    Kind,
+    Origin,
+    PermissionMissing,
+    etag,
+    read_bearer,
+)
+from postern.kernel.limits import Rate
+from postern.kernel.pages import Listed
+from postern.kernel.problems import Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.values import as_id, new_id, to_json
+
+P = ParamSpec("P")
+R = TypeVar("R")
+RawRequest = Request[Any, Any, Any]
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+BODY_LIMIT = 1_048_576
+"""Bytes of a request body, unless the operation takes more."""
+
+QUERY_VALUE_LIMIT = 4_096
+
+REQUESTS = Counter("postern_http_requests_total", "Requests answered.", ["operation", "status"])
+SECONDS = Histogram("postern_http_request_seconds", "Time to answer a request.", ["operation"])
+
+
+class NotFound(Missing):
+    """There is nothing at this address."""
+
+
+class MethodNotAllowed(Refused):
+    """This address does not answer to that method."""
+
+    status = 405
+
+
+class UnsupportedMediaType(Refused):
+    """Send the body as `Content-Type: application/json`."""
+
+    status = 415
+
+
+class BodyTooLarge(TooLarge):
+    """The body is larger than this operation takes."""
+
+
+class BodyInvalid(Refused):
+    """The body is not valid JSON."""
+
+
+class DatabaseAway(Unavailable):
+    """The database does not answer; nothing was changed. Try again shortly."""
+
+
+class InternalError(Problem):
+    """Something went wrong on our side; the request id leads to the log."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """Marks a parameter that comes from a request header."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that is not JSON of a record, or has a status or headers of its own."""
+
+    content: bytes | str | AsyncIterator[bytes] = b""
+    media_type: str = "application/json"
+    status: int = 200
+    headers: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One thing an operation takes from the path, the query or a header."""
+
+    name: str
+    wire: str
+    place: str
+    type: Any
+    default: Any
+    required: bool
+
+
+@dataclass(frozen=True)
+class Operation(Generic[P, R]):
+    """One operation of the API: where it is, who may call it, and the function that does it."""
+
+    method: str
+    path: str
+    function: Callable[P, Awaitable[R]]
+    needs: str | None
+    accepts: frozenset[Kind]
+    status: int
+    body_limit: int
+    problems: tuple[type[Problem], ...]
+    parameters: tuple[Parameter, ...]
+    body: Any
+    returns: Any
+    media_types: tuple[str, ...]
+    takes: str
+    example: Any
+    hidden: bool
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.function(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def area(self) -> str:
+        return self.function.__module__.split(".")[1]
+
+    @property
+    def wire_path(self) -> str:
+        """The path as the specification writes it: `/projects/{projectId}/…`."""
+        return re.sub(r"{(\w+)}", lambda found: "{" + camel(found[1]) + "}", self.path)
+
+    def at(self, path: str) -> "Operation[P, R]":
+        """The same operation at another address."""
+        return replace(self, path=path)
+
+
+def camel(name: str) -> str:
+    """`external_id` as callers write it: `externalId`."""
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
+DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
+ANYBODY: frozenset[Kind] = frozenset(("developer", "secret_key", "publishable_key", "customer", "nobody"))
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    needs: str | None = None,
+    accepts: Iterable[Kind] = SERVER_KINDS,
+    public: bool = False,
+    status: int | None = None,
+    body_limit: int = BODY_LIMIT,
+    problems: Sequence[type[Problem]] = (),
+    media_types: Sequence[str] = ("application/json",),
+    takes: str = "application/json",
+    example: Any = None,
+    hidden: bool = False,
+) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """Declare an operation.
+
+    `needs` is the permission (`area:verb`); None with `public` takes no credential at all, None without it any
+    accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs.
+    """
+
+    def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
+        hints = get_type_hints(function, include_extras=True)
+        returns = hints.get("return")
+        parameters = tuple(_parameters(function, hints, path))
+        return Operation(
+            method=method,
+            path=path,
+            function=function,
+            needs=needs,
+            accepts=frozenset() if public else frozenset(accepts),
+            status=status or (204 if returns in (None, NoneType) else 200),
+            body_limit=body_limit,
+            problems=tuple(problems),
+            parameters=parameters,
+            body=hints.get("data"),
+            returns=returns,
+            media_types=tuple(media_types),
+            takes=takes,
+            example=example,
+            hidden=hidden,
+        )
+
+    return declare
+
+
+def get(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that reads. See `operation`."""
+    return operation("GET", path, **kwargs)
+
+
+def post(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that acts; give `status=201` where it creates a record. See `operation`."""
+    return operation("POST", path, **kwargs)
+
+
+def patch(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that changes some of a record. See `operation`."""
+    return operation("PATCH", path, **kwargs)
+
+
+def put(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that replaces. See `operation`."""
+    return operation("PUT", path, **kwargs)
+
+
+def delete(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that takes a record away. See `operation`."""
+    return operation("DELETE", path, **kwargs)
+
+
+def operations_of(*modules: ModuleType) -> list[Operation[Any, Any]]:
+    """The operations that modules declare, in the order they are written."""
+    found: list[Operation[Any, Any]] = []
+    for module in modules:
+        found += [each for each in vars(module).values() if isinstance(each, Operation) and each not in found]
+    return found
+
+
+def handler_of(each: Operation[Any, Any]) -> HTTPRouteHandler:
+    """The Litestar route of an operation."""
+    bind = _binder(each)
+
+    async def handle(request: RawRequest) -> Response[Any]:
+        call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
+        value = await each.function(**await bind(request, call))
+        return _respond(each, call, value)
+
+    handle.__name__ = each.name
+    methods: list[Any] = ["GET", "HEAD"] if each.method == "GET" else [each.method]
+    return route(
+        re.sub(r"{(\w+)}", r"{\1:str}", each.path),
+        http_method=methods,
+        opt={"operation": each, "needs": each.needs},
+        request_max_body_size=each.body_limit,
+        guards=[admit],
+        status_code=200,
+        name=f"{each.method} {each.path}",
+    )(handle)
+
+
+async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """The one guard: reads the credential, refuses in a fixed order, and leaves a Call for the operation."""
+    each: Operation[Any, Any] = handler.opt["operation"]
+    state, scope = connection.app.state, connection.scope
+    world = state.world
+    path = connection.path_params
+    project_text = path.get("project_id", path.get("app_id"))
+    project_id = as_id(project_text) if project_text is not None else None
+    client = scope.get("client")
+    origin = Origin(ip=client[0] if client else "", user_agent=connection.headers.get("user-agent", "")[:512])
+    caller = NOBODY
+    headers: dict[str, str] = {}
+    if each.accepts:
+        caller = await _read_caller(state.readers, connection, world, project_id, origin)
+        if caller.kind not in each.accepts:
+            raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        if each.needs and not caller.may(each.needs):
+            raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")
+    if project_id is not None or caller.account_id is not None:
+        rate = _rate_of(world, caller)
+        headers["RateLimit-Policy"] = rate.policy
+        headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
+    scope["postern_call"] = Call(  # type: ignore[typeddict-unknown-key]
+        world=world,
+        db=world.db,
+        caller=caller,
+        now=world.clock(),
+        request_id=scope.get("postern_request_id", ""),  # type: ignore[arg-type]
+        origin=origin,
+        path_project_id=project_id,
+        if_match=connection.headers.get("if-match"),
+        headers=headers,
+    )
+
+
+def _rate_of(world: Any, caller: Caller) -> Rate:
+    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
+    return world.project_rate if quota is None else Rate("project", quota, world.project_rate.window)
+
+
+async def _read_caller(
+    readers: Sequence[Any],
+    connection: ASGIConnection[Any, Any, Any, Any],
+    world: Any,
+    project_id: UUID | None,
+    origin: Origin,
+) -> Caller:
+    token = read_bearer(connection.headers)
+    if token is None:
+        return NOBODY
+    for read in readers:
+        caller = await read(world, token, project_id, origin)
+        if caller is not None:
+            return caller
+    raise CredentialInvalid
+
+
+def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Parameter]:
+    in_path = set(re.findall(r"{(\w+)}", path))
+    for name, declared in inspect.signature(function).parameters.items():
+        if name in ("call", "data", "request"):
+            continue
+        hint = hints[name]
+        header = next((each for each in get_args(hint)[1:] if isinstance(each, Header)), None)
+        required = declared.default is inspect.Parameter.empty
+        default = None if required else declared.default
+        if name in in_path:
+            yield Parameter(name, camel(name), "path", hint, None, True)
+        elif header:
+            yield Parameter(name, header.name, "header", hint, default, required)
+        else:
+            yield Parameter(name, camel(name), "query", hint, default, required)
+    for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
+        yield Parameter(name, camel(name), "path", UUID, None, True)
+
+
+def _binder(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable[dict[str, Any]]]:
+    """The function that makes an operation's arguments from a request."""
+    taken = inspect.signature(each.function).parameters
+    parameters = [parameter for parameter in each.parameters if parameter.name in taken]
+    wants_call, wants_request = "call" in taken, "request" in taken
+    decoder = _Decoder(each.body) if each.body is not None else None
+
+    async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
+        given: dict[str, Any] = {}
+        if wants_call:
+            given["call"] = call
+        if wants_request:
+            given["request"] = request
+        for parameter in parameters:
+            given[parameter.name] = _take(parameter, request)
+        if decoder:
+            given["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
+        return given
+
+    return bind
+
+
+def _take(parameter: Parameter, request: RawRequest) -> Any:
+    if parameter.place == "path":
+        text = request.path_params[parameter.name]
+        if parameter.type is UUID:
+            return as_id(text)
+        if "\0" in text:
+            raise NotFound
+        return text
+    source = request.query_params if parameter.place == "query" else request.headers
+    text = source.get(parameter.wire)
+    where = f"{parameter.place}/{parameter.wire}"
+    if text is None:
+        if parameter.required:
+            raise Invalid.at(where, f"`{parameter.wire}` is required.", "required")
+        return parameter.default
+    if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
+        raise Invalid.at(where, "This value is too long or holds a NUL character.")
+    try:
+        return msgspec.convert(text, parameter.type, strict=False)
+    except msgspec.ValidationError as error:
+        raise Invalid.at(where, str(error)) from None
+
+
+class _Decoder:
+    """Decodes a JSON body into its type, and says where it is wrong."""
+
+    def __init__(self, hint: Any) -> None:
+        self._optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+        self._decoder = msgspec.json.Decoder(hint)
+
+    def __call__(self, body: bytes, content_type: str) -> Any:
+        if not body:
+            if self._optional:
+                return None
+            raise BodyInvalid("The body is missing: send a JSON object.")
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type and media_type != "application/json" and not media_type.endswith("+json"):
+            raise UnsupportedMediaType
+        try:
+            value = self._decoder.decode(body)
+            if b"\\u" in body or b"\0" in body:
+                _refuse_unstorable(msgspec.json.decode(body), "")
+        except msgspec.ValidationError as error:
+            raise _invalid(str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
+        except RecursionError:
+            raise BodyInvalid("The body is nested too deeply.") from None
+        return value
+
+
+def _invalid(message: str) -> Invalid:
+    """A msgspec complaint as a fault with a JSON pointer."""
+    text, _, where = message.partition(" - at `")
+    pointer = "".join("/" + part.strip(".[]") for part in re.findall(r"\.[^.\[]+|\[[^\]]*\]", where.rstrip("`")))
+    if found := re.search(r"(?:missing required|unknown) field `(.+)`", text):
+        pointer += "/" + found[1]
+        code = "required" if "missing" in text else "unknown_field"
+        return Invalid.at(pointer, text + ".", code)
+    return Invalid.at(pointer, text + ".")
+
+
+def _refuse_unstorable(value: Any, path: str) -> None:
+    """Raises Invalid for NUL and lone surrogates: PostgreSQL keeps neither, and no mail should carry them."""
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise Invalid.at(path, "This text holds a NUL or an unpaired surrogate.", "unstorable")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
+            _refuse_unstorable(item, f"{path}/{index}")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_unstorable(key, path)
+            _refuse_unstorable(item, f"{path}/{key}")
+
+
+def _respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
+    headers = call.headers
+    if isinstance(value, Answer):
+        headers.update(value.headers or {})
+        kind = Response if isinstance(value.content, bytes | str) else Stream
+        return kind(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
+    if value is None:
+        return Response(b"", status_code=each.status, media_type="application/json", headers=headers)
+    if isinstance(value, Listed):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
+        value = value.items
+    elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
+        headers["ETag"] = etag(updated_at)
+    return Response(to_json(value), status_code=each.status, media_type="application/json", headers=headers)
+
+
+def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
+    path = each.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
+    given = structlog.contextvars.get_contextvars()
+    path = given.get("path", path)
+    query = [part for part in given.get("query", "").split("&") if part and not part.startswith("cursor=")]
+    return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
+
+
+def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
+    """A problem as RFC 9457 writes it."""
+    return {
+        "type": f"/problems/{problem.code()}",
+        "title": problem.title(),
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code(),
+        "requestId": request_id,
+        "errors": problem.errors,
+    }
+
+
+def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
+    headers: dict[str, str] = {}
+    if problem.retry_after_seconds is not None:
+        headers["Retry-After"] = str(problem.retry_after_seconds)
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="postern"'
+    return Response(
+        to_json(problem_document(problem, request_id)),
+        status_code=problem.status,
+        media_type="application/problem+json",
+        headers=headers,
+    )
+
+
+def answer_trouble(request: RawRequest, error: Exception) -> Response[bytes]:
+    """Every exception that leaves an operation ends here, as a problem document."""
+    request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
+    problem = _as_problem(error)
+    if isinstance(problem, InternalError):
+        log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
+    elif isinstance(problem, DatabaseAway):
+        log.warning("database_away", request_id=request_id, error=str(error).strip())
+    return problem_response(problem, request_id)
+
+
+def _as_problem(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        by_status: dict[int, Problem] = {404: NotFound(), 405: MethodNotAllowed(), 413: BodyTooLarge()}
+        if error.status_code in by_status:
+            return by_status[error.status_code]
+        if error.status_code < 500:
+            return Refused(str(error.detail))
+    if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
+        return Invalid("A value is out of the range that can be kept.")
+    if isinstance(error, psycopg.OperationalError | PoolTimeout):
+        return DatabaseAway()
+    return InternalError()
+
+
+class Front:
+    """The outermost layer: request ids, access log, metrics, and headers that every answer carries."""
+
+    REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = given.decode() if self.REQUEST_ID.match(given) else str(new_id())
+        scope["postern_request_id"] = request_id  # type: ignore[typeddict-unknown-key]
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(
+            request_id=request_id, path=scope["path"], query=scope.get("query_string", b"").decode("latin-1")
+        )
+        started, status = time.perf_counter(), 500
+
+        async def stamped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message["headers"], (b"x-request-id", request_id.encode())]
+                headers.append((b"x-content-type-options", b"nosniff"))
+                message = {**message, "headers": headers}  # type: ignore[misc]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, stamped)
+        finally:
+            handler: Any = scope.get("route_handler")
+            each = handler.opt.get("operation") if handler is not None else None
+            name = each.name if each is not None else "unknown"
+            REQUESTS.labels(name, status).inc()
+            SECONDS.labels(name).observe(time.perf_counter() - started)
+            log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+
+OptionalHeader = Annotated[str | None, msgspec.Meta(max_length=512)]

@@ -1,0 +1,117 @@
+"""Secrets: keyed hashes of tokens, signatures of links, and encryption at rest under one master key."""
+
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+import string
+import zlib
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+MASTER_KEY_BYTES = 32
+SEAL_VERSION = b"\x01"
+
+
+class SealBroken(Exception):
+    """Something sealed does not open: wrong master key, wrong place, or altered."""
+
+
+class Secrets:
+    """Everything derived from the master key. Purposes and contexts keep uses apart."""
+
+    def __init__(self, master: bytes) -> None:
+        if len(master) < MASTER_KEY_BYTES:
+            raise ValueError(f"The master key has at least {MASTER_KEY_BYTES} bytes.")
+        self._master = master
+        self._keys: dict[str, bytes] = {}
+
+    def key(self, purpose: str) -> bytes:
+        """The 32-byte key for one purpose (HKDF-SHA-256, RFC 5869)."""
+        found = self._keys.get(purpose)
+        if found is None:
+            derived = HKDF(SHA256(), 32, salt=None, info=b"postern:" + purpose.encode()).derive(self._master)
+            found = self._keys[purpose] = derived
+        return found
+
+    def digest(self, purpose: str, text: str) -> bytes:
+        """A keyed hash (HMAC-SHA-256) to look something secret up by."""
+        return hmac.digest(self.key(purpose), text.encode(), "sha256")
+
+    def sign(self, purpose: str, data: bytes) -> str:
+        """A signature of 27 URL-safe characters (160 bits)."""
+        return _base64url(hmac.digest(self.key(purpose), data, "sha256")[:20])
+
+    def verify(self, purpose: str, data: bytes, signature: str) -> bool:
+        return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode())
+
+    def seal(self, plain: bytes, context: str) -> bytes:
+        """Encrypt (AES-256-GCM) under a fresh data key that the master key wraps; opens only in `context`."""
+        data_key, nonce, wrap_nonce = AESGCM.generate_key(256), os.urandom(12), os.urandom(12)
+        wrapped = AESGCM(self.key("seal")).encrypt(wrap_nonce, data_key, context.encode())
+        return SEAL_VERSION + wrap_nonce + wrapped + nonce + AESGCM(data_key).encrypt(nonce, plain, context.encode())
+
+    def open(self, sealed: bytes, context: str) -> bytes:
+        """What was sealed in `context`. Raises SealBroken."""
+        wrap_nonce, wrapped, nonce, rest = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
+        try:
+            if sealed[:1] != SEAL_VERSION:
+                raise SealBroken("Sealed by a version of Postern that this one does not know.")
+            data_key = AESGCM(self.key("seal")).decrypt(wrap_nonce, wrapped, context.encode())
+            return AESGCM(data_key).decrypt(nonce, rest, context.encode())
+        except InvalidTag:
+            raise SealBroken(f"{context} does not open with this master key.") from None
+
+
+def load_master_key(text: str | None, folder: Path) -> bytes:
+    """The master key: from `text` (the setting, any secret of 32 characters or more), else a file kept in `folder`."""
+    if text:
+        if len(text) < MASTER_KEY_BYTES:
+            raise ValueError(f"POSTERN_SECRET has at least {MASTER_KEY_BYTES} characters.")
+        return hashlib.sha256(text.encode()).digest()
+    file = folder / "master.key"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return base64.b64decode(file.read_text())
+    with os.fdopen(descriptor, "w") as target:
+        key = os.urandom(MASTER_KEY_BYTES)
+        target.write(base64.b64encode(key).decode())
+        target.flush()
+        os.fsync(target.fileno())
+    return key
+
+
+def new_token(length: int = 40) -> str:
+    """`length` base62 characters from the operating system: 40 carry 238 bits."""
+    return "".join(secrets.choice(BASE62) for _ in range(length))
+
+
+def new_key(prefix: str) -> str:
+    """A key as people handle it: prefix, 40 base62 characters, and a CRC32 in 6 that makes typos cheap to see."""
+    body = prefix + new_token(40)
+    return body + _checksum(body)
+
+
+def looks_like_key(key: str) -> bool:
+    """Whether the checksum fits: false for typos and guesses, without asking the database."""
+    return len(key) > 46 and key[-6:] == _checksum(key[:-6])
+
+
+def _checksum(body: str) -> str:
+    rest, text = zlib.crc32(body.encode("utf-8", "replace")), ""
+    for _ in range(6):
+        rest, digit = divmod(rest, 62)
+        text = BASE62[digit] + text
+    return text
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

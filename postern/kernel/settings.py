@@ -1,0 +1,94 @@
+"""What an operator may set, read once from the environment."""
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class SettingInvalid(Exception):
+    """An environment variable that makes no sense; the message names it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The instance's settings. Every field's variable is `POSTERN_<NAME>` unless said otherwise."""
+
+    host: str = "127.0.0.1"
+    port: int = 8025
+    data: Path = Path("var")
+    database_url: str | None = None
+    """`DATABASE_URL`; absent means the embedded server in the data folder."""
+    secret: str | None = None
+    """Master key for several hosts on one database; absent means a file in the data folder."""
+    base_url: str | None = None
+    """How the outside reaches this server: tracking links, invitations, SAML. Default: http://host:port."""
+    admin_token: str | None = None
+    """Lets a scraper that is not on loopback read /metrics."""
+    transport: str = "capture"
+    """The instance's way out for projects that set none: `capture` or `relay`."""
+    relay: str | None = None
+    """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
+    dns: tuple[str, ...] = ()
+    """Nameservers, `address` or `address:port`, comma-separated; empty means the system's."""
+    dns_zone: str | None = None
+    """The zone this service publishes DKIM and return-path records in, if it runs one."""
+    return_path_domain: str | None = None
+    """Domain of the envelope sender when a sending domain has no return-path of its own."""
+    outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Special address ranges that outbound requests may reach all the same (development)."""
+    sending_addresses: tuple[str, ...] = ()
+    """The addresses mail leaves from, for SPF advice and blocklists."""
+    send_wait: timedelta = timedelta(seconds=2)
+    """`POSTERN_SEND_WAIT` in seconds: how long an accepting request waits for the hand-over."""
+    database_pool: int = 16
+    drain: timedelta = timedelta(seconds=20)
+    """`POSTERN_DRAIN` in seconds: how long a stopping process may finish what it has in hand."""
+    log_format: str = "auto"
+    """`json`, `console` or `auto` (console on a terminal)."""
+    log_level: str = "info"
+    project_rate: int = 5_000
+    """Requests a second that one project may make to one API process, unless the project sets its own."""
+    sign_up: bool = True
+    """Whether strangers may create developer accounts."""
+
+    @property
+    def public_url(self) -> str:
+        """`base_url`, or what the server listens on."""
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
+        return (self.base_url or f"http://{shown}:{self.port}").rstrip("/")
+
+
+def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings that the environment spells. Raises SettingInvalid naming the variable."""
+    given: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Settings):
+        variable = "DATABASE_URL" if field.name == "database_url" else f"POSTERN_{field.name.upper()}"
+        text = environment.get(variable, "").strip()
+        if text:
+            try:
+                given[field.name] = _read(field.name, text)
+            except ValueError as error:
+                raise SettingInvalid(f"{variable}={text!r}: {error}") from None
+    if "data" in given:
+        given["data"] = given["data"].expanduser()
+    return Settings(**given)
+
+
+def _read(name: str, text: str) -> Any:
+    if name in ("port", "database_pool", "project_rate"):
+        return int(text)
+    if name in ("send_wait", "drain"):
+        return timedelta(seconds=float(text))
+    if name == "data":
+        return Path(text)
+    if name in ("dns", "sending_addresses"):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if name == "outbound_allow":
+        return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+    if name == "sign_up":
+        return text.lower() in ("1", "true", "yes", "on")
+    return text

@@ -1,0 +1,62 @@
+"""Developers sign up, sign in and stay signed in."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+from tests.conftest import PASSWORD, Client
+
+
+async def test_the_whole_way_from_sign_up_to_sign_out(stranger, app):
+    email = f"{uuid4().hex}@example.com"
+    up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
+    assert up.status_code == 201
+    assert up.json()["developer"]["role"] == "OWNER"
+    assert len(up.json()["projects"]) == 1
+    into = await stranger.post("/auth/sign-in", {"email": email.upper(), "password": PASSWORD})
+    assert into.status_code == 200
+    developer = Client(app, into.json()["accessToken"])
+    assert (await developer.get("/projects/")).status_code in (200, 404)
+    assert (await developer.post("/auth/sign-out")).status_code == 204
+    assert (await developer.post("/auth/sign-out")).status_code == 401
+
+
+async def test_the_same_address_signs_up_once(stranger):
+    body = {"email": f"{uuid4().hex}@example.com", "password": PASSWORD}
+    assert (await stranger.post("/auth/sign-up", body)).status_code == 201
+    again = await stranger.post("/auth/sign-up", {**body, "email": body["email"].upper()})
+    assert again.status_code == 409
+    assert again.json()["code"] == "email_taken"
+
+
+async def test_unknown_people_and_wrong_passwords_look_the_same(stranger, project):
+    wrong = await stranger.post("/auth/sign-in", {"email": project.email, "password": "wrong password"})
+    unknown = await stranger.post("/auth/sign-in", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    assert wrong.status_code == unknown.status_code == 401
+    assert {**wrong.json(), "requestId": ""} == {**unknown.json(), "requestId": ""}
+
+
+async def test_guessing_is_slowed_down(stranger, project):
+    answers = [
+        await stranger.post("/auth/sign-in", {"email": project.email, "password": f"guess number {number}"})
+        for number in range(12)
+    ]
+    assert [each.status_code for each in answers] == [401] * 10 + [429] * 2
+    assert int(answers[-1].headers["retry-after"]) > 0
+
+
+async def test_a_refresh_token_works_once_and_theft_ends_the_session(stranger, clock, app):
+    up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    old = up.json()["refreshToken"]
+    renewed = (await stranger.post("/auth/refresh", {"refreshToken": old})).json()
+    assert (await stranger.post("/auth/refresh", {"refreshToken": old})).status_code == 200  # within the grace
+    latest = (await stranger.post("/auth/refresh", {"refreshToken": old})).json()
+    clock.move(timedelta(seconds=31))
+    assert (await stranger.post("/auth/refresh", {"refreshToken": old})).status_code == 401
+    assert (await stranger.post("/auth/refresh", {"refreshToken": latest["refreshToken"]})).status_code == 401
+    assert (await Client(app, renewed["accessToken"]).post("/auth/sign-out")).status_code == 401
+
+
+async def test_an_access_token_lives_thirty_minutes(project, clock):
+    assert (await project.developer.get("")).status_code == 200
+    clock.move(timedelta(minutes=31))
+    assert (await project.developer.get("")).status_code == 401

@@ -1,0 +1,115 @@
+"""The house rules that a machine can check."""
+
+import ast
+import re
+from pathlib import Path
+
+import msgspec
+import psycopg
+import pytest
+
+import postern.app
+from postern.kernel.database import STATEMENTS
+
+ROOT = Path(postern.app.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+STAND_ALONE = {"kernel": {"kernel"}, "mail": {"mail", "kernel.values", "kernel.problems"}}
+STAND_ALONE["saml"] = {"saml", "kernel.values", "kernel.problems"}
+COMPOSITION = {"app", "cli", "world", "instance", "demo"}
+ROOMS_BEHIND_THE_DOOR = {"store", "work"}
+BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
+
+ORDER = [
+    {"audit"},
+    {"projects"},
+    {"accounts"},
+    {"events"},
+    {"access"},
+    {"domains", "templates", "audiences", "webhooks"},
+    {"emails"},
+    {"customers"},
+    {"organizations"},
+    {"campaigns", "automations", "tracking", "sso", "entitlements", "inbox"},
+    {"analytics", "billing"},
+]
+LEVEL = {feature: level for level, features in enumerate(ORDER) for feature in features}
+
+BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
+    r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(key_in_use|insert_project|projects_of)$"
+)
+
+
+class AtRunTime(ast.NodeTransformer):
+    """Leaves out what only type checkers see."""
+
+    def visit_If(self, node):
+        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
+def imports(file: Path) -> set[str]:
+    """The modules of ours that a file imports at run time, as `feature.room`."""
+    found: set[str] = set()
+    for node in ast.walk(AtRunTime().visit(ast.parse(file.read_text()))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "postern":
+            found |= {f"{node.module}.{name.name}"[len("postern.") :] for name in node.names}
+        if isinstance(node, ast.Import):
+            found |= {name.name[len("postern.") :] for name in node.names if name.name.startswith("postern.")}
+    return found
+
+
+def name(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_who_may_import_whom(file):
+    home = file.relative_to(ROOT).with_suffix("").parts[0]
+    for module in imports(file):
+        package, _, rest = module.partition(".")
+        room = rest.partition(".")[0]
+        if home in STAND_ALONE:
+            allowed = any(module == each or module.startswith(f"{each}.") for each in STAND_ALONE[home])
+            assert allowed, f"{home} stands alone but imports {module}"
+        elif home not in COMPOSITION:
+            assert package not in COMPOSITION, f"{module} composes; features do not know it"
+            if package != home and package in LEVEL:
+                assert room not in ROOMS_BEHIND_THE_DOOR, f"knock on {package}'s door instead of {module}"
+                assert LEVEL[package] < LEVEL[home], f"{home} stands below or beside {package}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_names_say_what_things_are(file):
+    assert not set(file.relative_to(ROOT).with_suffix("").parts) & BANNED_NAMES
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_every_module_says_what_it_is(file):
+    assert ast.get_docstring(ast.parse(file.read_text())), "a module begins with a docstring"
+
+
+@pytest.mark.parametrize("each", postern.app.OPERATIONS, ids=lambda each: each.name)
+def test_every_operation_is_documented(each):
+    assert (each.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_time_is_asked_of_the_world(file):
+    if name(file) == "kernel/clock.py" or file.is_relative_to(ROOT / "cli"):
+        return
+    text = file.read_text()
+    assert not re.search(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(", text)
+
+
+@pytest.mark.parametrize("each", STATEMENTS, ids=lambda each: each.name)
+def test_every_statement_fits_the_schema_and_names_its_project(each, database_url):
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", each.text)))
+    numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", each.text).replace("%%", "%")
+    with psycopg.connect(database_url) as connection:
+        prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", numbered).encode())
+        assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message.decode()
+        described = connection.pgconn.describe_prepared(b"")
+    columns = {described.fname(number).decode() for number in range(described.nfields)}
+    if isinstance(each.row, type) and issubclass(each.row, msgspec.Struct):
+        required = {field.name for field in msgspec.structs.fields(each.row) if field.required}
+        assert columns >= required
+    assert "project_id" in each.parameters or BEFORE_ANY_PROJECT_IS_KNOWN.match(each.name)
