@@ -1,0 +1,312 @@
+"""The guarded client against a real server on loopback: what it sends, refuses, survives and reuses."""
+
+import asyncio
+import ssl
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from postern.kernel.addresses import read_networks
+from postern.kernel.outbound import Answer, Outbound, OutboundFailed, OutboundRefused, default_tls
+from postern.mail.resolver import Nameserver, Resolver
+from tests.kernel.test_addresses import SPECIAL
+from tests.peers.dns_zone import dns_zone
+from tests.peers.http_receiver import Reply, http_receiver
+
+LOOPBACK = read_networks("127.0.0.0/8, ::1/128")
+SHORT = timedelta(milliseconds=300)
+
+
+async def to_loopback(name):
+    return ["127.0.0.1"]
+
+
+@pytest.fixture
+async def receiver():
+    async with http_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+async def client():
+    outbound = Outbound(to_loopback, allowed=LOOPBACK)
+    yield outbound
+    await outbound.close()
+
+
+async def test_a_request_arrives_as_it_was_written(client, receiver):
+    receiver.script("/hook", Reply(status=202, headers={"Retry-After": "7", "X-Secret": "s"}, body=b"thanks"))
+    answer = await client.post(
+        f"http://hooks.example:{receiver.port}/hook?a=1", b"\x00body", headers={"webhook-id": "1"}
+    )
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.ok, answer.body, answer.complete) == (202, True, b"thanks", True)
+    assert answer.headers == {"retry-after": "7"}
+    (request,) = receiver.requests
+    assert (request.method, request.target, request.body) == ("POST", "/hook?a=1", b"\x00body")
+    assert request.headers == {
+        "host": f"hooks.example:{receiver.port}",
+        "user-agent": "Postern/0.1",
+        "accept": "*/*",
+        "accept-encoding": "identity",
+        "webhook-id": "1",
+        "content-length": "5",
+    }
+
+
+async def test_headers_cannot_smuggle(client):
+    for headers in ({"a": "b\r\nc: d"}, {"a b": "c"}, {"a:": "c"}, {"a": "ü"}):
+        with pytest.raises(ValueError):
+            await client.post("http://hooks.example/", b"", headers=headers)
+
+
+@pytest.mark.parametrize("text", SPECIAL)
+async def test_no_special_address_is_ever_connected_to(text, monkeypatch):
+    async def lookup(name):
+        return ["8.8.8.8", text]
+
+    async def connect(*_, **__):
+        raise AssertionError("It connected.")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", connect)
+    outbound = Outbound(lookup)
+    assert isinstance(await outbound.get("http://name.example/"), OutboundRefused)
+    literal = f"[{text}]" if ip_address(text).version == 6 else text
+    assert isinstance(await outbound.get(f"http://{literal}/"), OutboundRefused)
+
+
+@pytest.mark.parametrize("host", ["localhost", "app.localhost", "LOCALHOST.", "127.0.0.1", "[::1]"])
+async def test_this_machine_is_refused_unless_opened(host, receiver):
+    outbound = Outbound(to_loopback)
+    refused = await outbound.get(f"http://{host}:{receiver.port}/")
+    assert isinstance(refused, OutboundRefused)
+    assert "public Internet" in refused.reason
+    assert not receiver.connections
+
+
+async def test_localhost_is_called_when_opened(client, receiver):
+    answer = await client.get(f"http://localhost:{receiver.port}/")
+    assert isinstance(answer, Answer)
+
+
+async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
+    """DNS rebinding: ordinary when looked at first, the metadata page when called again."""
+    answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "169.254.169.254"], ["127.0.0.1"]]
+
+    async def lookup(name):
+        return answers.pop(0)
+
+    outbound = Outbound(lookup, allowed=LOOPBACK)
+    outcomes = [await outbound.get(f"http://rebind.example:{receiver.port}/") for _ in range(4)]
+    await outbound.close()
+    assert [type(outcome) for outcome in outcomes] == [Answer, OutboundRefused, OutboundRefused, Answer]
+    assert outbound.opened == 1
+
+
+async def test_real_dns(receiver):
+    async with dns_zone("hook.example. A 127.0.0.1\nbad.example. A 127.0.0.1\nbad.example. A 10.0.0.1") as zone:
+        zone.servfail("broken.example")
+        outbound = Outbound(Resolver([Nameserver(*zone.nameserver)]).addresses, allowed=LOOPBACK)
+        assert isinstance(await outbound.get(f"http://hook.example:{receiver.port}/"), Answer)
+        assert isinstance(await outbound.get(f"http://bad.example:{receiver.port}/"), OutboundRefused)
+        for name in ("broken.example", "absent.example"):
+            failed = await outbound.get(f"http://{name}/")
+            assert isinstance(failed, OutboundFailed)
+            assert failed.kind == "dns"
+        await outbound.close()
+
+
+async def test_a_redirect_is_an_answer_and_nothing_more(client, receiver):
+    receiver.script("/", Reply(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}))
+    answer = await client.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.ok) == (302, False)
+    assert len(receiver.requests) == 1
+
+
+async def test_proxy_settings_of_the_machine_are_not_read(client, receiver, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert isinstance(await client.get(f"http://hooks.example:{receiver.port}/"), Answer)
+
+
+async def test_a_big_answer_is_cut(client, receiver):
+    url = f"http://hooks.example:{receiver.port}/"
+    receiver.script("/", Reply(body=b"x" * 10_000_000))
+    answer = await client.get(url)
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.body, answer.complete) == (200, b"x" * 4_096, False)
+    receiver.script("/", Reply(body=b"y" * 5_000))
+    answer = await client.get(url)
+    assert isinstance(answer, Answer)
+    assert (len(answer.body), answer.complete) == (4_096, False)
+    answer = await client.get(url, keep=5_000)
+    assert isinstance(answer, Answer)
+    assert (len(answer.body), answer.complete) == (5_000, True)
+    assert receiver.connections == 2, "a moderate surplus is drained, so that the connection can be kept"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 200 OK\r\n" + b"X-Filler: " + b"x" * 70_000,
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1_000,
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"HTTP/9.9 200 OK\r\n\r\n",
+        b"220 mail.example.com ESMTP\r\n",
+        b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03",
+    ],
+    ids="endless-head endless-hints upgrade two-lengths both-framings bad-chunk version smtp tls".split(),  # noqa: SIM905
+)
+async def test_what_is_not_an_answer_fails(client, receiver, raw):
+    receiver.script("/", Reply(raw=raw))
+    failed = await client.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "protocol"
+
+
+async def test_interim_answers_are_passed_over(client, receiver):
+    receiver.script("/", Reply(raw=b"HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\n\r\n" + Reply().wire()))
+    answer = await client.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.headers, answer.body) == (200, {}, b"ok")
+
+
+async def test_an_answer_for_nobody_never_answers_the_next_request(client, receiver):
+    receiver.script("/", Reply(raw=Reply(body=b"mine").wire() + Reply(status=500, body=b"planted").wire()))
+    url = f"http://hooks.example:{receiver.port}/"
+    for _ in range(2):
+        answer = await client.get(url)
+        assert isinstance(answer, Answer)
+        assert (answer.status, answer.body) == (200, b"mine")
+    assert receiver.connections == 2
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/?mode=silent", "/?drip=1", "/?delay=5", "/?size=100000&drip=10"],
+    ids=["silence", "slow-loris-head", "late", "slow-loris-body"],
+)
+async def test_time_is_bounded(receiver, path):
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, total=SHORT)
+    failed = await outbound.get(f"http://hooks.example:{receiver.port}{path}")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "timeout"
+    answer = await outbound.get(f"http://hooks.example:{receiver.port}/")
+    assert isinstance(answer, Answer), "the slow one took nothing with it"
+    assert receiver.connections == 2
+    await outbound.close()
+
+
+async def test_a_name_server_that_never_answers():
+    async def lookup(name):
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    failed = await Outbound(lookup, connect=SHORT).get("http://hooks.example/")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "dns"
+
+
+async def test_an_address_that_never_answers():
+    listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, connect=SHORT)
+    failed = await outbound.get(f"https://hooks.example:{port}/")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "connect", "TLS is part of connecting"
+    listener.close()
+
+
+async def test_nobody_there(client):
+    async with http_receiver() as gone:
+        port = gone.port
+    failed = await client.get(f"http://hooks.example:{port}/")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "connect"
+
+
+@pytest.mark.parametrize("mode", ["hangup", "garbage"])
+async def test_hanging_up(client, receiver, mode):
+    failed = await client.get(f"http://hooks.example:{receiver.port}/?mode={mode}")
+    assert isinstance(failed, OutboundFailed)
+    assert failed.kind == "protocol"
+
+
+async def test_connections_are_reused_and_survive_a_restart_of_the_other_side(client, receiver):
+    url = f"http://hooks.example:{receiver.port}/"
+    for _ in range(5):
+        assert isinstance(await client.post(url, b"{}"), Answer)
+    assert receiver.connections == client.opened == 1
+    receiver.hang_up()
+    assert isinstance(await client.post(url, b"{}"), Answer)
+    assert (len(receiver.requests), client.opened) == (6, 2)
+
+
+async def test_connections_are_not_shared_between_names(client, receiver):
+    """The same address under another name may be another server, to a proxy in between."""
+    for host in ("one.example", "two.example"):
+        await client.get(f"http://{host}:{receiver.port}/")
+    assert receiver.connections == 2
+
+
+async def test_many_at_once(client, receiver):
+    url = f"http://hooks.example:{receiver.port}/"
+    outcomes = await asyncio.gather(*[client.post(url, str(n).encode()) for n in range(200)])
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert sorted(int(request.body) for request in receiver.requests) == list(range(200))
+
+
+def certificate(name):
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return made.public_bytes(serialization.Encoding.PEM), pem
+
+
+async def test_tls_names_the_host_and_checks_it(tmp_path):
+    (tmp_path / "cert.pem").write_bytes(certificate("hooks.example")[0])
+    cert, key = certificate("hooks.example")
+    (tmp_path / "cert.pem").write_bytes(cert)
+    (tmp_path / "key.pem").write_bytes(key)
+    theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    theirs.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    asked = []
+    theirs.sni_callback = lambda _socket, name, _context: asked.append(name)
+    ours = default_tls()
+    ours.load_verify_locations(tmp_path / "cert.pem")
+    async with http_receiver(tls=theirs) as receiver:
+        trusting = Outbound(to_loopback, allowed=LOOPBACK, tls=ours)
+        for _ in range(2):
+            assert isinstance(await trusting.get(f"https://hooks.example:{receiver.port}/"), Answer)
+        assert (asked, receiver.connections) == (["hooks.example"], 1)
+        for outbound, host in (
+            (trusting, "other.example"),
+            (Outbound(to_loopback, allowed=LOOPBACK), "hooks.example"),
+        ):
+            failed = await outbound.get(f"https://{host}:{receiver.port}/")
+            assert isinstance(failed, OutboundFailed)
+            assert failed.kind == "tls"
+        assert len(receiver.requests) == 2
+        await trusting.close()
