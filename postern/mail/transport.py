@@ -1,0 +1,183 @@
+"""What every way out of the house has in common: an envelope goes in, one verdict per recipient comes out."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+MOST_RECIPIENTS = 50
+"""Recipients of one envelope."""
+LONGEST_DIALOGUE = 16_384
+"""Octets of what the peer said that an outcome keeps."""
+NO_TIME = timedelta()
+
+BeforeDot: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited just before a message becomes the peer's: the last moment at which nothing has been handed over."""
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Who gets a message, and who hears of its failure."""
+
+    mail_from: str
+    """The return path; empty for messages that nobody may bounce (RFC 5321 §4.5.5)."""
+    recipients: tuple[str, ...]
+    message_id: str
+    """The Message-ID, the same over all attempts."""
+    needs_smtputf8: bool = False
+    """Whether headers carry raw UTF-8 (RFC 6531); raw addresses are found without it."""
+    bulk: bool = False
+    """Marketing mail: it never takes the connections reserved for everything else."""
+    tenant: str | None = None
+    """Whose message it is, for transports that keep customers apart."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
+    """What became of one recipient in one attempt."""
+
+    recipient: str
+    code: int
+    """The reply code of RFC 5321 §4.2; 0 where no peer spoke."""
+    enhanced: str
+    """The enhanced status code of RFC 3463, such as `5.1.1`; empty where the peer gave none."""
+    text: str
+    host: str
+    duration: timedelta
+
+
+class Accepted(Answer, frozen=True, kw_only=True, tag="accepted", gc=False):
+    """The next hop took responsibility for it."""
+
+    delivered: bool = False
+    """Whether the next hop was the recipient's own mailbox."""
+
+
+class Deferred(Answer, frozen=True, kw_only=True, tag="deferred", gc=False):
+    """Not now; try again later."""
+
+
+class Rejected(Answer, frozen=True, kw_only=True, tag="rejected", gc=False):
+    """Never; trying again would bring the same answer."""
+
+
+Result: TypeAlias = Accepted | Deferred | Rejected
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one attempt brought."""
+
+    results: tuple[Result, ...]
+    """One per recipient, in the order of the envelope."""
+    host: str
+    """`name:port` of the last peer that was asked, or the transport's own name."""
+    duration: timedelta
+    ambiguous: bool = False
+    """The final dot went out and no reply came: the peer may or may not have taken the message (RFC 1047)."""
+    untried: bool = False
+    """No peer was asked for this message (circuit open, queue full): it need not count as an attempt."""
+    retry_after: timedelta | None = None
+    """How long the transport asks to be left alone, where it knows."""
+    opening: tuple[tuple[str, bytes], ...] = ()
+    """How the connection began: greeting, EHLO, TLS, AUTH; shared by all messages of that connection."""
+    exchange: tuple[tuple[str, bytes], ...] = ()
+    """What was said for this message: `C` for us, `S` for the peer."""
+
+    @property
+    def dialogue(self) -> list[str]:
+        """The conversation line by line, `C: …` ours and `S: …` theirs; the message itself is left out."""
+        lines: list[str] = []
+        for speaker, said in merged(self.opening + self.exchange):
+            text = said.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+            lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
+        return lines
+
+
+def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
+    """The same conversation with packets of one speaker joined, so that no line is torn."""
+    whole: list[tuple[str, bytes]] = []
+    for speaker, words in said:
+        if whole and whole[-1][0] == speaker:
+            whole[-1] = (speaker, whole[-1][1] + words)
+        else:
+            whole.append((speaker, words))
+    return whole
+
+
+class Transport(Protocol):
+    """A way out. It tries once, stores nothing and never retries."""
+
+    async def deliver(
+        self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None
+    ) -> Outcome:
+        """Hand `message` (CRLF lines, headers and body) to the next hop, once.
+
+        `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
+        Where it raises, nothing was handed over and the exception goes up; where it was never called,
+        nothing was handed over either. Trouble with the peer is an outcome, never an exception.
+        """
+        ...
+
+    @property
+    def open(self) -> bool:
+        """Whether the circuit is open: an attempt now would end at once with `untried`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Say goodbye to all peers."""
+        ...
+
+
+def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> Outcome:
+    """Everybody is rejected, for the same reason, without asking a peer."""
+    return Outcome(
+        results=tuple(
+            Rejected(
+                recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME
+            )
+            for recipient in envelope.recipients
+        ),
+        host=host,
+        duration=NO_TIME,
+    )
+
+
+def postpone(
+    envelope: Envelope,
+    text: str,
+    host: str,
+    *,
+    duration: timedelta = NO_TIME,
+    untried: bool = False,
+    retry_after: timedelta | None = None,
+    opening: tuple[tuple[str, bytes], ...] = (),
+    code: int = 0,
+    enhanced: str = "",
+) -> Outcome:
+    """Everybody is deferred, for the same reason."""
+    return Outcome(
+        results=tuple(
+            Deferred(
+                recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration
+            )
+            for recipient in envelope.recipients
+        ),
+        host=host,
+        duration=duration,
+        untried=untried,
+        retry_after=retry_after,
+        opening=opening,
+    )
+
+
+def unfit(message: bytes) -> str | None:
+    """Why these octets must not go out as a message, or None.
+
+    A lone CR or LF is where one server's text is another's end of message (SMTP smuggling,
+    CVE-2023-51764), and RFC 5321 §2.3.8 forbids it; NUL is forbidden even in 8-bit text (RFC 6152).
+    """
+    lines = message.count(b"\r\n")
+    if message.count(b"\n") != lines or message.count(b"\r") != lines:
+        return "The message has a CR or LF that stands alone."
+    if b"\0" in message:
+        return "The message has a NUL."
+    return None
