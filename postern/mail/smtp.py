@@ -89,7 +89,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.host}:{self.port}"
 
 
-class Trouble(Exception):  # noqa: N818 - what it is called in the log
+class Trouble(Exception):
     """The connection is of no use: why, with the peer's reply where it gave one, and what was said before."""
 
     def __init__(self, text: str, reply: Reply | None = None, enhanced: str = "4.4.2") -> None:
@@ -339,9 +339,7 @@ class Connection(asyncio.Protocol):
         else:
             raise NotAuthenticated(f"{self.peer.label} offers neither AUTH PLAIN nor LOGIN.", None, "4.7.0")
         if reply.code != 235:
-            raise NotAuthenticated(
-                f"{self.peer.label} refuses the password: {reply.code} {reply.text[:500]}", reply
-            )
+            raise NotAuthenticated(f"{self.peer.label} refuses the password: {reply.code} {reply.text[:500]}", reply)
 
     # Messages.
 
@@ -356,9 +354,7 @@ class Connection(asyncio.Protocol):
         """What was said for the present message, or so far in the opening."""
         return tuple(self._exchange)
 
-    async def send(
-        self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None
-    ) -> Outcome:
+    async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
         """Send one message; see `Transport.deliver`. Raises Stale where a new connection may do better."""
         refusal = self._refusal(envelope, message)
         if refusal:
@@ -387,9 +383,7 @@ class Connection(asyncio.Protocol):
             return Reply(554, "5.6.0", wrong)
         if self._most and len(message) > self._most:
             # RFC 1870 §6.
-            return Reply(
-                552, "5.3.4", f"The message has {len(message)} octets, the next hop takes {self._most}."
-            )
+            return Reply(552, "5.3.4", f"The message has {len(message)} octets, the next hop takes {self._most}.")
         if not self._eightbit and not message.isascii():
             return Reply(554, "5.6.3", "The next hop takes 7-bit messages only.")
         if not self._smtputf8 and (envelope.needs_smtputf8 or not envelope.mail_from.isascii()):

@@ -106,9 +106,7 @@ def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
 class Transport(Protocol):
     """A way out. It tries once, stores nothing and never retries."""
 
-    async def deliver(
-        self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None
-    ) -> Outcome:
+    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
         """Hand `message` (CRLF lines, headers and body) to the next hop, once.
 
         `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
@@ -131,9 +129,7 @@ def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -
     """Everybody is rejected, for the same reason, without asking a peer."""
     return Outcome(
         results=tuple(
-            Rejected(
-                recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME
-            )
+            Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
             for recipient in envelope.recipients
         ),
         host=host,
@@ -156,9 +152,7 @@ def postpone(
     """Everybody is deferred, for the same reason."""
     return Outcome(
         results=tuple(
-            Deferred(
-                recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration
-            )
+            Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
             for recipient in envelope.recipients
         ),
         host=host,

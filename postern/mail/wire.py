@@ -19,7 +19,7 @@ _ADDRESS = re.compile(
 )
 
 
-class Nonsense(Exception):  # noqa: N818 - it is the word
+class Nonsense(Exception):
     """What the peer says is no SMTP."""
 
 

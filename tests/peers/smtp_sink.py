@@ -150,8 +150,7 @@ class Sink:
         self._due.append((session, reply))
         if self._ledger is not None:
             self._lines += [
-                f"{recipient}\t{received.message_id}\t{received.sender}\n".encode()
-                for recipient in received.recipients
+                f"{recipient}\t{received.message_id}\t{received.sender}\n".encode() for recipient in received.recipients
             ]
 
     def _commit(self) -> None:
@@ -472,9 +471,7 @@ def certificate(name: str = "localhost") -> tuple[Path, Path]:
     public, private = folder / f"{name}.pem", folder / f"{name}.key"
     public.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     private.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return public, private
 

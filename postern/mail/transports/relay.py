@@ -1,0 +1,105 @@
+"""Mail leaves through one or several smart hosts."""
+
+import functools
+import random
+import ssl
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from postern.mail.shaper import Limits
+from postern.mail.site import Site
+from postern.mail.smtp import Patience, Peer, Tls, connect
+from postern.mail.transport import BeforeDot, Deferred, Envelope, Outcome
+
+MOST_RELAYS = 16
+"""Smart hosts of one transport."""
+
+
+class Relay(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A smart host and what it takes."""
+
+    host: str
+    port: int = 587
+    tls: Tls = Tls.STARTTLS_REQUIRED
+    verify: bool = True
+    """Whether its certificate must be right."""
+    user: str | None = None
+    password: str = ""
+    weight: int = 1
+    """Its share of the messages, relative to the other smart hosts."""
+    per_second: float | None = None
+    """Messages per second; None without bound."""
+    max_connections: int = 10
+    max_messages_per_connection: int = 1_000
+
+    def limits(self) -> Limits:
+        """What it takes at its best."""
+        return Limits(
+            connections=self.max_connections,
+            messages_per_connection=self.max_messages_per_connection,
+            per_second=self.per_second,
+        )
+
+
+class RelayTransport:
+    """Every message goes to one of the relays, by weight; one that cannot be reached passes it on."""
+
+    def __init__(
+        self,
+        relays: Sequence[Relay],
+        *,
+        hello: str = "localhost",
+        patience: Patience | None = None,
+        context: ssl.SSLContext | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`hello` is our own name, `context` replaces the system's authorities, `chance` is 0 ≤ x < 1."""
+        if not 1 <= len(relays) <= MOST_RELAYS:
+            raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
+        self._chance = chance
+        self._sites: list[tuple[int, Site]] = []
+        for relay in relays:
+            peer = Peer(
+                host=relay.host,
+                port=relay.port,
+                hello=hello,
+                tls=relay.tls,
+                verify=relay.verify,
+                context=context if relay.verify else None,
+                user=relay.user,
+                password=relay.password,
+                patience=patience or Patience(),
+            )
+            site = Site(peer.label, functools.partial(connect, peer), relay.limits(), clock=clock, chance=chance)
+            self._sites.append((max(1, relay.weight), site))
+
+    @property
+    def open(self) -> bool:
+        """Whether no relay can be reached at present."""
+        return all(site.open for _, site in self._sites)
+
+    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+        """See `Transport.deliver`."""
+        first, *others = self._order()
+        outcome = await first.deliver(envelope, message, before_dot=before_dot)
+        for site in others:
+            if outcome.exchange or not isinstance(outcome.results[0], Deferred):
+                break
+            # Nothing was said about this message yet, so asking another relay is still the first try.
+            outcome = await site.deliver(envelope, message, before_dot=before_dot)
+        return outcome
+
+    def _order(self) -> list[Site]:
+        """By weighted lot, those with an open circuit last."""
+        if len(self._sites) == 1:
+            return [self._sites[0][1]]
+        lots = [(site.open, -(self._chance() ** (1 / weight)), at) for at, (weight, site) in enumerate(self._sites)]
+        return [self._sites[at][1] for _, _, at in sorted(lots)]
+
+    async def aclose(self) -> None:
+        """Say goodbye to all relays."""
+        for _, site in self._sites:
+            await site.aclose()
