@@ -1,0 +1,145 @@
+"""Migrations are applied once, in order, by one process at a time, and never change afterwards."""
+
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+
+from postern.kernel import migrations
+from postern.kernel.migrations import MigrationError, migrate, pending
+
+FIRST = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
+SECOND = "alter table shelves add column label text not null default '100% wood';\n"
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """An empty database."""
+    server = os.environ["POSTERN_TEST_SERVER"]
+    name = f"migrations_{uuid4().hex}"
+    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
+        connection.execute(f'create database "{name}"')
+        yield server.replace("%7Bdatabase%7D", name)
+        connection.execute(f'drop database "{name}" with (force)')
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two migrations."""
+    (tmp_path / "0001_shelves.sql").write_text(FIRST)
+    (tmp_path / "0002_labels.sql").write_text(SECOND)
+    (tmp_path / "README.md").write_text("Not a migration.")
+    return tmp_path
+
+
+def query(url: str, text: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(text.encode()).fetchall()
+
+
+def test_applies_what_is_missing_in_order_and_once(url: str, folder: Path) -> None:
+    assert migrate(url, folder=folder) == ["0001_shelves", "0002_labels"]
+    assert migrate(url, folder=folder) == []
+    (folder / "0003_more.sql").write_text("insert into shelves values (2)")
+    assert migrate(url, folder=folder) == ["0003_more"]
+    assert query(url, "select id, label from shelves order by id") == [(1, "100% wood"), (2, "100% wood")]
+    assert query(url, "select number, name from schema_migrations where applied_at <= now() order by 1") == [
+        (1, "0001_shelves"),
+        (2, "0002_labels"),
+        (3, "0003_more"),
+    ]
+
+
+async def test_pending_names_what_is_missing(url: str, folder: Path) -> None:
+    async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        assert await pending(connection, folder=folder) == ["0001_shelves", "0002_labels"]
+        migrate(url, folder=folder)
+        assert await pending(connection, folder=folder) == []
+
+
+def test_a_changed_file_is_refused(url: str, folder: Path) -> None:
+    migrate(url, folder=folder)
+    (folder / "0001_shelves.sql").write_text(FIRST + "-- A later thought.\n")
+    (folder / "0003_more.sql").write_text("insert into shelves values (2)")
+    with pytest.raises(MigrationError, match=r"0001_shelves has changed.*into a new one"):
+        migrate(url, folder=folder)
+    assert query(url, "select count(*) from shelves") == [(1,)], "Nothing is applied on a doubtful history."
+
+
+def test_a_failing_migration_leaves_nothing_of_itself(url: str, folder: Path) -> None:
+    (folder / "0003_broken.sql").write_text("create table halves ();\ninsert into shelves\nvalues (nonsense);\n")
+    with pytest.raises(MigrationError, match=r"0003_broken \(line 3\).*nonsense"):
+        migrate(url, folder=folder)
+    assert query(url, "select to_regclass('halves') is null, max(number) from schema_migrations") == [(True, 2)]
+
+
+def test_many_at_once_apply_each_migration_once(url: str, folder: Path) -> None:
+    (folder / "0003_slow.sql").write_text("select pg_sleep(0.3); insert into shelves values (2)")
+    with ThreadPoolExecutor(4) as pool:
+        applied = list(pool.map(lambda _: migrate(url, folder=folder), range(4)))
+    assert sorted(name for names in applied for name in names) == ["0001_shelves", "0002_labels", "0003_slow"]
+
+
+def test_a_newer_schema_is_no_trouble_for_an_older_release(url: str, folder: Path) -> None:
+    migrate(url, folder=folder)
+    (folder / "0002_labels.sql").unlink()
+    assert migrate(url, folder=folder) == []
+
+
+def test_waits_for_a_busy_table_without_blocking_it_for_long(
+    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "50ms")
+    (folder / "0002_labels.sql").unlink()
+    migrate(url, folder=folder)
+    (folder / "0002_labels.sql").write_text(SECOND)
+    with psycopg.connect(url) as reader:
+        reader.execute("select 1 from shelves")
+        release = threading.Timer(0.4, reader.rollback)
+        release.start()
+        assert migrate(url, folder=folder) == ["0002_labels"]
+        release.join()
+
+
+def test_gives_up_on_a_table_that_stays_locked(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "10ms")
+    monkeypatch.setattr(migrations, "TRIES", 2)
+    (folder / "0002_labels.sql").unlink()
+    migrate(url, folder=folder)
+    (folder / "0002_labels.sql").write_text(SECOND)
+    with psycopg.connect(url) as reader:
+        reader.execute("select 1 from shelves")
+        with pytest.raises(MigrationError, match="0002_labels: a table it needs stayed locked"):
+            migrate(url, folder=folder)
+
+
+@pytest.mark.parametrize("name", ["1_short.sql", "0003-dash.sql", "0003_Upper.sql", "notes.sql"])
+def test_names_are_held_to_the_pattern(folder: Path, name: str) -> None:
+    (folder / name).write_text("select 1")
+    with pytest.raises(MigrationError, match=name):
+        migrations.migrations(folder)
+
+
+def test_numbers_are_used_once(folder: Path) -> None:
+    (folder / "0002_again.sql").write_text("select 1")
+    with pytest.raises(MigrationError, match="0002_again and 0002_labels"):
+        migrations.migrations(folder)
+
+
+@pytest.mark.parametrize(("version", "served"), [(140012, False), (150000, True), (180006, True)])
+def test_an_old_server_is_refused(version: int, served: bool) -> None:
+    if served:
+        migrations.check_server(version)
+    else:
+        with pytest.raises(MigrationError, match="is PostgreSQL 14; Postern needs 15 or newer"):
+            migrations.check_server(version)
+
+
+def test_the_real_migrations_are_found() -> None:
+    assert [each.number for each in migrations.migrations()][:1] == [1]
