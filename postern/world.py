@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random, SystemRandom
 
+from postern.kernel.addresses import Remembered
 from postern.kernel.clock import Clock, system_clock
 from postern.kernel.database import Database, open_database
 from postern.kernel.due import Doorbell
 from postern.kernel.limits import Limiter, Rate
+from postern.kernel.outbound import Outbound, open_outbound
 from postern.kernel.secrets import Secrets, load_master_key
 from postern.kernel.settings import Settings
+from postern.mail.resolver import Resolver, parse_nameservers
 
 
 @dataclass
@@ -25,6 +28,8 @@ class World:
     chance: Random
     limiter: Limiter
     bell: Doorbell
+    resolver: Resolver
+    outbound: Outbound
 
     @property
     def project_rate(self) -> Rate:
@@ -34,7 +39,11 @@ class World:
 @asynccontextmanager
 async def open_world(settings: Settings, url: str, *, clock: Clock = system_clock) -> AsyncIterator[World]:
     """The real world on the database at `url`, closed on leaving."""
-    async with open_database(url, size=settings.database_pool) as db:
+    resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
+    async with (
+        open_database(url, size=settings.database_pool) as db,
+        open_outbound(Remembered(resolver.addresses), allowed=settings.outbound_allow) as outbound,
+    ):
         world = World(
             settings=settings,
             db=db,
@@ -43,6 +52,8 @@ async def open_world(settings: Settings, url: str, *, clock: Clock = system_cloc
             chance=SystemRandom(),
             limiter=Limiter(),
             bell=Doorbell(db),
+            resolver=resolver,
+            outbound=outbound,
         )
         try:
             yield world

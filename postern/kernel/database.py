@@ -64,6 +64,11 @@ class Transaction(Queries):
 
     def __init__(self, connection: type_of_connection) -> None:
         self._connection = connection
+        self.due: set[str] = set()
+
+    def makes_due(self, table: str) -> None:
+        """Say that rows of `table` become due with this transaction: workers hear of it after the commit."""
+        self.due.add(table)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
@@ -76,6 +81,8 @@ class Database(Queries):
     def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str) -> None:
         self._pool = pool
         self.url = url
+        self.ring: Callable[[str], None] | None = None
+        """Tells the workers that a table has due rows; called after the commit."""
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
@@ -85,7 +92,11 @@ class Database(Queries):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         async with self._pool.connection() as connection, connection.transaction():
-            yield Transaction(connection)
+            tx = Transaction(connection)
+            yield tx
+        if self.ring:
+            for table in tx.due:
+                self.ring(table)
 
 
 @asynccontextmanager

@@ -5,15 +5,17 @@ for never; `attempt` counts how often it has been picked up. Picking a record up
 one lease ahead, so a worker that dies gives it back by doing nothing. Settling names the
 attempt it settles, so a worker that outlived its lease cannot overwrite its successor.
 
-Fairness: a worker first finds the projects that have something due (one index probe a project),
-then claims a share from each.
+Fairness: a worker first finds the lanes that have something due (one index probe a lane), then claims
+a share from each. A lane is a project, or where work is kept further apart (webhooks: by endpoint), one
+value of that column in one project.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Generic, LiteralString, Protocol, TypeVar
+from functools import partial
+from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
@@ -27,8 +29,11 @@ from postern.kernel.database import Database, row_maker
 Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-PROJECTS_AT_ONCE = 200
-"""How many projects one look for due work takes into account."""
+LANES_AT_ONCE = 200
+"""How many lanes one look for due work takes into account, beside those in hand."""
+
+IDLE_SHARE_PAUSE_SECONDS = 0.05
+"""How long to wait before looking again when somebody else had taken what was due."""
 
 POLL = timedelta(seconds=1)
 """The longest a worker sleeps: what a lost notification can cost."""
@@ -61,14 +66,24 @@ class Work(Generic[Job]):
     """Narrows the table (a lane, say); must match a partial index on (project_id, due_at)."""
     at_once: int = 4
     """Shares in hand at the same time in one worker."""
+    apart: LiteralString | None = None
+    """A uuid column whose values are kept apart: each is a lane of its own, and one worker never has two
+    shares of a lane in hand. Needs a partial index on (project_id, that column, due_at)."""
 
 
-class Due(Generic[Job]):
-    """What a look found: the projects with due rows, and when the next row becomes due."""
+class Lane(NamedTuple):
+    """Rows that are claimed together: a project's, or those of one value of `Work.apart` in it."""
 
-    def __init__(self, projects: list[UUID], next_at: datetime | None) -> None:
-        self.projects = projects
-        self.next_at = next_at
+    project_id: UUID
+    apart: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Due:
+    """What a look found: the lanes with due rows, and when the next row becomes due."""
+
+    lanes: list[Lane]
+    next_at: datetime | None
 
 
 # One probe of (project_id, due_at) for each project that has anything pending: an index skip scan.
@@ -84,14 +99,29 @@ LOOK = SQL("""
             order by project_id, due_at limit 1
         ) as later
     )
-    select project_id, due_at from pending order by due_at limit %(limit)s
+    select project_id, null::uuid, due_at from pending order by due_at limit %(limit)s
+""")
+
+LOOK_APART = SQL("""
+    with recursive pending as (
+        (select project_id, {apart} as apart, due_at from {table} where due_at is not null and {where}
+         order by project_id, {apart}, due_at limit 1)
+        union all
+        select later.project_id, later.apart, later.due_at from pending
+        cross join lateral (
+            select project_id, {apart} as apart, due_at from {table}
+            where due_at is not null and {where} and (project_id, {apart}) > (pending.project_id, pending.apart)
+            order by project_id, {apart}, due_at limit 1
+        ) as later
+    )
+    select project_id, apart, due_at from pending order by due_at limit %(limit)s
 """)
 
 # MATERIALIZED, because a planner that loops over the inner SELECT takes more rows than LIMIT.
 CLAIM = SQL("""
     with picked as materialized (
         select project_id, id from {table}
-        where project_id = %(project_id)s and {where} and due_at <= %(now)s
+        where project_id = %(project_id)s and {where} and {lane} and due_at <= %(now)s
         order by due_at limit %(limit)s for update skip locked
     )
     update {table} as record set due_at = %(now)s + %(lease)s, attempt = record.attempt + 1
@@ -100,20 +130,22 @@ CLAIM = SQL("""
 """)
 
 
-async def look(db: Database, work: Work[Job], now: datetime) -> Due[Job]:
-    """Which projects have something due, longest-waiting first, and when the next thing becomes due."""
-    query = LOOK.format(table=Identifier(work.table), where=SQL(work.where))
+async def look(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> Due:
+    """Which lanes have something due, longest-waiting first, and when the next thing becomes due."""
+    parts = {"table": Identifier(work.table), "where": SQL(work.where)}
+    query = LOOK_APART.format(apart=Identifier(work.apart), **parts) if work.apart else LOOK.format(**parts)
     async with db.connection() as connection:
-        rows = await (await connection.execute(query, {"limit": PROJECTS_AT_ONCE})).fetchall()
-    due = [project_id for project_id, due_at in rows if due_at <= now]
-    later = [due_at for _, due_at in rows if due_at > now]
+        rows = await (await connection.execute(query, {"limit": limit})).fetchall()
+    due = [Lane(project_id, apart) for project_id, apart, due_at in rows if due_at <= now]
+    later = [due_at for _, _, due_at in rows if due_at > now]
     return Due(due, min(later, default=None))
 
 
-async def claim(db: Database, work: Work[Job], project_id: UUID, now: datetime, limit: int) -> list[Job]:
-    """Take up to `limit` due rows of one project for one lease."""
-    query = CLAIM.format(table=Identifier(work.table), where=SQL(work.where))
-    values = {"project_id": project_id, "now": now, "limit": limit, "lease": work.lease}
+async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
+    """Take up to `limit` due rows of one lane for one lease."""
+    only = SQL("{} = %(apart)s").format(Identifier(work.apart)) if work.apart else SQL("true")
+    query = CLAIM.format(table=Identifier(work.table), where=SQL(work.where), lane=only)
+    values = {"project_id": lane.project_id, "apart": lane.apart, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
         cursor = await connection.execute(query, values)
         make = row_maker(work.kind, [column.name for column in cursor.description or ()])
@@ -148,8 +180,8 @@ async def drain(world: Place, works: Sequence[Work[Any]], *, rounds: int = 1_000
     for _ in range(rounds):
         found = 0
         for work in works:
-            for project_id in (await look(world.db, work, world.clock())).projects:
-                jobs = await claim(world.db, work, project_id, world.clock(), work.share)
+            for lane in (await look(world.db, work, world.clock())).lanes:
+                jobs = await claim(world.db, work, lane, world.clock(), work.share)
                 if jobs:
                     await work.do(world, jobs)
                 found += len(jobs)
@@ -188,39 +220,49 @@ class Worker:
         bell = self._bells[work.name]
         gate = asyncio.Semaphore(work.at_once)
         running: set[asyncio.Task[int]] = set()
+        in_hand: set[Lane] = set()
+
+        def ended(lane: Lane, task: asyncio.Task[int]) -> None:
+            running.discard(task)
+            in_hand.discard(lane)
+            gate.release()
+            found = 0 if task.cancelled() else task.result()
+            asyncio.get_running_loop().call_later(0 if found else IDLE_SHARE_PAUSE_SECONDS, bell.set)
+
         while not self.stopping.is_set():
             bell.clear()
             try:
-                due = await look(self.world.db, work, self.world.clock())
+                due = await look(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(in_hand))
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_away", work=work.name, error=str(error).strip())
                 await self._sleep(bell, POLL)
                 continue
-            for project_id in due.projects:
+            for lane in due.lanes:
+                if lane in in_hand:
+                    continue
                 await gate.acquire()
                 if self.stopping.is_set():
-                    gate.release()
                     break
-                task = asyncio.create_task(self._share(work, project_id))
+                if work.apart:
+                    in_hand.add(lane)
+                task = asyncio.create_task(self._share(work, lane))
                 running.add(task)
-                task.add_done_callback(lambda done: (running.discard(done), gate.release()))
-            if due.projects and running:
-                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            elif not due.projects:
-                await self._sleep(bell, self._until(due.next_at))
+                task.add_done_callback(partial(ended, lane))
+            # A share that ends rings the bell, so one slow share never keeps others from being found.
+            await self._sleep(bell, self._until(due.next_at))
         if running:
             await asyncio.wait(running)
 
-    async def _share(self, work: Work[Any], project_id: UUID) -> int:
+    async def _share(self, work: Work[Any], lane: Lane) -> int:
         try:
-            jobs = await claim(self.world.db, work, project_id, self.world.clock(), work.share)
+            jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
             if jobs:
                 await work.do(self.world, jobs)
         except (OperationalError, PoolTimeout) as error:
             log.warning("database_away", work=work.name, error=str(error).strip())
             await asyncio.sleep(0.2)
         except Exception:
-            log.exception("share_failed", work=work.name, project=str(project_id))
+            log.exception("share_failed", work=work.name, project=str(lane.project_id))
             await asyncio.sleep(0.2)
         else:
             return len(jobs)
@@ -262,6 +304,7 @@ class Doorbell:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        db.ring = self.ring
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def ring(self, table: str) -> None:
