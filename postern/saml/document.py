@@ -61,7 +61,10 @@ def parse(raw: bytes, trace: Trace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> El
     try:
         root = _grow(parser, raw.removeprefix(b"\xef\xbb\xbf"), trace)
     except etree.XMLSyntaxError as error:
-        raise trace.refusal("xml", Reason.MALFORMED, f"Not well-formed XML: {error.msg}") from None
+        # The parser has limits of its own, which a very deep document meets before ours are looked at.
+        endless = error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT
+        reason = Reason.TOO_COMPLEX if endless else Reason.MALFORMED
+        raise trace.refusal("xml", reason, f"Not well-formed XML: {error.msg}") from None
     _refuse_equal_ids(root, trace)
     trace.passed("xml")
     return root

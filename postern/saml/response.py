@@ -29,7 +29,7 @@ from postern.saml.document import (
 )
 from postern.saml.encryption import decrypt
 from postern.saml.signature import verified
-from postern.saml.trace import Reason, Step, Trace
+from postern.saml.trace import Reason, SamlRejected, Step, Trace
 
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
@@ -183,8 +183,7 @@ def _read_signed_assertion(
     step = "assertion signature"
     sealed = children(response, SAML, "EncryptedAssertion")
     if sealed:
-        inside = Trace()
-        plain = parse(decrypt(sealed[0], connection, trace), inside)
+        plain = _parse_decrypted(decrypt(sealed[0], connection, trace), trace)
         _need_lone_assertion(plain, trace, "decryption")
     elif connection.want_encrypted:
         raise trace.refusal("decryption", Reason.NOT_ENCRYPTED, "This connection takes encrypted assertions only.")
@@ -200,6 +199,14 @@ def _read_signed_assertion(
         raise trace.refusal(step, Reason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
     return (plain if sealed else children(response, SAML, "Assertion")[0]), bool(sealed)
+
+
+def _parse_decrypted(plain: bytes, trace: Trace) -> Element:
+    """What was encrypted, read with the same care as what was not."""
+    try:
+        return parse(plain, Trace())
+    except SamlRejected as refused:
+        raise trace.refusal("decryption", refused.reason, f"Inside: {refused.detail}") from None
 
 
 def _need_lone_assertion(root: Element, trace: Trace, step: str) -> None:

@@ -22,7 +22,7 @@ from signxml.verifier import SignatureConfiguration, VerifyResult, XMLVerifier
 
 from postern.saml.certificates import CertificateRefused, fingerprint, load_certificate
 from postern.saml.connection import MAX_IDP_CERTIFICATES, Connection
-from postern.saml.document import DS, EC, Element, children, identifier, parse, tag
+from postern.saml.document import DS, EC, MAX_MESSAGE_BYTES, Element, children, identifier, parse, tag
 from postern.saml.trace import Reason, Trace
 
 ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -46,7 +46,6 @@ MAX_SIGNATURE_CHARS = 4096
 MAX_PREFIXES = 32
 """Prefixes in an InclusiveNamespaces list: each is looked up at every element."""
 
-_BASE64 = re.compile(r"\A[A-Za-z0-9+/=\s]+\Z", re.ASCII)
 _PREFIXES = re.compile(r"\A(?:#default|[A-Za-z_][\w.-]*)(?: (?:#default|[A-Za-z_][\w.-]*))*\Z")
 
 
@@ -136,9 +135,16 @@ def _refuse_other_forms(signature: Element, parent: Element, trace: Trace, step:
     _need_strong(digest, DIGESTS, trace, step)
     for each in (value, digest_value):
         text = each.text or ""
-        if len(each) or len(text) > MAX_SIGNATURE_CHARS or not _BASE64.match(text):
+        if len(each) or len(text) > MAX_SIGNATURE_CHARS or not _is_base64(text):
             raise trace.refusal(step, Reason.SIGNATURE_FORM, f"{etree.QName(each).localname} is not base64.")
     return METHODS[method.get("Algorithm", "")]
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode("".join(text.split()), validate=True))
+    except (binascii.Error, ValueError):
+        return False
 
 
 def _need_exclusive(element: Element, trace: Trace, step: str) -> None:
@@ -187,39 +193,56 @@ def _find_signer(
     trace: Trace,
     step: str,
 ) -> tuple[bytes, x509.Certificate]:
+    """The signed bytes, and which pinned certificate signed them.
+
+    Trying each certificate on the small SignedInfo first keeps a large message with a wrong signature
+    cheap: the whole verification, which reads the document several times over, is done at most once.
+    """
     bare = _without_key_info(element)
-    pinned: list[str] = []
-    for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]:
-        certificate = load_certificate(pem)
-        pinned.append(fingerprint(certificate))
+    signed_info, value = _sealed_info(bare)
+    pinned = [load_certificate(pem) for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]]
+    for certificate in pinned:
+        if not _raw_holds(certificate, signed_info, value, method):
+            continue
         try:
             return _signed_bytes(bare, certificate, method), certificate
         except InvalidDigest:
-            raise trace.refusal(step, Reason.CONTENT_CHANGED, "The content was changed after it was signed.") from None
-        except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError):
-            continue
-    if carried and carried not in pinned:
-        detail = f"Signed with certificate {carried}, which is not pinned here ({', '.join(pinned)} are)."
+            detail = "The content was changed after it was signed."
+            raise trace.refusal(step, Reason.CONTENT_CHANGED, detail) from None
+        except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError) as error:
+            raise trace.refusal(step, Reason.SIGNATURE_INVALID, str(error)) from None
+    known = [fingerprint(certificate) for certificate in pinned]
+    if carried and carried not in known:
+        detail = f"Signed with certificate {carried}, which is not pinned here ({', '.join(known)} are)."
         raise trace.refusal(step, Reason.UNKNOWN_CERTIFICATE, detail)
     raise trace.refusal(step, Reason.SIGNATURE_INVALID, "None of the pinned certificates made this signature.")
 
 
-def _without_key_info(element: Element) -> bytes:
+def _sealed_info(bare: Element) -> tuple[bytes, bytes]:
+    """SignedInfo in its canonical form, and the signature over it."""
+    signed_info, value = children(bare, DS, "Signature")[0]
+    canon = signed_info[0]
+    prefixes = canon[0].get("PrefixList", "").split(" ") if len(canon) else None
+    canonical = etree.tostring(signed_info, method="c14n", exclusive=True, inclusive_ns_prefixes=prefixes)
+    return canonical, base64.b64decode(value.text or "")
+
+
+def _without_key_info(element: Element) -> Element:
     """The element by itself, without KeyInfo: no certificate but a pinned one can play a part.
 
     The enveloped transform takes the whole Signature out before the digest is made, so this changes
     nothing that is signed.
     """
-    copy = parse(etree.tostring(element, with_tail=False), Trace(), max_bytes=2 * 256 * 1024)
+    copy = parse(etree.tostring(element, with_tail=False), Trace(), max_bytes=2 * MAX_MESSAGE_BYTES)
     signature = children(copy, DS, "Signature")[0]
     for each in children(signature, DS, "KeyInfo"):
         signature.remove(each)
-    return etree.tostring(copy)
+    return copy
 
 
-def _signed_bytes(document: bytes, certificate: x509.Certificate, method: SignatureMethod) -> bytes:
+def _signed_bytes(bare: Element, certificate: x509.Certificate, method: SignatureMethod) -> bytes:
     found = XMLVerifier().verify(
-        document,
+        etree.tostring(bare),
         x509_cert=certificate,
         validate_schema=False,
         id_attribute="ID",
