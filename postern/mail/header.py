@@ -1,4 +1,4 @@
-"""Header fields on the wire: what may stand in one, how it is encoded and folded (RFC 5322 §2.2, RFC 2047)."""
+"""Header fields on the wire: what may stand in one, how it is encoded and folded (RFC 5322, RFC 2047)."""
 
 import re
 from binascii import b2a_base64

@@ -1,0 +1,175 @@
+"""What a message says: subject, text and html, compiled once and rendered for each recipient."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from postern.mail.builder import BuilderInvalid, render_builder
+from postern.mail.links import (
+    CLICK,
+    LINKS_LIMIT,
+    UNSUBSCRIBE,
+    TooManyLinks,
+    TooManyLinksRendered,
+    Tracked,
+    click_url,
+    compile_links,
+    open_url,
+    sign_link,
+    unsubscribe_url,
+    verify_link,
+)
+from postern.mail.plain import text_from_html
+from postern.mail.template import (
+    Compiled,
+    Kind,
+    RenderFailed,
+    TemplateInvalid,
+    compile_template,
+    variables,
+)
+
+__all__ = [
+    "CLICK",
+    "LINKS_LIMIT",
+    "UNSUBSCRIBE",
+    "BuilderInvalid",
+    "Compiled",
+    "Content",
+    "Kind",
+    "RenderFailed",
+    "Rendered",
+    "TemplateInvalid",
+    "TooManyLinks",
+    "TooManyLinksRendered",
+    "Tracked",
+    "Tracking",
+    "click_url",
+    "compile_content",
+    "compile_links",
+    "compile_template",
+    "open_url",
+    "render_builder",
+    "sign_link",
+    "text_from_html",
+    "unsubscribe_url",
+    "variables",
+    "verify_link",
+]
+
+
+class Tracking(msgspec.Struct, frozen=True, kw_only=True):
+    """How the links of one send are written."""
+
+    base: str
+    """Scheme and host that the links lead to, without a slash at the end."""
+    key: bytes
+    """What signs them: the current key of the project."""
+    opens: bool = True
+    clicks: bool = True
+
+
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+    """A message's words for one recipient."""
+
+    subject: str
+    text: str | None
+    html: str | None
+    unsubscribe_url: str | None = None
+    """The one-click link of this send (for List-Unsubscribe), when there is a Tracking."""
+
+
+class Content:
+    """Subject, text and html of a message, compiled for any number of recipients and threads.
+
+    Templates may use `unsubscribe_url` (or `unsubscribeUrl`) where a Tracking is given.
+    """
+
+    __slots__ = ("_facts", "_html", "_scan_rendered", "_subject", "_text", "_text_from_rendered", "_tracked")
+
+    def __init__(self, subject: str, html: str | None, text: str | None, facts: Mapping[str, Any]) -> None:
+        self._facts = dict(facts)
+        self._subject = compile_template(subject, Kind.TEXT)
+        self._tracked: Tracked | None = None
+        self._html: Compiled | None = None
+        self._scan_rendered = self._text_from_rendered = False
+        if html is not None:
+            # Compiled as written first, so that an error names the author's own line and column.
+            compile_template(html, Kind.HTML)
+            self._tracked = compile_links(html)
+            self._html = compile_template(self._tracked.source, Kind.HTML)
+            # Html that a variable brings along holds links that only the rendered text shows.
+            self._scan_rendered = _BRINGS_HTML.search(html) is not None
+        self._text = self._compile_text(text, html)
+
+    def _compile_text(self, text: str | None, html: str | None) -> Compiled | None:
+        if text is not None or html is None:
+            return None if text is None else compile_template(text, Kind.TEXT)
+        if self._scan_rendered:
+            self._text_from_rendered = True
+            return None
+        try:
+            return compile_template(text_from_html(html), Kind.TEXT)
+        except TemplateInvalid:
+            # Half of a condition stood in a tag that plain text leaves out.
+            self._text_from_rendered = True
+            return None
+
+    def render(self, values: Mapping[str, Any], *, send_id: str, tracking: Tracking | None = None) -> Rendered:
+        """The words for one recipient, with signed links and the pixel where `tracking` asks for them.
+
+        Raises RenderFailed or TooManyLinksRendered; either concerns this recipient alone.
+        """
+        leave = None
+        merged: dict[str, Any] = {**self._facts, **values}
+        if tracking is not None:
+            leave = unsubscribe_url(tracking.base, send_id, tracking.key)
+            merged["unsubscribe_url"] = merged["unsubscribeUrl"] = leave
+        subject = self._subject.render(merged).strip()
+        text = self._text.render(merged) if self._text is not None else None
+        html = self._render_html(merged, send_id, tracking)
+        if self._text_from_rendered and self._html is not None:
+            text = text_from_html(self._render_html(merged, send_id, None) or "")
+        return Rendered(subject=subject, text=text, html=html, unsubscribe_url=leave)
+
+    def _render_html(self, values: Mapping[str, Any], send_id: str, tracking: Tracking | None) -> str | None:
+        if self._html is None or self._tracked is None:
+            return None
+        rendered = self._html.render(values)
+        if tracking is None:
+            return self._tracked.rewrite(rendered, base="", send_id="", key=b"", clicks=False, opens=False)
+        if not (self._scan_rendered and tracking.clicks):
+            return _track(self._tracked, rendered, send_id, tracking)
+        plain = self._tracked.rewrite(rendered, base="", send_id="", key=b"", clicks=False, opens=False)
+        try:
+            late = compile_links(plain, template=False)
+        except TooManyLinks:
+            raise TooManyLinksRendered from None
+        return _track(late, late.source, send_id, tracking)
+
+
+def _track(tracked: Tracked, rendered: str, send_id: str, tracking: Tracking) -> str:
+    return tracked.rewrite(
+        rendered,
+        base=tracking.base,
+        send_id=send_id,
+        key=tracking.key,
+        clicks=tracking.clicks,
+        opens=tracking.opens,
+    )
+
+
+_BRINGS_HTML = re.compile(r"\|\s*safe\b")
+
+
+def compile_content(
+    *, subject: str, html: str | None = None, text: str | None = None, facts: Mapping[str, Any] | None = None
+) -> Content:
+    """Compile the words of a campaign or a single message.
+
+    `facts` are values that are the same for everybody. Without `text` one is made from the html.
+    Raises TemplateInvalid (with line and column) or TooManyLinks.
+    """
+    return Content(subject, html, text, facts or {})
