@@ -8,7 +8,6 @@ It signs with signxml on its own, not with what Postern ships, and every claim c
 import base64
 import html
 import os
-import re
 import threading
 import uuid
 import zlib
@@ -20,6 +19,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, urlsplit
 
+import lxml.html
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
@@ -298,9 +298,8 @@ def posting_page(action: str, fields: dict[str, str]) -> str:
 
 def posted(page: str) -> tuple[str, dict[str, str]]:
     """What a browser would post from such a page: the action and the fields."""
-    action = html.unescape(re.search(r'action="([^"]*)"', page)[1])
-    found = re.findall(r'name="([^"]*)" value="([^"]*)"', page)
-    return action, {html.unescape(name): html.unescape(value) for name, value in found}
+    form = lxml.html.fromstring(page).forms[0]
+    return form.action, {name: value for name, value in form.fields.items() if name}
 
 
 def new_id() -> str:
