@@ -5,6 +5,7 @@ import binascii
 import re
 import zlib
 from datetime import UTC, datetime
+from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
@@ -68,6 +69,26 @@ def parse(raw: bytes, trace: Trace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> El
     _refuse_equal_ids(root, trace)
     trace.passed("xml")
     return root
+
+
+def parse_inside(raw: bytes, around: Element, trace: Trace) -> Element:
+    """The one element in `raw`, where prefixes mean what they mean at `around`.
+
+    What is decrypted takes the place of the ciphertext (XML Encryption 1.1 §4.4), and some write it
+    without the declarations that stand further out. An end tag in `raw` cannot leave the element
+    that is put around it: what followed would be a second root, which is not XML.
+    """
+    _refuse_markup(raw, trace)
+    declared = "".join(
+        f" xmlns{f':{prefix}' if prefix else ''}={quoteattr(str(uri))}"
+        for prefix, uri in around.nsmap.items()
+        if prefix != "xml"
+    )
+    content = _DECLARATION.sub("", raw.decode("utf-8-sig")).strip()
+    outer = parse(f"<inside{declared}>{content}</inside>".encode(), trace)
+    if len(outer) != 1 or outer.text or outer[0].tail:
+        raise trace.refusal("xml", Reason.MALFORMED, "There must be one element and nothing else.")
+    return outer[0]
 
 
 def plain_parser() -> "etree.XMLPullParser[etree._Element]":

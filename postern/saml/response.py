@@ -24,6 +24,7 @@ from postern.saml.document import (
     identifier,
     moment,
     parse,
+    parse_inside,
     tag,
     text_of,
 )
@@ -183,7 +184,7 @@ def _read_signed_assertion(
     step = "assertion signature"
     sealed = children(response, SAML, "EncryptedAssertion")
     if sealed:
-        plain = _parse_decrypted(decrypt(sealed[0], connection, trace), trace)
+        plain = _parse_decrypted(decrypt(sealed[0], connection, trace), sealed[0], trace)
         _need_lone_assertion(plain, trace, "decryption")
     elif connection.want_encrypted:
         raise trace.refusal("decryption", Reason.NOT_ENCRYPTED, "This connection takes encrypted assertions only.")
@@ -201,10 +202,10 @@ def _read_signed_assertion(
     return (plain if sealed else children(response, SAML, "Assertion")[0]), bool(sealed)
 
 
-def _parse_decrypted(plain: bytes, trace: Trace) -> Element:
+def _parse_decrypted(plain: bytes, sealed: Element, trace: Trace) -> Element:
     """What was encrypted, read with the same care as what was not."""
     try:
-        return parse(plain, Trace())
+        return parse_inside(plain, sealed, Trace())
     except SamlRejected as refused:
         raise trace.refusal("decryption", refused.reason, f"Inside: {refused.detail}") from None
 

@@ -244,6 +244,11 @@ def test_anybody_can_encrypt_so_what_is_inside_must_be_signed(idp, agreed):
         (b"no xml at all", Reason.MALFORMED),
         (b"<a/>", Reason.WRONG_MESSAGE),
         (b"\xff\xfe", Reason.NOT_UTF8),
+        (b"", Reason.MALFORMED),
+        (b"<a/><a/>", Reason.MALFORMED),
+        (b"text <a/>", Reason.MALFORMED),
+        (b"</inside><inside>", Reason.MALFORMED),
+        (b"<a/></inside><inside><a/>", Reason.MALFORMED),
     ],
 )
 def test_what_was_encrypted_is_read_as_carefully_as_what_was_not(idp, agreed, inside, reason):
