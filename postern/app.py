@@ -8,6 +8,8 @@ from litestar.datastructures import State
 from litestar.types import ASGIApp
 
 import postern.accounts.operations
+import postern.domains.operations
+import postern.domains.work
 import postern.events.operations
 import postern.projects.operations
 from postern import instance
@@ -23,10 +25,13 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.accounts.operations),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
+    *operations_of(postern.domains.operations),
 ]
 """Every operation of the API."""
 
-WORK: list[Work[Any]] = []
+WORK: list[Work[Any]] = [
+    *postern.domains.work.WORK,
+]
 """Every kind of record that becomes due."""
 
 REACTIONS: list[Reaction] = []

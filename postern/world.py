@@ -14,6 +14,7 @@ from postern.kernel.limits import Limiter, Rate
 from postern.kernel.outbound import Outbound, open_outbound
 from postern.kernel.secrets import Secrets, load_master_key
 from postern.kernel.settings import Settings
+from postern.mail.blocklists import ZONES, Blocklists, parse_zones
 from postern.mail.resolver import Resolver, parse_nameservers
 
 
@@ -30,6 +31,7 @@ class World:
     bell: Doorbell
     resolver: Resolver
     outbound: Outbound
+    blocklists: Blocklists
 
     @property
     def project_rate(self) -> Rate:
@@ -54,6 +56,7 @@ async def open_world(settings: Settings, url: str, *, clock: Clock = system_cloc
             bell=Doorbell(db),
             resolver=resolver,
             outbound=outbound,
+            blocklists=Blocklists(resolver, parse_zones(settings.blocklists) if settings.blocklists else ZONES),
         )
         try:
             yield world

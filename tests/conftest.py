@@ -23,6 +23,7 @@ from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
 from postern.world import World, open_world
 from tests.contract import check_response, contract, name_of, read_exercised, write_exercised
+from tests.peers.dns_zone import DnsZone, dns_zone
 
 SERVER = pytest.StashKey[Any]()
 PASSWORD = "correct horse battery staple"
@@ -82,8 +83,20 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(data=tmp_path, secret="a secret that all tests of one run have in common", database_pool=8)
+async def zone() -> AsyncIterator[DnsZone]:
+    """The DNS as the application sees it: empty until a test fills it."""
+    async with dns_zone() as zone:
+        yield zone
+
+
+@pytest.fixture
+def settings(tmp_path: Path, zone: DnsZone) -> Settings:
+    return Settings(
+        data=tmp_path,
+        secret="a secret that all tests of one run have in common",
+        database_pool=8,
+        dns=(f"{zone.address}:{zone.port}",),
+    )
 
 
 @pytest.fixture

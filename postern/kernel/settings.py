@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Special address ranges that outbound requests may reach all the same (development)."""
     sending_addresses: tuple[str, ...] = ()
     """The addresses mail leaves from, for SPF advice and blocklists."""
+    blocklists: str | None = None
+    """Which blocklists are watched: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: the usual eight."""
     send_wait: timedelta = timedelta(seconds=2)
     """`POSTERN_SEND_WAIT` in seconds: how long an accepting request waits for the hand-over."""
     database_pool: int = 16
@@ -85,7 +87,9 @@ def _read(name: str, text: str) -> Any:
         return timedelta(seconds=float(text))
     if name == "data":
         return Path(text)
-    if name in ("dns", "sending_addresses"):
+    if name == "sending_addresses":
+        return tuple(str(ip_address(part.strip())) for part in text.split(",") if part.strip())
+    if name == "dns":
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if name == "outbound_allow":
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())

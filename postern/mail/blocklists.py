@@ -103,7 +103,7 @@ class Blocklists:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._resolver = resolver
-        self._zones = tuple(zones)
+        self.zones = tuple(zones)
         self._clock = clock
         self._health: dict[Zone, tuple[float, str | None]] = {}
         self._checking: dict[Zone, asyncio.Lock] = {}
@@ -112,7 +112,7 @@ class Blocklists:
         """One finding for every subject on every list that lists such subjects. Raises nothing."""
         asked = [
             (zone, subject)
-            for zone in self._zones
+            for zone in self.zones
             for subject in (addresses if zone.subject is Subject.ADDRESS else domains)
         ]
         return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in asked)))

@@ -221,7 +221,9 @@ def _wire(response: dns.message.Message, query: dns.message.Message, *, tcp: boo
 def _rrset(name: str, kind: str, values: list[str]) -> dns.rrset.RRset:
     owner = dns.name.from_text(name) if name != "." else dns.name.root
     rdtype = dns.rdatatype.from_text(kind)
-    records = [dns.rdata.from_text(dns.rdataclass.IN, rdtype, value) for value in values]
+    # Names are read as absolute, with or without their last dot.
+    root = dns.name.root
+    records = [dns.rdata.from_text(dns.rdataclass.IN, rdtype, value, origin=root, relativize=False) for value in values]
     return dns.rrset.from_rdata_list(owner, TTL_SECONDS, records)
 
 

@@ -1,0 +1,181 @@
+"""Sending domains: adding, verifying and removing them; and the door for whoever sends."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from postern.audit import operations as audit
+from postern.domains import store
+from postern.domains.keys import NewKey, new_keys, seal_context, signers
+from postern.domains.model import (
+    DOMAINS_PER_PROJECT,
+    BlocklistEntry,
+    Domain,
+    DomainExists,
+    DomainMissing,
+    NewDomain,
+    SendingDomain,
+    StoredDomain,
+    TooManyDomains,
+)
+from postern.domains.recheck import look, published_by, write_down
+from postern.domains.rules import as_domain, records_of
+from postern.domains.standing import watched
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb, Queries, Transaction
+from postern.kernel.http import delete, get, post
+from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.settings import Settings
+from postern.kernel.values import Deleted, new_id, to_plain
+
+__all__ = ["sending_domain", "sending_domains", "signers"]
+
+
+@get("/projects/{project_id}/domains", needs="domains:read")
+async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Domain]:
+    """The project's sending domains, newest first, each with its records and what was last seen of them."""
+    rows = await store.newest(
+        call.db, project_id=call.project_id, before=before_id(call, "domains", cursor), limit=limit + 1
+    )
+    return listed(call, "domains", [_shown(row, call.world.settings) for row in rows], limit)
+
+
+@post(
+    "/projects/{project_id}/domains",
+    needs="domains:write",
+    status=201,
+    problems=(DomainExists, TooManyDomains),
+    example={"domain": "example.com"},
+)
+async def create_domain(call: Call, data: NewDomain) -> Domain:
+    """Add a domain to send from.
+
+    The answer's `records` are to be published in the DNS of the domain. They are looked for every minute for
+    ten minutes, every ten minutes for three hours, then hourly for 30 days; `verify` looks at once. The
+    domain is VERIFIED when its required record is seen: the DKIM key, which nobody but the owner of the
+    domain can publish.
+    """
+    name = as_domain(data.domain)
+    if await store.sending(call.db, project_id=call.project_id, domain=name):
+        raise DomainExists
+    if await store.count(call.db, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
+        raise TooManyDomains
+    keys = await new_keys()
+    async with call.db.transaction() as tx:
+        row = await _insert(tx, call, name, keys)
+        await events.record(tx, call, "domain.created", row.id, domain=name)
+        await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
+    call.world.bell.ring("domains")
+    call.world.bell.ring("blocklist_watches")
+    return _shown(row, call.world.settings)
+
+
+async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[NewKey]) -> StoredDomain:
+    """The domain with its sealed keys, and with the blocklists that will be asked about it."""
+    project_id, domain_id, now = call.project_id, new_id(), call.now
+    public = Jsonb(to_plain([key.public for key in keys]))
+    row = await store.insert(tx, project_id=project_id, id=domain_id, domain=name, keys=public, now=now)
+    if row is None:
+        raise DomainExists
+    for key in keys:
+        selector = key.public.selector
+        sealed = call.world.secrets.seal(key.pem, seal_context(project_id, domain_id, selector))
+        await store.insert_key(
+            tx, project_id=project_id, domain_id=domain_id, selector=selector, private_key=sealed, now=now
+        )
+    pairs = watched(call.world.blocklists.zones, call.world.settings.sending_addresses, name)
+    await store.insert_entries(
+        tx,
+        project_id=project_id,
+        domain_id=domain_id,
+        id=[new_id() for _ in pairs],
+        list_name=[list_name for list_name, _ in pairs],
+        subject_value=[subject for _, subject in pairs],
+    )
+    await store.watch(tx, project_id=project_id, domain_id=domain_id, now=now)
+    return row
+
+
+@get("/projects/{project_id}/domains/{id}", needs="domains:read")
+async def get_domain(call: Call, id: UUID) -> Domain:
+    """One sending domain with its records and what was last seen of them."""
+    row = await store.one(call.db, project_id=call.project_id, id=id)
+    if row is None:
+        raise DomainMissing
+    return _shown(row, call.world.settings)
+
+
+@post("/projects/{project_id}/domains/{id}/verify", needs="domains:write")
+async def verify_domain(call: Call, id: UUID) -> Domain:
+    """Look at the DNS of a domain now, instead of waiting for the periodic check.
+
+    What is missing is no error: the answer says what was seen. Records that could not be looked up have the
+    status UNKNOWN and change nothing. For a FAILED domain, the periodic checks begin anew.
+    """
+    domain = await store.one(call.db, project_id=call.project_id, id=id)
+    if domain is None:
+        raise DomainMissing
+    seen = await look(call.world, domain, fresh=True)
+    async with call.db.transaction() as tx:
+        domain = await store.lock(tx, project_id=call.project_id, id=id)
+        if domain is None:
+            raise DomainMissing
+        row, event = await write_down(tx, domain, seen, call.now, asked=True)
+        if event:
+            await events.record(tx, call, event, id, domain=row.domain)
+        await audit.record(tx, call, "domain.checked", "Domain", id, domain=row.domain, status=row.status)
+    return _shown(row, call.world.settings)
+
+
+@delete("/projects/{project_id}/domains/{id}", needs="domains:write")
+async def delete_domain(call: Call, id: UUID) -> Deleted:
+    """Remove a sending domain and its keys. Mail can no longer be sent from it, whatever its records say."""
+    async with call.db.transaction() as tx:
+        row = await store.delete(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise DomainMissing
+        await events.record(tx, call, "domain.deleted", id, domain=row.domain)
+        await audit.record(tx, call, "domain.deleted", "Domain", id, domain=row.domain)
+    return Deleted()
+
+
+@get("/projects/{project_id}/domains/{id}/blocklist-status", needs="domains:read")
+async def blocklist_status(call: Call, id: UUID) -> list[BlocklistEntry]:
+    """The standing of the domain, and of the addresses that mail leaves from, on each blocklist.
+
+    Looked at every six hours. A list that refuses, fails its health check (RFC 5782) or does not answer is
+    UNKNOWN, and what it said before stays; `lastCheckedAt` is null until the first look.
+    """
+    if await store.one(call.db, project_id=call.project_id, id=id) is None:
+        raise DomainMissing
+    return await store.entries(call.db, project_id=call.project_id, domain_id=id)
+
+
+async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDomain | None:
+    """The sending domain of exactly that name (A-labels, any case), in whatever state it is."""
+    return await store.sending(db, project_id=project_id, domain=name.rstrip(".").lower())
+
+
+async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[SendingDomain]:
+    """The sending domains with these identifiers; unknown ones are left out."""
+    return await store.sending_by_id(db, project_id=project_id, ids=list(ids))
+
+
+def _shown(row: StoredDomain, settings: Settings) -> Domain:
+    return Domain(
+        id=row.id,
+        domain=row.domain,
+        status=row.status,
+        dkim_tokens=[key.selector for key in row.keys if key.role != "ED25519"],
+        spf_verified=row.spf_verified,
+        dkim_verified=row.dkim_verified,
+        dmarc_verified=row.dmarc_verified,
+        records=records_of(row.domain, row.keys, row.checks, published_by(settings)),
+        verified_at=row.verified_at,
+        failing_since=row.failing_since,
+        last_checked_at=row.last_checked_at,
+        next_check_at=row.due_at,
+        app_id=row.project_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

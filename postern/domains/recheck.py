@@ -1,0 +1,107 @@
+"""Looking at a domain, and writing down what was seen: asked for by its owner, or due."""
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from postern.domains import store
+from postern.domains.look import Look, look_at
+from postern.domains.model import NEXT_STATUS, StoredDomain
+from postern.domains.rules import Published, look_again_in, sign_of
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.settings import Settings
+from postern.kernel.values import to_plain
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+VISIBLE = (
+    "status",
+    "checks",
+    "spf_verified",
+    "dkim_verified",
+    "ed25519_verified",
+    "return_path_verified",
+    "tracking_verified",
+    "dmarc_verified",
+)
+"""What makes a new version of the record when a look changes it."""
+
+
+def published_by(settings: Settings) -> Published:
+    """What this instance tells domain owners to publish."""
+    host = urlsplit(settings.public_url).hostname or ""
+    named = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
+    return Published(
+        zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
+        addresses=settings.sending_addresses,
+        tracking_host=host.lower() if named else None,
+    )
+
+
+async def look(world: "World", domain: StoredDomain, *, fresh: bool = False) -> Look:
+    """Ask the DNS about a domain; `fresh` goes past caches, for an owner who has just published."""
+    resolver = world.resolver
+    if fresh and not world.settings.dns:
+        # Where the operator chose the servers, those are asked and no others.
+        resolver = await resolver.authoritative(domain.domain)
+    return await look_at(resolver, domain.domain, domain.keys, published_by(world.settings))
+
+
+async def write_down(
+    tx: Transaction, domain: StoredDomain, seen: Look, now: Moment, *, asked: bool = False
+) -> tuple[StoredDomain, str | None]:
+    """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
+
+    Where the DNS gave no usable answer, what was known stays known: trouble is not a miss.
+    """
+    dkim = seen.verdict("DKIM")
+    status, watched_since = domain.status, domain.watched_since
+    if asked and status == "FAILED":
+        status, watched_since = NEXT_STATUS[status, "ASKED_AGAIN"], now
+    failing_since = domain.failing_since
+    if dkim is not None:
+        failing_since = None if dkim or status == "PENDING" else failing_since or now
+    sign = sign_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
+    status = NEXT_STATUS[status, sign]
+    wait = look_again_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
+    new: dict[str, Any] = {
+        "status": status,
+        "checks": seen.checks,
+        "dkim_verified": _known(dkim, domain.dkim_verified),
+        "ed25519_verified": _known(seen.verdict("DKIM_ED25519"), domain.ed25519_verified),
+        "spf_verified": _known(seen.verdict("SPF"), domain.spf_verified),
+        "return_path_verified": _known(seen.verdict("RETURN_PATH"), domain.return_path_verified),
+        "tracking_verified": _known(seen.verdict("TRACKING"), domain.tracking_verified),
+        "dmarc_verified": _known(seen.verdict("DMARC"), domain.dmarc_verified),
+    }
+    changed = any(new[name] != getattr(domain, name) for name in VISIBLE)
+    new["checks"] = Jsonb(to_plain(new["checks"]))
+    row = await store.write_down(
+        tx,
+        project_id=domain.project_id,
+        id=domain.id,
+        verified_at=_verified_at(domain, status, now),
+        watched_since=watched_since,
+        failing_since=failing_since,
+        due_at=now + wait if wait else None,
+        changed=changed,
+        now=now,
+        **new,
+    )
+    return row, EVENTS.get(status) if status != domain.status else None
+
+
+EVENTS = {"VERIFIED": "domain.verified", "DEGRADED": "domain.degraded"}
+"""What is told of a new state; that a domain was never published is told by its state alone."""
+
+
+def _known(verdict: bool | None, before: bool) -> bool:
+    return before if verdict is None else verdict
+
+
+def _verified_at(domain: StoredDomain, status: str, now: Moment) -> Moment | None:
+    """When the domain last became verified."""
+    if status == "VERIFIED" and domain.status != "VERIFIED":
+        return now
+    return domain.verified_at

@@ -1,0 +1,184 @@
+"""SQL of sending domains."""
+
+from uuid import UUID
+
+from postern.domains.model import BlocklistEntry, SealedKey, SendingDomain, StoredDomain
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, statement
+
+
+@statement("""
+    insert into domains (project_id, id, domain, status, keys, watched_since, due_at, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(domain)s, 'PENDING', %(keys)s, %(now)s, %(now)s, %(now)s, %(now)s)
+    on conflict (project_id, domain) do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction, *, project_id: UUID, id: UUID, domain: str, keys: Jsonb, now: Moment
+) -> StoredDomain | None: ...
+
+
+@statement("""
+    insert into domain_keys (project_id, domain_id, selector, private_key, created_at)
+    values (%(project_id)s, %(domain_id)s, %(selector)s, %(private_key)s, %(now)s)
+""")
+async def insert_key(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, now: Moment
+) -> None: ...
+
+
+@statement("""
+    insert into blocklist_watches (project_id, id, due_at) values (%(project_id)s, %(domain_id)s, %(now)s)
+""")
+async def watch(tx: Transaction, *, project_id: UUID, domain_id: UUID, now: Moment) -> None: ...
+
+
+@statement("select count(*) as count from domains where project_id = %(project_id)s")
+async def count(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("select * from domains where project_id = %(project_id)s and id = %(id)s")
+async def one(db: Queries, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("select * from domains where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("""
+    select * from domains where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def newest(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
+
+
+@statement("delete from domains where project_id = %(project_id)s and id = %(id)s returning *")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("""
+    update domains set status = %(status)s, checks = %(checks)s, spf_verified = %(spf_verified)s,
+        dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
+        return_path_verified = %(return_path_verified)s, tracking_verified = %(tracking_verified)s,
+        dmarc_verified = %(dmarc_verified)s, verified_at = %(verified_at)s, watched_since = %(watched_since)s,
+        failing_since = %(failing_since)s, last_checked_at = %(now)s, due_at = %(due_at)s,
+        updated_at = case when %(changed)s then %(now)s else updated_at end
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def write_down(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    checks: Jsonb,
+    spf_verified: bool,
+    dkim_verified: bool,
+    ed25519_verified: bool,
+    return_path_verified: bool,
+    tracking_verified: bool,
+    dmarc_verified: bool,
+    verified_at: Moment | None,
+    watched_since: Moment,
+    failing_since: Moment | None,
+    due_at: Moment | None,
+    changed: bool,
+    now: Moment,
+) -> StoredDomain: ...
+
+
+@statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s and domain = %(domain)s
+""")
+async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
+
+
+@statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def sending_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...
+
+
+@statement("""
+    select selector, private_key from domain_keys
+    where project_id = %(project_id)s and domain_id = %(domain_id)s
+""")
+async def private_keys(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[SealedKey]: ...
+
+
+@statement("""
+    select * from blocklist_entries where project_id = %(project_id)s and domain_id = %(domain_id)s
+    order by list_name, subject_value
+""")
+async def entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[BlocklistEntry]: ...
+
+
+@statement("""
+    insert into blocklist_entries (project_id, domain_id, id, list_name, subject_value)
+    select %(project_id)s, %(domain_id)s, fresh.* from unnest(
+        %(id)s::uuid[], %(list_name)s::text[], %(subject_value)s::text[]
+    ) as fresh (id, list_name, subject_value)
+    on conflict (project_id, domain_id, list_name, subject_value) do nothing
+""")
+async def insert_entries(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    domain_id: UUID,
+    id: list[UUID],
+    list_name: list[str],
+    subject_value: list[str],
+) -> None: ...
+
+
+@statement("""
+    delete from blocklist_entries
+    where project_id = %(project_id)s and domain_id = %(domain_id)s
+      and (list_name, subject_value) not in (
+          select * from unnest(%(list_name)s::text[], %(subject_value)s::text[])
+      )
+""")
+async def forget_entries(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, list_name: list[str], subject_value: list[str]
+) -> None: ...
+
+
+@statement("""
+    update blocklist_entries as entry set status = found.status, codes = string_to_array(found.codes, ' '),
+        reason = found.reason,
+        listed = case found.status when 'LISTED' then true when 'CLEAR' then false else entry.listed end,
+        first_listed_at = case found.status
+            when 'LISTED' then coalesce(entry.first_listed_at, %(now)s)
+            when 'CLEAR' then null
+            else entry.first_listed_at
+        end,
+        last_checked_at = %(now)s
+    from unnest(%(list_name)s::text[], %(subject_value)s::text[], %(status)s::text[], %(codes)s::text[],
+                %(reason)s::text[]) as found (list_name, subject_value, status, codes, reason)
+    where entry.project_id = %(project_id)s and entry.domain_id = %(domain_id)s
+      and (entry.list_name, entry.subject_value) = (found.list_name, found.subject_value)
+""")
+async def write_findings(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    domain_id: UUID,
+    list_name: list[str],
+    subject_value: list[str],
+    status: list[str],
+    codes: list[str],
+    reason: list[str],
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    update blocklist_watches set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_watch(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
