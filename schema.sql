@@ -57,6 +57,29 @@ CREATE TABLE public.audit_log (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.blocklist_entries (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    id uuid NOT NULL,
+    list_name text NOT NULL,
+    subject_value text NOT NULL,
+    listed boolean DEFAULT false NOT NULL,
+    status text DEFAULT 'UNKNOWN'::text NOT NULL,
+    codes text[] DEFAULT '{}'::text[] NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    first_listed_at timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    CONSTRAINT blocklist_entries_check CHECK ((listed = (first_listed_at IS NOT NULL))),
+    CONSTRAINT blocklist_entries_status_check CHECK ((status = ANY (ARRAY['LISTED'::text, 'CLEAR'::text, 'UNKNOWN'::text])))
+);
+
+CREATE TABLE public.blocklist_watches (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE public.developer_sessions (
     id uuid NOT NULL,
     developer_id uuid NOT NULL,
@@ -96,6 +119,40 @@ CREATE TABLE public.developers (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT developers_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
+);
+
+CREATE TABLE public.domain_keys (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    selector text NOT NULL,
+    private_key bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.domains (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    domain text NOT NULL,
+    status text NOT NULL,
+    keys jsonb NOT NULL,
+    checks jsonb DEFAULT '[]'::jsonb NOT NULL,
+    spf_verified boolean DEFAULT false NOT NULL,
+    dkim_verified boolean DEFAULT false NOT NULL,
+    ed25519_verified boolean DEFAULT false NOT NULL,
+    return_path_verified boolean DEFAULT false NOT NULL,
+    tracking_verified boolean DEFAULT false NOT NULL,
+    dmarc_verified boolean DEFAULT false NOT NULL,
+    verified_at timestamp with time zone,
+    watched_since timestamp with time zone NOT NULL,
+    failing_since timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT domains_check CHECK (((verified_at IS NOT NULL) OR (status = ANY (ARRAY['PENDING'::text, 'FAILED'::text])))),
+    CONSTRAINT domains_domain_check CHECK ((((length(domain) >= 3) AND (length(domain) <= 253)) AND (domain = lower(domain)))),
+    CONSTRAINT domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'DEGRADED'::text, 'FAILED'::text])))
 );
 
 CREATE TABLE public.events (
@@ -156,6 +213,15 @@ ALTER TABLE ONLY public.audit_heads
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (chain_id, seq);
 
+ALTER TABLE ONLY public.blocklist_entries
+    ADD CONSTRAINT blocklist_entries_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.blocklist_entries
+    ADD CONSTRAINT blocklist_entries_project_id_domain_id_list_name_subject_va_key UNIQUE (project_id, domain_id, list_name, subject_value);
+
+ALTER TABLE ONLY public.blocklist_watches
+    ADD CONSTRAINT blocklist_watches_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_access_hash_key UNIQUE (access_hash);
 
@@ -170,6 +236,15 @@ ALTER TABLE ONLY public.developer_tokens
 
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.domain_keys
+    ADD CONSTRAINT domain_keys_pkey PRIMARY KEY (project_id, domain_id, selector);
+
+ALTER TABLE ONLY public.domains
+    ADD CONSTRAINT domains_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.domains
+    ADD CONSTRAINT domains_project_id_domain_key UNIQUE (project_id, domain);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (project_id, id);
@@ -190,6 +265,8 @@ CREATE INDEX audit_log_account ON public.audit_log USING btree (account_id, id);
 
 CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_id, seq);
 
+CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX developer_sessions_developer ON public.developer_sessions USING btree (developer_id);
 
 CREATE INDEX developer_sessions_previous ON public.developer_sessions USING btree (previous_refresh_hash) WHERE (previous_refresh_hash IS NOT NULL);
@@ -202,12 +279,20 @@ CREATE UNIQUE INDEX developers_email ON public.developers USING btree (lower(ema
 
 CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_id) WHERE (role = 'OWNER'::text);
 
+CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.blocklist_entries
+    ADD CONSTRAINT blocklist_entries_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.blocklist_watches
+    ADD CONSTRAINT blocklist_watches_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
@@ -217,6 +302,12 @@ ALTER TABLE ONLY public.developer_tokens
 
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.domain_keys
+    ADD CONSTRAINT domain_keys_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.domains
+    ADD CONSTRAINT domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

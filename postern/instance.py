@@ -11,9 +11,11 @@ import msgspec
 import swagger_ui_bundle
 from litestar import Request, Response
 from litestar import get as page
+from litestar.response import Stream
 from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from postern.domains.zone import zone_lines
 from postern.kernel import migrations
 from postern.kernel.clock import Moment
 from postern.kernel.database import Database, Queries, statement
@@ -115,6 +117,12 @@ def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
             return Response(b"Metrics are for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
+    @page("/zone", sync_to_thread=False)
+    def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:
+        if not _may_scrape(request):
+            return Response(b"The zone is for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
+        return Stream(zone_lines(request.app.state.world), media_type="text/dns")
+
     @page("/openapi.json", sync_to_thread=False)
     def openapi_json() -> Response[bytes]:
         return Response(openapi, media_type="application/json")
@@ -130,7 +138,7 @@ def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
     assets = create_static_files_router(
         path="/docs/assets", directories=[swagger_ui_bundle.swagger_ui_path], name="docs-assets"
     )
-    return [healthz, readyz, metrics, openapi_json, docs, docs_start, assets]
+    return [healthz, readyz, metrics, zone, openapi_json, docs, docs_start, assets]
 
 
 def _may_scrape(request: RawRequest) -> bool:

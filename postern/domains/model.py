@@ -162,6 +162,12 @@ class Domain(Record):
     updated_at: Moment
 
 
+class KeysOfDomain(Record):
+    """The public keys of one domain."""
+
+    keys: list[PublicKey]
+
+
 class SealedKey(Record):
     """A private key at rest: PKCS #8, encrypted under the master key."""
 

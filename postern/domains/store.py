@@ -1,10 +1,11 @@
 """SQL of sending domains."""
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
-from postern.domains.model import BlocklistEntry, SealedKey, SendingDomain, StoredDomain
+from postern.domains.model import BlocklistEntry, KeysOfDomain, SealedKey, SendingDomain, StoredDomain
 from postern.kernel.clock import Moment
-from postern.kernel.database import Jsonb, Queries, Transaction, statement
+from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
 
 
 @statement("""
@@ -109,6 +110,10 @@ async def sending_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> li
     where project_id = %(project_id)s and domain_id = %(domain_id)s
 """)
 async def private_keys(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[SealedKey]: ...
+
+
+@rows_of("select keys from domains order by project_id, id")
+def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
 
 
 @statement("""

@@ -1,14 +1,22 @@
 """Domains whose records are aliases into a zone that the service keeps."""
 
+import re
+
 import msgspec
 import pytest
 
+from tests.conftest import Client
 from tests.domains.test_domains import by_purpose, publish
 
 
 @pytest.fixture
 def settings(settings):
-    return msgspec.structs.replace(settings, dns_zone="post.example.net", sending_addresses=("192.0.2.10",))
+    return msgspec.structs.replace(
+        settings,
+        dns_zone="post.example.net",
+        sending_addresses=("192.0.2.10",),
+        base_url="https://mail.postern.example",
+    )
 
 
 async def test_records_are_aliases_and_verified_through_to_the_key(project, zone):
@@ -25,3 +33,15 @@ async def test_records_are_aliases_and_verified_through_to_the_key(project, zone
     assert (seen["status"], by_purpose(seen)["DKIM"]["status"]) == ("PENDING", "PENDING"), "an alias to nothing"
     assert by_purpose(seen)["RETURN_PATH"]["status"] == "VERIFIED"
     assert seen["spfVerified"] is False
+    served = await project.client.get("http://postern.test/zone")
+    assert served.headers["content-type"].startswith("text/dns")
+    zone.load(re.sub(r" 3600 IN ", " ", served.text))
+    seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (seen["status"], seen["dkimVerified"], seen["spfVerified"]) == ("VERIFIED", True, True)
+    assert {record["status"] for record in seen["records"]} == {"VERIFIED"}
+    assert by_purpose(seen)["TRACKING"]["value"] == "links.post.example.net"
+
+
+async def test_the_zone_is_the_operators_to_fetch(app):
+    away = Client(app, ip="203.0.113.9")
+    assert (await away.http.get("/zone")).status_code == 403
