@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
+import msgspec
+
 from postern.domains import store
 from postern.domains.model import Algorithm, PublicKey, Role, SealedKey, SendingDomain
-from postern.kernel.database import Queries
+from postern.kernel.clock import Moment
+from postern.kernel.database import Queries, Transaction
+from postern.kernel.secrets import Secrets
 from postern.mail.dkim import Signer, generate_ed25519, generate_rsa, public_txt
 
 if TYPE_CHECKING:
@@ -28,22 +32,41 @@ class NewKey(NamedTuple):
     pem: bytes
 
 
-async def new_keys() -> list[NewKey]:
+async def new_keys(now: Moment) -> list[NewKey]:
     """The keys of a new domain. RSA takes a tenth of a second each, so they are made in threads."""
     return list(
         await asyncio.gather(
-            asyncio.to_thread(_new_key, "rsa-sha256", "CURRENT"),
-            asyncio.to_thread(_new_key, "rsa-sha256", "NEXT"),
-            asyncio.to_thread(_new_key, "ed25519-sha256", "ED25519"),
+            asyncio.to_thread(_new_key, "rsa-sha256", "CURRENT", now),
+            asyncio.to_thread(_new_key, "rsa-sha256", "NEXT", now),
+            asyncio.to_thread(_new_key, "ed25519-sha256", "ED25519", now),
         )
     )
 
 
-def _new_key(algorithm: Algorithm, role: Role) -> NewKey:
+async def next_key(selector: str, now: Moment) -> NewKey:
+    """A new next key under a selector that is published already."""
+    made = await asyncio.to_thread(_new_key, "rsa-sha256", "NEXT", now)
+    return made._replace(public=msgspec.structs.replace(made.public, selector=selector))
+
+
+def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> NewKey:
     pem = generate_rsa() if algorithm == "rsa-sha256" else generate_ed25519()
     selector = "".join(secrets.choice(SELECTOR_LETTERS) for _ in range(SELECTOR_LENGTH))
     _, _, public_key = public_txt(pem).partition("p=")
-    return NewKey(PublicKey(selector=selector, algorithm=algorithm, role=role, public_key=public_key), pem)
+    return NewKey(PublicKey(selector=selector, algorithm=algorithm, role=role, public_key=public_key, since=now), pem)
+
+
+async def keep(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: NewKey) -> None:
+    """Keep the private half of a key, sealed, in place of any other under its selector."""
+    selector = key.public.selector
+    await store.keep_key(
+        tx,
+        project_id=project_id,
+        domain_id=domain_id,
+        selector=selector,
+        private_key=box.seal(key.pem, seal_context(project_id, domain_id, selector)),
+        now=Moment.of(key.public.since),
+    )
 
 
 def seal_context(project_id: UUID, domain_id: UUID, selector: str) -> str:
@@ -57,7 +80,7 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     Keys are opened and loaded once for each version of the domain in a process (loading one costs 26 ms).
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
-    wanted = (domain.id, tuple(key.selector for key in keys))
+    wanted = (domain.id, tuple(key.public_key for key in keys))
     ready = _ready.get(wanted)
     if ready is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
@@ -71,7 +94,7 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
 
 
 _ready: OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]] = OrderedDict()
-"""Loaded keys by domain and selectors; a selector never gets another key, so nothing here goes stale."""
+"""Loaded keys by domain and public halves, so that nothing here goes stale."""
 
 
 def _open(world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]) -> list[Signer]:

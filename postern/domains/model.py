@@ -7,7 +7,7 @@ DKIM signature passes DMARC without them.
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -25,6 +25,10 @@ PENDING_AT_MOST = timedelta(days=30)
 MISSING_AT_MOST = timedelta(days=3)
 """How long the record of a verified domain may be missing before the domain is degraded."""
 DEGRADED_AT_MOST = timedelta(days=30)
+KEY_SIGNS_FOR = timedelta(days=180)
+"""After how long the next key takes over by itself, where records are aliases into the service's zone."""
+KEY_LINGERS = timedelta(days=7)
+"""How long a retired key stays published for mail on its way, before a new one takes its place."""
 
 Status = Literal["PENDING", "VERIFIED", "DEGRADED", "FAILED"]
 Sign = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
@@ -58,7 +62,7 @@ NEXT_STATUS: Mapping[tuple[Status, Sign], Status] = {
 Purpose = Literal["DKIM", "DKIM_NEXT", "DKIM_ED25519", "SPF", "RETURN_PATH", "DMARC", "TRACKING"]
 RecordStatus = Literal["PENDING", "VERIFIED", "WRONG", "UNKNOWN"]
 Algorithm = Literal["rsa-sha256", "ed25519-sha256"]
-Role = Literal["CURRENT", "NEXT", "ED25519"]
+Role = Literal["CURRENT", "NEXT", "RETIRED", "ED25519"]
 Standing = Literal["LISTED", "CLEAR", "UNKNOWN"]
 
 
@@ -72,6 +76,10 @@ class DomainExists(Conflict):
 
 class TooManyDomains(Unprocessable):
     """A project has at most 1,000 sending domains; delete some first."""
+
+
+class NextKeyUnpublished(Conflict):
+    """The next DKIM key is not seen in the DNS, so signatures with it would not verify."""
 
 
 class NewDomain(Body):
@@ -88,6 +96,8 @@ class PublicKey(Record):
     role: Role
     public_key: str
     """Base64 as in the `p=` tag (RFC 6376 §3.6.1)."""
+    since: datetime
+    """When it took its role."""
 
 
 class DnsRecord(Record):

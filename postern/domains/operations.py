@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.audit import operations as audit
 from postern.domains import store
-from postern.domains.keys import NewKey, new_keys, seal_context, signers
+from postern.domains.keys import NewKey, keep, new_keys, signers
 from postern.domains.model import (
     DOMAINS_PER_PROJECT,
     BlocklistEntry,
@@ -13,12 +13,13 @@ from postern.domains.model import (
     DomainExists,
     DomainMissing,
     NewDomain,
+    NextKeyUnpublished,
     SendingDomain,
     StoredDomain,
     TooManyDomains,
 )
 from postern.domains.recheck import look, published_by, write_down
-from postern.domains.rules import as_domain, records_of
+from postern.domains.rules import as_domain, may_rotate, records_of, rotated
 from postern.domains.standing import watched
 from postern.events import operations as events
 from postern.kernel.credentials import Call
@@ -60,7 +61,7 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         raise DomainExists
     if await store.count(call.db, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
         raise TooManyDomains
-    keys = await new_keys()
+    keys = await new_keys(call.now)
     async with call.db.transaction() as tx:
         row = await _insert(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
@@ -78,11 +79,7 @@ async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[NewKey]
     if row is None:
         raise DomainExists
     for key in keys:
-        selector = key.public.selector
-        sealed = call.world.secrets.seal(key.pem, seal_context(project_id, domain_id, selector))
-        await store.insert_key(
-            tx, project_id=project_id, domain_id=domain_id, selector=selector, private_key=sealed, now=now
-        )
+        await keep(tx, call.world.secrets, project_id, domain_id, key)
     pairs = watched(call.world.blocklists.zones, call.world.settings.sending_addresses, name)
     await store.insert_entries(
         tx,
@@ -127,6 +124,34 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
     return _shown(row, call.world.settings)
 
 
+@post("/projects/{project_id}/domains/{id}/rotate-keys", needs="domains:write", problems=(NextKeyUnpublished,))
+async def rotate_keys(call: Call, id: UUID) -> Domain:
+    """Sign with the next DKIM key from now on.
+
+    It must be seen in the DNS at this moment (409 if not). The key that signed so far has to stay published
+    for mail on its way; after seven days a new next key takes its place under the same selector. Where records
+    are aliases into the service's zone, all this happens by itself every 180 days.
+    """
+    domain = await store.one(call.db, project_id=call.project_id, id=id)
+    if domain is None:
+        raise DomainMissing
+    if not may_rotate(domain.keys):
+        raise NextKeyUnpublished("The keys were rotated less than seven days ago; there is no next key yet.")
+    seen = await look(call.world, domain, fresh=True)
+    if not seen.verdict("DKIM_NEXT"):
+        raise NextKeyUnpublished
+    async with call.db.transaction() as tx:
+        current = await store.lock(tx, project_id=call.project_id, id=id)
+        if current is None:
+            raise DomainMissing
+        if current.keys != domain.keys:
+            raise NextKeyUnpublished("The keys were rotated at the same moment.")
+        keys = Jsonb(to_plain(rotated(current.keys, call.now)))
+        row = await store.set_keys(tx, project_id=call.project_id, id=id, keys=keys, now=call.now)
+        await audit.record(tx, call, "domain.keys_rotated", "Domain", id, domain=row.domain)
+    return _shown(row, call.world.settings)
+
+
 @delete("/projects/{project_id}/domains/{id}", needs="domains:write")
 async def delete_domain(call: Call, id: UUID) -> Deleted:
     """Remove a sending domain and its keys. Mail can no longer be sent from it, whatever its records say."""
@@ -166,7 +191,10 @@ def _shown(row: StoredDomain, settings: Settings) -> Domain:
         id=row.id,
         domain=row.domain,
         status=row.status,
-        dkim_tokens=[key.selector for key in row.keys if key.role != "ED25519"],
+        dkim_tokens=[
+            *(key.selector for key in row.keys if key.role == "CURRENT"),
+            *(key.selector for key in row.keys if key.role in ("NEXT", "RETIRED")),
+        ],
         spf_verified=row.spf_verified,
         dkim_verified=row.dkim_verified,
         dmarc_verified=row.dmarc_verified,

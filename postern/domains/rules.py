@@ -11,6 +11,8 @@ import tldextract
 
 from postern.domains.model import (
     DEGRADED_AT_MOST,
+    KEY_LINGERS,
+    KEY_SIGNS_FOR,
     MISSING_AT_MOST,
     PENDING_AT_MOST,
     Check,
@@ -83,7 +85,12 @@ def _with(record: DnsRecord, check: Check | None) -> DnsRecord:
     return msgspec.structs.replace(record, status=check.status, found=check.found, reason=check.reason)
 
 
-PURPOSES: Mapping[Role, Purpose] = {"CURRENT": "DKIM", "NEXT": "DKIM_NEXT", "ED25519": "DKIM_ED25519"}
+PURPOSES: Mapping[Role, Purpose] = {
+    "CURRENT": "DKIM",
+    "NEXT": "DKIM_NEXT",
+    "RETIRED": "DKIM_NEXT",
+    "ED25519": "DKIM_ED25519",
+}
 
 
 def _wanted(domain: str, keys: Sequence[PublicKey], published: Published) -> list[DnsRecord]:
@@ -110,6 +117,27 @@ def _dkim(domain: str, key: PublicKey, zone: str | None) -> DnsRecord:
 
 def _record(type: Literal["TXT", "CNAME"], name: str, value: str, purpose: Purpose) -> DnsRecord:
     return DnsRecord(type=type, name=name, value=value, purpose=purpose, required=purpose == "DKIM")
+
+
+def rotated(keys: Sequence[PublicKey], now: datetime) -> list[PublicKey]:
+    """The keys after the next one took over. The one that signed so far stays published for a while."""
+    roles: Mapping[Role, Role] = {"NEXT": "CURRENT", "CURRENT": "RETIRED"}
+    return [msgspec.structs.replace(key, role=roles[key.role], since=now) if key.role in roles else key for key in keys]
+
+
+def may_rotate(keys: Sequence[PublicKey]) -> bool:
+    """Whether there is a next key: not while a retired one lingers in its place."""
+    return any(key.role == "NEXT" for key in keys)
+
+
+def rotation_is_due(keys: Sequence[PublicKey], now: datetime) -> bool:
+    """Whether the current key has signed for long enough."""
+    return may_rotate(keys) and any(key.role == "CURRENT" and now - key.since >= KEY_SIGNS_FOR for key in keys)
+
+
+def lingered(keys: Sequence[PublicKey], now: datetime) -> PublicKey | None:
+    """The retired key whose place a new one may take."""
+    return next((key for key in keys if key.role == "RETIRED" and now - key.since >= KEY_LINGERS), None)
 
 
 def dkim_target(key: PublicKey, zone: str) -> str:

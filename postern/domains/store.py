@@ -22,8 +22,10 @@ async def insert(
 @statement("""
     insert into domain_keys (project_id, domain_id, selector, private_key, created_at)
     values (%(project_id)s, %(domain_id)s, %(selector)s, %(private_key)s, %(now)s)
+    on conflict (project_id, domain_id, selector) do update
+    set private_key = excluded.private_key, created_at = excluded.created_at
 """)
-async def insert_key(
+async def keep_key(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, now: Moment
 ) -> None: ...
 
@@ -87,6 +89,13 @@ async def write_down(
     changed: bool,
     now: Moment,
 ) -> StoredDomain: ...
+
+
+@statement("""
+    update domains set keys = %(keys)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_keys(tx: Transaction, *, project_id: UUID, id: UUID, keys: Jsonb, now: Moment) -> StoredDomain: ...
 
 
 @statement("""

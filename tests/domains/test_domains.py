@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.domains.operations import sending_domain, sending_domains, signers
 from postern.mail.blocklists import ZONES
+from postern.mail.dkim import public_txt
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"
@@ -315,6 +316,33 @@ async def test_private_keys_rest_encrypted_and_are_never_shown(project, world):
         ).fetchall()
     assert len(rows) == 3
     assert not any(b"PRIVATE" in bytes(key) for (key,) in rows)
+
+
+async def test_keys_rotate_only_onto_a_published_one(project, zone, clock, work_off, world):
+    domain = await added(project, "keys.example.org")
+    publish(zone, domain, "DKIM")
+    refused = await project.client.post(f"/domains/{domain['id']}/rotate-keys")
+    assert (refused.status_code, refused.json()["code"]) == (409, "next_key_unpublished")
+    publish(zone, domain)
+    await project.client.post(f"/domains/{domain['id']}/verify")
+    rotated = (await project.client.post(f"/domains/{domain['id']}/rotate-keys")).json()
+    assert rotated["dkimTokens"] == domain["dkimTokens"][::-1]
+    assert {r["name"]: r["value"] for r in rotated["records"]} == {r["name"]: r["value"] for r in domain["records"]}
+    signer = (await signers(world, await sending_domain(world.db, as_uuid(project.id), "keys.example.org")))[0]
+    assert signer.selector == domain["dkimTokens"][1]
+    assert (await project.client.post(f"/domains/{domain['id']}/rotate-keys")).status_code == 409, "no next one yet"
+    clock.move(7 * DAY)
+    await work_off()
+    later = (await project.client.get(f"/domains/{domain['id']}")).json()
+    assert later["status"] == "VERIFIED"
+    assert later["dkimTokens"] == rotated["dkimTokens"]
+    fresh = by_purpose(later)["DKIM_NEXT"]
+    assert fresh["value"] != by_purpose(domain)["DKIM"]["value"], "a new key under the old selector"
+    publish(zone, later)
+    again = (await project.client.post(f"/domains/{domain['id']}/rotate-keys")).json()
+    assert again["dkimTokens"] == domain["dkimTokens"]
+    signer = (await signers(world, await sending_domain(world.db, as_uuid(project.id), "keys.example.org")))[0]
+    assert public_txt(signer.private_key) == fresh["value"]
 
 
 # Blocklists
