@@ -1,9 +1,9 @@
 """Html as plain text: for the text part of a message that has none."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
-from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - lxml has no types
+from lxml import etree
 
 from postern.mail.links import mask, unmask
 
@@ -57,7 +57,9 @@ def text_from_html(source: str) -> str:
         return ""
     reader = _Reader()
     # The standard library's parser takes minutes for hostile tags; libxml2 takes one pass.
-    parser = etree.HTMLParser(target=reader, no_network=True, huge_tree=True)
+    # What is no text (comments, doctypes) needs no method, though lxml's types ask for all of them.
+    target: Any = reader
+    parser = etree.HTMLParser(target=target, no_network=True, huge_tree=True)
     parser.feed(masked)
     try:
         parser.close()

@@ -71,6 +71,8 @@ def test_both_signatures_verify_and_come_first():
 @settings(max_examples=60, deadline=None)
 def test_any_message_with_crlf_line_ends_verifies(body, fields):
     body = body.replace(b"\r", b"").replace(b"\n", b"\r\n").replace(b"\0", b"")
+    # On the wire every line ends with CRLF, the last one too (RFC 5321 §4.1.1.4).
+    body = body and body + b"\r\n"
     head = b"".join(
         b"%s:  some \t text %d\r\n  folded \r\n" % (name, n) for n, name in enumerate(dict.fromkeys(fields))
     )
