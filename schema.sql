@@ -192,6 +192,49 @@ CREATE TABLE public.schema_migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.webhook_deliveries (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    event text NOT NULL,
+    status text DEFAULT 'PENDING'::text NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    tried integer DEFAULT 0 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    response_status integer,
+    response_body text,
+    response_ms double precision,
+    error_message text,
+    created_at timestamp with time zone NOT NULL,
+    attempted_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    CONSTRAINT webhook_deliveries_check CHECK (((status = 'PENDING'::text) = (due_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.05');
+
+CREATE TABLE public.webhooks (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    sealed_secret bytea NOT NULL,
+    previous_sealed_secret bytea,
+    previous_secret_expires_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.workers (
     id uuid NOT NULL,
     started_at timestamp with time zone NOT NULL,
@@ -258,6 +301,12 @@ ALTER TABLE ONLY public.projects
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
 
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
 
@@ -285,6 +334,12 @@ CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (project_id, webhook_id, id);
+
+CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
@@ -311,3 +366,9 @@ ALTER TABLE ONLY public.domains
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES public.webhooks(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -12,6 +12,8 @@ import postern.domains.operations
 import postern.domains.work
 import postern.events.operations
 import postern.projects.operations
+import postern.webhooks.operations
+import postern.webhooks.work
 from postern import instance
 from postern.accounts.operations import read_token
 from postern.events.operations import Reaction, react_with
@@ -26,15 +28,19 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
     *operations_of(postern.domains.operations),
+    *operations_of(postern.webhooks.operations),
 ]
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
     *postern.domains.work.WORK,
+    *postern.webhooks.work.WORK,
 ]
 """Every kind of record that becomes due."""
 
-REACTIONS: list[Reaction] = []
+REACTIONS: list[Reaction] = [
+    postern.webhooks.operations.fan_out,
+]
 """Who reacts to events, in the transaction that records them."""
 
 READERS: Sequence[ReadCredential] = (

@@ -37,6 +37,7 @@ _NAMES = {
     "invitation": "created resent accepted revoked expired",
     "sso": "activated deactivated signed_in certificate_expiring",
     "entitlement": "changed expired",
+    "webhook": "disabled",
 }
 
 EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())

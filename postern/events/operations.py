@@ -94,6 +94,11 @@ async def of_subject(
     )
 
 
+async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
+    """The events with these ids, in no particular order."""
+    return await store.with_ids(db, project_id=project_id, ids=ids)
+
+
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
     """Events recorded after the one given, oldest first."""
     return await store.after(db, project_id=project_id, after=after_id, limit=limit)

@@ -47,6 +47,13 @@ async def of_subject(
 
 @statement("""
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
     where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
     order by id limit %(limit)s
 """)
