@@ -1,8 +1,10 @@
 """Sending domains over HTTP, against a DNS that tests fill, break and mend."""
 
+import re
 from datetime import timedelta
 from uuid import UUID as as_uuid  # noqa: N811 - it reads as what it does
 
+import dkim
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -10,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.domains.operations import sending_domain, sending_domains, signers
 from postern.mail.blocklists import ZONES
-from postern.mail.dkim import public_txt
+from postern.mail.dkim import public_txt, sign
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"
@@ -305,6 +307,23 @@ async def test_who_signs(project, zone, world):
     assert (await signers(world, found))[0].private_key is rsa.private_key, "loaded once"
     assert await sending_domains(world.db, as_uuid(project.id), [found.id]) == [found]
     assert await sending_domain(world.db, as_uuid(project.id), "mail.example.com") is None
+
+
+async def test_signatures_verify_with_what_the_dns_says(project, zone, world):
+    await verified(project, zone)
+    found = await sending_domain(world.db, as_uuid(project.id), "example.com")
+    message = b"From: a@example.com\r\nTo: b@example.net\r\nSubject: Hello\r\n\r\nHello.\r\n"
+    signed = sign(message, await signers(world, found), now=int(world.clock().timestamp()))
+
+    for index in range(2):
+        (key,) = await world.resolver.txt(selector_of(signed, index))
+        checker = dkim.DKIM(signed)
+        assert checker.verify(idx=index, dnsfunc=lambda name, timeout=5, key=key: key.encode()), index
+
+
+def selector_of(signed, index):
+    fields = re.findall(rb"DKIM-Signature:.*?\bs=([a-z2-7]+);", signed, re.DOTALL)
+    return f"{fields[index].decode()}._domainkey.example.com"
 
 
 async def test_private_keys_rest_encrypted_and_are_never_shown(project, world):
