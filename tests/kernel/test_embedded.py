@@ -24,8 +24,6 @@ from postern.kernel.embedded import (
     run_embedded,
 )
 
-pytestmark = pytest.mark.xdist_group("embedded")
-
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
