@@ -1,8 +1,74 @@
 -- Written by script/schema from migrations/; do not edit.
 
+CREATE EXTENSION IF NOT EXISTS btree_gin WITH SCHEMA public;
+
+COMMENT ON EXTENSION btree_gin IS 'support for indexing common datatypes in GIN';
+
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
+CREATE FUNCTION public.count_changed_sends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+    select c.project_id, coalesce(c.campaign_id, '00000000-0000-0000-0000-000000000000'),
+           coalesce(c.variant_id, '00000000-0000-0000-0000-000000000000'), m.measure, pg_backend_pid() % 16, sum(m.step)
+    from (select o.status as old_status, n.status as new_status, n.project_id, n.campaign_id, n.variant_id,
+                 o.sent_at is null and n.sent_at is not null as sent,
+                 o.delivered_at is null and n.delivered_at is not null as delivered,
+                 o.opened_at is null and n.opened_at is not null as opened,
+                 o.clicked_at is null and n.clicked_at is not null as clicked,
+                 o.bounced_at is null and n.bounced_at is not null as bounced,
+                 o.complained_at is null and n.complained_at is not null as complained
+          from old_rows o join new_rows n using (project_id, id)
+          where (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.bounced_at, o.complained_at)
+                is distinct from
+                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.bounced_at, n.complained_at)
+    ) as c
+    cross join lateral (values
+        (case when old_status <> new_status then old_status end, -1),
+        (case when old_status <> new_status then new_status end, 1),
+        (case when sent then 'sent' end, 1),
+        (case when delivered then 'delivered' end, 1),
+        (case when opened then 'opened' end, 1),
+        (case when clicked then 'clicked' end, 1),
+        (case when bounced then 'bounced' end, 1),
+        (case when complained then 'complained' end, 1)
+    ) as m (measure, step)
+    where m.measure is not null
+    group by 1, 2, 3, 4, 5 having sum(m.step) <> 0 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, variant_id, measure, slot)
+    do update set count = counter.count + excluded.count;
+    return null;
+end $$;
+
+CREATE FUNCTION public.count_gone_sends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+    select project_id, coalesce(campaign_id, '00000000-0000-0000-0000-000000000000'),
+           coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), status, pg_backend_pid() % 16, -count(*)
+    from old_rows group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, variant_id, measure, slot)
+    do update set count = counter.count + excluded.count;
+    return null;
+end $$;
+
+CREATE FUNCTION public.count_new_sends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+    select project_id, coalesce(campaign_id, '00000000-0000-0000-0000-000000000000'),
+           coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), status, pg_backend_pid() % 16, count(*)
+    from new_rows group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, variant_id, measure, slot)
+    do update set count = counter.count + excluded.count;
+    return null;
+end $$;
 
 CREATE TABLE public.accounts (
     id uuid NOT NULL,
@@ -78,6 +144,26 @@ CREATE TABLE public.blocklist_watches (
     id uuid NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.captured_messages (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    mail_from text NOT NULL,
+    recipients text[] NOT NULL,
+    sender text NOT NULL,
+    subject text NOT NULL,
+    size integer NOT NULL,
+    message bytea NOT NULL,
+    captured_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.contents (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.developer_sessions (
@@ -168,6 +254,18 @@ CREATE TABLE public.events (
     erased_at timestamp with time zone
 );
 
+CREATE TABLE public.idempotency_keys (
+    project_id uuid NOT NULL,
+    route text NOT NULL,
+    key text NOT NULL,
+    body_hash bytea NOT NULL,
+    send_ids uuid[] NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    status smallint,
+    response jsonb,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.instance (
     only_one boolean DEFAULT true NOT NULL,
     key_check bytea NOT NULL,
@@ -190,6 +288,131 @@ CREATE TABLE public.schema_migrations (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.send_attempts (
+    project_id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    outcome text NOT NULL,
+    host text NOT NULL,
+    results jsonb NOT NULL,
+    dialogue text[] NOT NULL,
+    duration_ms integer NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    CONSTRAINT send_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'DEFERRED'::text, 'REJECTED'::text, 'AMBIGUOUS'::text, 'FAILED'::text])))
+);
+
+CREATE TABLE public.send_bodies (
+    project_id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    body jsonb NOT NULL
+);
+
+CREATE TABLE public.send_counters (
+    project_id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    measure text NOT NULL,
+    slot smallint NOT NULL,
+    count bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE TABLE public.send_search (
+    project_id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    haystack text NOT NULL
+);
+
+CREATE TABLE public.sends (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    lane smallint NOT NULL,
+    test boolean DEFAULT false NOT NULL,
+    message_id text NOT NULL,
+    subject text NOT NULL,
+    sender text NOT NULL,
+    recipient text NOT NULL,
+    to_addresses text[] NOT NULL,
+    cc_addresses text[],
+    bcc_addresses text[],
+    contact_id uuid,
+    campaign_id uuid,
+    variant_id uuid,
+    content_id uuid,
+    once_key text,
+    domain_id uuid,
+    tags text[],
+    pending jsonb,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    handed_over integer,
+    ambiguous_attempts integer DEFAULT 0 NOT NULL,
+    reason text,
+    scheduled_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    sent_at timestamp with time zone,
+    delayed_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    clicked_at timestamp with time zone,
+    bounced_at timestamp with time zone,
+    complained_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT sends_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
+    CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
+
+CREATE TABLE public.soft_bounces (
+    project_id uuid NOT NULL,
+    address text NOT NULL,
+    times integer NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.suppressions (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    address text NOT NULL,
+    reason text NOT NULL,
+    source text NOT NULL,
+    detail text,
+    send_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT suppressions_reason_check CHECK ((reason = ANY (ARRAY['BOUNCE'::text, 'COMPLAINT'::text, 'UNSUBSCRIBE'::text, 'MANUAL'::text])))
+);
+
+CREATE TABLE public.template_versions (
+    project_id uuid NOT NULL,
+    template_id uuid NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    subject text,
+    builder_json jsonb,
+    html text,
+    text text,
+    created_by text,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.templates (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    subject text,
+    builder_json jsonb,
+    html text,
+    text text,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
 CREATE TABLE public.webhook_deliveries (
@@ -265,6 +488,12 @@ ALTER TABLE ONLY public.blocklist_entries
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.captured_messages
+    ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.contents
+    ADD CONSTRAINT contents_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_access_hash_key UNIQUE (access_hash);
 
@@ -292,6 +521,9 @@ ALTER TABLE ONLY public.domains
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, route, key);
+
 ALTER TABLE ONLY public.instance
     ADD CONSTRAINT instance_pkey PRIMARY KEY (only_one);
 
@@ -300,6 +532,36 @@ ALTER TABLE ONLY public.projects
 
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.send_attempts
+    ADD CONSTRAINT send_attempts_pkey PRIMARY KEY (project_id, send_id, attempt);
+
+ALTER TABLE ONLY public.send_bodies
+    ADD CONSTRAINT send_bodies_pkey PRIMARY KEY (project_id, send_id);
+
+ALTER TABLE ONLY public.send_counters
+    ADD CONSTRAINT send_counters_pkey PRIMARY KEY (project_id, campaign_id, variant_id, measure, slot);
+
+ALTER TABLE ONLY public.send_search
+    ADD CONSTRAINT send_search_pkey PRIMARY KEY (project_id, send_id);
+
+ALTER TABLE ONLY public.sends
+    ADD CONSTRAINT sends_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.soft_bounces
+    ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
+
+ALTER TABLE ONLY public.suppressions
+    ADD CONSTRAINT suppressions_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.suppressions
+    ADD CONSTRAINT suppressions_project_id_address_key UNIQUE (project_id, address);
+
+ALTER TABLE ONLY public.template_versions
+    ADD CONSTRAINT template_versions_pkey PRIMARY KEY (project_id, template_id, version);
+
+ALTER TABLE ONLY public.templates
+    ADD CONSTRAINT templates_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (project_id, id);
@@ -315,6 +577,8 @@ CREATE INDEX audit_log_account ON public.audit_log USING btree (account_id, id);
 CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_id, seq);
 
 CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
 CREATE INDEX developer_sessions_developer ON public.developer_sessions USING btree (developer_id);
 
@@ -332,13 +596,37 @@ CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHER
 
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
+
+CREATE INDEX send_search_text ON public.send_search USING gin (project_id, haystack public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
+
+CREATE UNIQUE INDEX sends_campaign ON public.sends USING btree (project_id, campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
+
+CREATE INDEX sends_contact ON public.sends USING btree (project_id, contact_id) WHERE (contact_id IS NOT NULL);
+
+CREATE INDEX sends_due_marketing ON public.sends USING btree (project_id, due_at) WHERE ((lane = 1) AND (due_at IS NOT NULL));
+
+CREATE INDEX sends_due_transactional ON public.sends USING btree (project_id, due_at) WHERE ((lane = 0) AND (due_at IS NOT NULL));
+
+CREATE INDEX sends_id ON public.sends USING btree (id);
+
+CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key) WHERE (once_key IS NOT NULL);
+
+CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (project_id, webhook_id, id);
 
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TRIGGER sends_counted_changed AFTER UPDATE ON public.sends REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_changed_sends();
+
+CREATE TRIGGER sends_counted_gone AFTER DELETE ON public.sends REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_gone_sends();
+
+CREATE TRIGGER sends_counted_new AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_new_sends();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
@@ -348,6 +636,9 @@ ALTER TABLE ONLY public.blocklist_entries
 
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.contents
+    ADD CONSTRAINT contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
@@ -366,6 +657,18 @@ ALTER TABLE ONLY public.domains
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.sends
+    ADD CONSTRAINT sends_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.suppressions
+    ADD CONSTRAINT suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.template_versions
+    ADD CONSTRAINT template_versions_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES public.templates(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.templates
+    ADD CONSTRAINT templates_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES public.webhooks(project_id, id) ON DELETE CASCADE;

@@ -10,12 +10,15 @@ from litestar.types import ASGIApp
 import postern.accounts.operations
 import postern.domains.operations
 import postern.domains.work
+import postern.emails.operations
+import postern.emails.suppressions
 import postern.events.operations
 import postern.projects.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
 from postern.accounts.operations import read_token
+from postern.emails.work import SENDS
 from postern.events.operations import Reaction, react_with
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
@@ -29,12 +32,14 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.events.operations),
     *operations_of(postern.domains.operations),
     *operations_of(postern.webhooks.operations),
+    *operations_of(postern.emails.operations, postern.emails.suppressions),
 ]
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
     *postern.domains.work.WORK,
     *postern.webhooks.work.WORK,
+    *SENDS,
 ]
 """Every kind of record that becomes due."""
 

@@ -1,21 +1,27 @@
 """The world: everything a test may replace, in one place."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random, SystemRandom
+from typing import Any, TypeVar
 
 from postern.kernel.addresses import Remembered
 from postern.kernel.clock import Clock, system_clock
 from postern.kernel.database import Database, open_database
 from postern.kernel.due import Doorbell
+from postern.kernel.grouping import GROUP_LIMIT, Grouped
 from postern.kernel.limits import Limiter, Rate
 from postern.kernel.outbound import Outbound, open_outbound
 from postern.kernel.secrets import Secrets, load_master_key
 from postern.kernel.settings import Settings
 from postern.mail.blocklists import ZONES, Blocklists, parse_zones
 from postern.mail.resolver import Resolver, parse_nameservers
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -32,6 +38,43 @@ class World:
     resolver: Resolver
     outbound: Outbound
     blocklists: Blocklists
+
+    transports: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Ways out that are kept open, by name."""
+    _groups: dict[Any, Grouped[Any, Any]] = field(default_factory=dict[Any, Grouped[Any, Any]])
+    _later: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+
+    def grouped(
+        self,
+        do: Callable[["World", list[Item]], Awaitable[Sequence[Result | BaseException]]],
+        *,
+        at_most: int = GROUP_LIMIT,
+        side_by_side: int = 1,
+    ) -> Grouped[Item, Result]:
+        """The one group of `do` in this world: single calls that come together are done together."""
+        found = self._groups.get(do)
+        if found is None:
+
+            async def do_here(items: list[Item]) -> Sequence[Result | BaseException]:
+                return await do(self, items)
+
+            found = self._groups[do] = Grouped(do_here, at_most=at_most, side_by_side=side_by_side)
+        return found
+
+    def later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Go on with something after the answer; what still runs is waited for before the world closes."""
+        task = asyncio.create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+        return task
+
+    async def aclose(self) -> None:
+        """Finish what was begun, within `settings.drain`, and close the ways out."""
+        if self._later:
+            await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
+        await self.bell.aclose()
+        for transport in self.transports.values():
+            await transport.aclose()
 
     @property
     def project_rate(self) -> Rate:
@@ -61,4 +104,4 @@ async def open_world(settings: Settings, url: str, *, clock: Clock = system_cloc
         try:
             yield world
         finally:
-            await world.bell.aclose()
+            await world.aclose()

@@ -24,7 +24,7 @@ def react_with(reactions: Sequence[Reaction]) -> None:
     _reactions[:] = reactions
 
 
-async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, **data: Any) -> Event:
+async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
     """Record one event by the caller, in the transaction of the change it tells about."""
     event = make_event(
         call.project_id,
@@ -45,6 +45,7 @@ def make_event(
     type: str,
     subject_id: UUID | None,
     occurred_at: Moment,
+    /,
     *,
     actor_type: str = "SYSTEM",
     actor_id: UUID | None = None,

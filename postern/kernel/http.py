@@ -414,7 +414,7 @@ class _Decoder:
             if b"\\u" in body or b"\0" in body:
                 _refuse_unstorable(msgspec.json.decode(body), "")
         except msgspec.ValidationError as error:
-            raise _invalid(str(error)) from None
+            raise invalid_body(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
         except RecursionError:
@@ -422,7 +422,7 @@ class _Decoder:
         return value
 
 
-def _invalid(message: str) -> Invalid:
+def invalid_body(message: str) -> Invalid:
     """A msgspec complaint as a fault with a JSON pointer."""
     text, _, where = message.partition(" - at `")
     pointer = "".join("/" + part.strip(".[]") for part in re.findall(r"\.[^.\[]+|\[[^\]]*\]", where.rstrip("`")))

@@ -1,0 +1,394 @@
+"""Taking mail in: checked whole, committed with its events, and only then answered.
+
+Requests that arrive together are committed together (`world.grouped`): one fsync and a handful of statements for
+all of them. Key, sends and events of a request are in one transaction, so a key exists only if its sends do.
+"""
+
+import hashlib
+from base64 import b64decode
+from binascii import Error as Base64Error
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import psycopg
+
+from postern.domains import operations as domains
+from postern.emails import store
+from postern.emails.handover import Job, address_of, content_of
+from postern.emails.model import (
+    IDEMPOTENCY_LEASE,
+    IDEMPOTENCY_WINDOW,
+    LEASE,
+    RECIPIENTS_LIMIT,
+    SCHEDULE_HORIZON,
+    VARIABLES_BYTES,
+    AttachmentBody,
+    DomainNotVerified,
+    EmailBody,
+    EmailInvalid,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    IdempotencyRow,
+    KeptAttachment,
+    Send,
+    SendBody,
+)
+from postern.emails.settling import event_of
+from postern.emails.ways_out import is_captured
+from postern.events import operations as events
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.problems import Fault, Invalid, Problem
+from postern.kernel.values import as_id, new_id
+from postern.mail import mime
+from postern.mail.address import Address, AddressInvalid
+from postern.mail.header import HeaderInvalid
+from postern.mail.template import TemplateInvalid
+from postern.projects import operations as projects
+from postern.projects.model import ProjectSettings
+from postern.templates import operations as templates
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class Key(msgspec.Struct, frozen=True):
+    """An idempotency key as it was sent, with what it stands for."""
+
+    route: str
+    key: str
+    body_hash: bytes
+
+
+class NewSend(msgspec.Struct, frozen=True, kw_only=True):
+    """A checked e-mail, ready to be committed."""
+
+    send: Send
+    body: SendBody
+    at_once: bool
+    """Whether the accepting process hands it over itself, right after the commit."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request wants committed."""
+
+    project_id: UUID
+    sends: list[NewSend]
+    key: Key | None
+    response: tuple[int, Any] | None
+    """Status and body, where the answer is known before the hand-over."""
+
+
+async def settings_of(call: Call) -> ProjectSettings:
+    """The project's settings, which admitting a key has already read."""
+    known = getattr(call.caller.project, "settings", None)
+    return known or (await projects.require_project(call.db, call.project_id)).settings
+
+
+async def check_email(call: Call, data: EmailBody, settings: ProjectSettings, *, at_once: bool) -> NewSend:
+    """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path."""
+    sender = _address("/from", data.from_)
+    to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
+    cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
+    bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
+    if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
+        raise Invalid.at("/to", f"At most {RECIPIENTS_LIMIT} recipients in to, cc and bcc together.", "too_many")
+    body = _body(await _with_template(call, data), data, settings)
+    domain_id = await _domain(call, sender, settings)
+    scheduled_at = _schedule(call, data)
+    send_id = new_id()
+    send = Send(
+        project_id=call.project_id,
+        id=send_id,
+        status="SCHEDULED" if scheduled_at else "QUEUED",
+        lane=0,
+        test=call.environment == "TEST",
+        message_id=f"<{send_id}@{sender.domain}>",
+        subject=_checked_words(send_id, body),
+        sender=str(sender),
+        recipient=to[0].spec,
+        to_addresses=[str(each) for each in to],
+        cc_addresses=[str(each) for each in cc] or None,
+        bcc_addresses=[str(each) for each in bcc] or None,
+        contact_id=None,
+        campaign_id=None,
+        variant_id=None,
+        content_id=None,
+        domain_id=domain_id,
+        tags=data.tags,
+        pending=None,
+        due_at=Moment.of(scheduled_at) if scheduled_at else call.now + (LEASE if at_once else timedelta()),
+        attempt=1 if at_once and not scheduled_at else 0,
+        tries=0,
+        handed_over=None,
+        ambiguous_attempts=0,
+        reason=None,
+        scheduled_at=Moment.of(scheduled_at) if scheduled_at else None,
+        expires_at=Moment.of(data.expires_at) if data.expires_at else None,
+        sent_at=None,
+        delayed_at=None,
+        delivered_at=None,
+        opened_at=None,
+        clicked_at=None,
+        bounced_at=None,
+        complained_at=None,
+        created_at=call.now,
+    )
+    return NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
+
+
+def _address(path: str, text: str) -> Address:
+    try:
+        return address_of(text)
+    except AddressInvalid as error:
+        raise EmailInvalid(
+            error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+        ) from None
+
+
+async def _with_template(call: Call, data: EmailBody) -> tuple[str, str | None, str | None]:
+    """Subject, html and text: the e-mail's own, and the template's where it has none."""
+    subject, html, text = data.subject, data.html, data.text
+    if data.template_id is not None:
+        found = await templates.words_of(call.db, call.project_id, as_id(data.template_id))
+        if found is None:
+            raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
+        if html is None and text is None:
+            html, text = found.html, found.text
+        subject = subject if subject is not None else found.subject
+    if subject is None:
+        raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
+    return subject, html, text
+
+
+def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: ProjectSettings) -> SendBody:
+    reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
+    headers = list((data.headers or {}).items())
+    if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
+        raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
+    for name, value in headers:
+        try:
+            mime.check_headers([(name, value)])
+        except HeaderInvalid as error:
+            pointer = name.replace("~", "~0").replace("/", "~1")
+            raise Invalid.at(f"/headers/{pointer}", error.detail, "header_invalid") from None
+    if len(headers) > mime.HEADERS_LIMIT:
+        raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
+    subject, html, text = words
+    return SendBody(
+        subject=subject,
+        html=html,
+        text=text,
+        variables=data.variables,
+        reply_to=[str(_address("/replyTo", each)) for each in reply_to],
+        headers=headers,
+        attachments=[_attachment(index, each) for index, each in enumerate(data.attachments or [])],
+        track_opens=settings.track_opens if data.track_opens is None else data.track_opens,
+        track_clicks=settings.track_clicks if data.track_clicks is None else data.track_clicks,
+        unsubscribable=data.unsubscribable,
+    )
+
+
+def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
+    try:
+        content = b64decode(data.content, validate=True)
+    except (Base64Error, ValueError):
+        raise Invalid.at(f"/attachments/{index}/content", "This is not base64.", "invalid") from None
+    attachment = mime.Attachment(
+        filename=data.filename, content=content, content_type=data.content_type, content_id=data.content_id
+    )
+    try:
+        mime.check_attachments([attachment])
+    except mime.AttachmentInvalid as error:
+        faults = [
+            Fault(path=each.path.replace("/0/", f"/{index}/", 1), code=each.code, message=each.message)
+            for each in error.errors
+        ]
+        raise Invalid(error.detail, errors=faults) from None
+    return KeptAttachment(data.filename, data.content, data.content_type, data.content_id)
+
+
+def _checked_words(send_id: UUID, body: SendBody) -> str:
+    """The rendered subject; a template that does not parse is refused now, with line and column."""
+    for name in ("subject", "html", "text"):
+        part = getattr(body, name)
+        if part is None or "{" not in part:
+            continue
+        try:
+            content_of(msgspec.structs.replace(SendBody(), **{name: part}))
+        except TemplateInvalid as error:
+            raise Invalid.at(f"/{name}", error.detail, "template_invalid") from None
+    try:
+        subject = content_of(SendBody(subject=body.subject)).render(body.variables, send_id=str(send_id)).subject
+        mime.check_subject(subject)
+    except HeaderInvalid as error:
+        raise Invalid.at("/subject", error.detail, "header_invalid") from None
+    except Problem as error:
+        raise Invalid.at("/subject", error.detail, error.code()) from None
+    return subject
+
+
+async def _domain(call: Call, sender: Address, settings: ProjectSettings) -> UUID | None:
+    domain = await domains.sending_domain(call.db, call.project_id, sender.domain)
+    captured = is_captured(call.world, settings, test=call.environment == "TEST")
+    if not captured and (domain is None or not domain.may_send):
+        message = f"{sender.domain} is not a verified sending domain of this project."
+        raise DomainNotVerified(message, errors=[Fault(path="/from", code="domain_not_verified", message=message)])
+    return domain.id if domain else None
+
+
+def _schedule(call: Call, data: EmailBody) -> datetime | None:
+    if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
+        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+    begins = max(data.scheduled_at or call.now, call.now)
+    if data.expires_at is not None and data.expires_at <= begins:
+        raise Invalid.at("/expiresAt", "It would expire before it is sent.", "too_early")
+    return data.scheduled_at if data.scheduled_at is not None and data.scheduled_at > call.now else None
+
+
+def read_key(route: str, text: str | None, data: Any) -> Key | None:
+    """The `Idempotency-Key`, bare or quoted (RFC 8941 string). Raises Invalid."""
+    if text is None:
+        return None
+    key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
+    if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
+        raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
+    canonical = msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(data)), order="sorted")
+    return Key(route, key, hashlib.sha256(canonical).digest())
+
+
+async def accept(call: Call, request: Request) -> IdempotencyRow | None:
+    """Commit a request. Returns None when it is new, and what is known of its key when it is not.
+
+    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    """
+    is_new: bool = await call.world.grouped(commit_all)(request)
+    if is_new or request.key is None:
+        return None
+    known = await store.known_key(
+        call.db,
+        project_id=request.project_id,
+        route=request.key.route,
+        key=request.key.key,
+        window=IDEMPOTENCY_WINDOW,
+    )
+    if known is None:
+        raise IdempotencyKeyInProgress  # Forgotten between two statements; the next try finds it free.
+    if known.body_hash != request.key.body_hash:
+        raise IdempotencyKeyReused
+    if known.is_running:
+        raise IdempotencyKeyInProgress
+    return known
+
+
+async def commit_all(world: "World", requests: list[Request]) -> list[bool | BaseException]:
+    """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone."""
+    try:
+        return list(await _commit(world, requests))
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if len(requests) == 1:
+            return [error]
+        return [(await commit_all(world, [request]))[0] for request in requests]
+
+
+async def _commit(world: "World", requests: list[Request]) -> list[bool]:
+    async with world.db.transaction() as tx:
+        won = await _claim_keys(tx, requests)
+        new = [each for request, is_new in zip(requests, won, strict=True) if is_new for each in request.sends]
+        if new:
+            await _insert(tx, new)
+            await events.record_all(
+                tx,
+                [event_of(each.send, f"email.{each.send.status.lower()}", each.send.created_at) for each in new],
+            )
+    if any(not each.at_once for each in new):
+        world.bell.ring("sends")
+    return won
+
+
+async def _claim_keys(tx: Transaction, requests: list[Request]) -> list[bool]:
+    """Whether each request may go on: it has no key, or the first claim of its key."""
+    first: dict[tuple[UUID, str, str], Request] = {}
+    for request in requests:
+        if request.key:
+            first.setdefault((request.project_id, request.key.route, request.key.key), request)
+    if not first:
+        return [True] * len(requests)
+    mine = [(request, request.key) for request in first.values() if request.key]
+    won = await store.claim_keys(
+        tx,
+        project_id=[request.project_id for request, _ in mine],
+        route=[key.route for _, key in mine],
+        key=[key.key for _, key in mine],
+        body_hash=[key.body_hash for _, key in mine],
+        send_ids=[Jsonb([each.send.id for each in request.sends]) for request, _ in mine],
+        status=[request.response[0] if request.response else None for request, _ in mine],
+        response=[Jsonb(request.response[1]) if request.response else None for request, _ in mine],
+        lease=IDEMPOTENCY_LEASE,
+        window=IDEMPOTENCY_WINDOW,
+    )
+    claimed = {(row.project_id, row.route, row.key) for row in won}
+    return [
+        request.key is None
+        or ((place := (request.project_id, request.key.route, request.key.key)) in claimed and first[place] is request)
+        for request in requests
+    ]
+
+
+async def _insert(tx: Transaction, new: list[NewSend]) -> None:
+    sends = [each.send for each in new]
+    await store.insert_sends(
+        tx,
+        project_id=[each.project_id for each in sends],
+        id=[each.id for each in sends],
+        status=[each.status for each in sends],
+        test=[each.test for each in sends],
+        message_id=[each.message_id for each in sends],
+        subject=[each.subject for each in sends],
+        sender=[each.sender for each in sends],
+        recipient=[each.recipient for each in sends],
+        to_addresses=[Jsonb(each.to_addresses) for each in sends],
+        cc_addresses=[Jsonb(each.cc_addresses or []) for each in sends],
+        bcc_addresses=[Jsonb(each.bcc_addresses or []) for each in sends],
+        domain_id=[each.domain_id for each in sends],
+        tags=[Jsonb(each.tags or []) for each in sends],
+        due_at=[each.due_at or each.created_at for each in sends],
+        attempt=[each.attempt for each in sends],
+        scheduled_at=[each.scheduled_at for each in sends],
+        expires_at=[each.expires_at for each in sends],
+        created_at=[each.created_at for each in sends],
+    )
+    await store.insert_words(
+        tx,
+        project_id=[each.project_id for each in sends],
+        id=[each.id for each in sends],
+        body=[Jsonb(each.body) for each in new],
+        haystack=[haystack(each) for each in sends],
+    )
+
+
+def haystack(send: Send) -> str:
+    """What `q` searches: recipients, subject and Message-ID, in lower case."""
+    recipients = " ".join([*send.to_addresses, *(send.cc_addresses or [])])
+    return f"{recipients} {send.subject} {send.message_id}".lower()[:4_000]
+
+
+def job_of(new: NewSend) -> Job:
+    """The job that the accepting process does itself: claimed and marked by the commit that accepted it."""
+    return Job(send=new.send, body=new.body, is_marked=True)
+
+
+async def finish_all(world: "World", finished: list[tuple[UUID, Key, int, Any]]) -> list[None]:
+    """Keep the answers that repeated requests will get."""
+    await store.finish_keys(
+        world.db,
+        project_id=[project_id for project_id, _, _, _ in finished],
+        route=[key.route for _, key, _, _ in finished],
+        key=[key.key for _, key, _, _ in finished],
+        status=[status for _, _, status, _ in finished],
+        response=[Jsonb(response) for _, _, _, response in finished],
+    )
+    return [None] * len(finished)

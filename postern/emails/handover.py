@@ -1,0 +1,321 @@
+"""From a claimed send to its settled attempt: words, signature, transport, verdict.
+
+One path for the process that accepted a message and for the worker. Each step gathers what is at the same step
+(`world.grouped`), so that rendering, signing, marking and settling happen for many at a time.
+"""
+
+import asyncio
+import time
+from base64 import b64decode
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.domains import operations as domains
+from postern.domains.keys import signers
+from postern.emails import rules, store
+from postern.emails.model import SEND_BODY_GONE, Send, SendBody
+from postern.emails.rules import Verdict
+from postern.emails.settling import LOST, Attempted, settle_all
+from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
+from postern.kernel.problems import Problem
+from postern.mail import mime
+from postern.mail.address import Address, parse_address
+from postern.mail.content import Content, Tracking, compile_content, unsubscribe_url
+from postern.mail.dkim import Signer, sign
+from postern.mail.transport import NO_TIME, Envelope, Outcome, Result
+from postern.mail.transports.fate import Fate, answer, fate
+from postern.projects import operations as projects
+from postern.projects.model import ProjectSettings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+CONTENTS_KEPT = 256
+"""Compiled contents that a process keeps ready."""
+CONTENT_KEPT_CHARACTERS = 300_000
+"""Larger ones are compiled each time: they are rare, and memory is bounded."""
+LINKS_PURPOSE = "links"
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A claimed send with its words."""
+
+    send: Send
+    body: SendBody | None
+    values: dict[str, Any] = {}
+    """What the templates get: the send's own variables, or the contact's attributes."""
+    is_marked: bool = False
+    """Whether "handed over, reply unknown" was committed together with the claim."""
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A message ready for the wire."""
+
+    envelope: Envelope
+    message: bytes
+    subject: str
+    settings: ProjectSettings
+    decided: tuple[Result, ...] = ()
+    """Recipients whose fate is fixed; no transport is asked for them."""
+    complained: bool = False
+
+
+async def hand_over(world: "World", job: Job) -> str:
+    """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+    started = time.monotonic()
+    prepared: Prepared | Verdict = await world.grouped(prepare_all, side_by_side=2)(job)
+    if isinstance(prepared, Verdict):
+        return await world.grouped(settle_all)(Attempted(send=job.send, verdict=prepared))
+    outcome = await _deliver(world, job, prepared)
+    if outcome is None:
+        return job.send.status  # A later attempt has begun; this one changes nothing.
+    spent = timedelta(seconds=time.monotonic() - started)
+    verdict = rules.judge(
+        job.send,
+        outcome,
+        world.clock(),
+        on_ambiguous=prepared.settings.on_ambiguous,
+        chance=world.chance.random,
+    )
+    if prepared.complained and verdict.delivered:
+        verdict = rules.then_complained(verdict)
+    attempted = Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
+    return await world.grouped(settle_all)(attempted)
+
+
+async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | None:
+    if not prepared.envelope.recipients:
+        return Outcome(results=prepared.decided, host="postern.test", duration=NO_TIME)
+    send = job.send
+
+    async def mark() -> None:
+        if send.id not in await world.grouped(mark_all)(send):
+            raise Overtaken
+
+    try:
+        if is_captured(world, prepared.settings, test=send.test):
+            capture = Capture(send.project_id, send.id, prepared.envelope, send.sender, prepared.subject, b"")
+            outcome = await capture_transport(world, capture).deliver(prepared.envelope, prepared.message)
+        else:
+            transport = transport_of(world, send.project_id, prepared.settings)
+            precise = prepared.settings.on_ambiguous == "hold"
+            if not job.is_marked and not precise:
+                await mark()
+            before_dot = mark if precise and not job.is_marked else None
+            outcome = await transport.deliver(prepared.envelope, prepared.message, before_dot=before_dot)
+    except Overtaken:
+        return None
+    if prepared.decided:
+        outcome = msgspec.structs.replace(outcome, results=(*prepared.decided, *outcome.results))
+    return outcome
+
+
+class Overtaken(Exception):
+    """The lease of this attempt ran out and another one has begun."""
+
+
+async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
+    """Commit "handed over, reply unknown" for messages that are about to be."""
+    marked = await store.mark_handed_over(
+        world.db,
+        project_id=[each.project_id for each in sends],
+        id=[each.id for each in sends],
+        attempt=[each.attempt for each in sends],
+        lost=[each.handed_over for each in sends],
+        why=LOST,
+        now=world.clock(),
+    )
+    known = set(marked)
+    return [[each.id] if each.id in known else [] for each in sends]
+
+
+async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict]:
+    """Render, compose and sign messages; what is wrong with one of them is that one's verdict."""
+    facts = {project_id: await _facts(world, project_id, jobs) for project_id in {j.send.project_id for j in jobs}}
+    return await asyncio.to_thread(_prepare_each, jobs, facts)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What all messages of one project share."""
+
+    settings: ProjectSettings
+    suppressed: dict[str, str]
+    signers: dict[UUID, list[Signer]]
+    tracking_base: str
+    tracking_key: bytes
+    return_path_domain: str | None
+    sign_return_path: Any
+    now: int
+    clock: Any
+    captured: bool
+
+
+async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
+    ours = [job.send for job in jobs if job.send.project_id == project_id]
+    project = await projects.require_project(world.db, project_id)
+    addresses = {address.lower() for send in ours for address in recipients_of(send)}
+    hits = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
+    wanted = sorted({send.domain_id for send in ours if send.domain_id is not None})
+    sending = await domains.sending_domains(world.db, project_id, wanted) if wanted else []
+    base = world.settings.public_url
+    if project.settings.tracking_domain:
+        base = f"https://{project.settings.tracking_domain}"
+    return Facts(
+        settings=project.settings,
+        suppressed={hit.address: hit.reason for hit in hits},
+        signers={domain.id: await signers(world, domain) for domain in sending},
+        tracking_base=base,
+        tracking_key=world.secrets.key(LINKS_PURPOSE),
+        return_path_domain=world.settings.return_path_domain,
+        sign_return_path=world.secrets.sign,
+        now=int(world.clock().timestamp()),
+        clock=world.clock(),
+        captured=is_captured(world, project.settings, test=False),
+    )
+
+
+def _prepare_each(jobs: list[Job], facts: dict[UUID, Facts]) -> list[Prepared | Verdict]:
+    found: list[Prepared | Verdict] = []
+    for job in jobs:
+        try:
+            found.append(_prepare(job, facts[job.send.project_id]))
+        except Problem as problem:
+            found.append(rules.failed(problem.detail[:1_000]))
+        except Exception as error:  # One poisoned message fails alone.
+            log.exception("composing_failed", send=str(job.send.id))
+            found.append(rules.failed(f"It could not be composed: {type(error).__name__}."))
+    return found
+
+
+def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
+    send, body = job.send, job.body
+    if send.expires_at is not None and send.expires_at <= facts.clock:
+        return rules.expired()
+    if body is None:
+        return rules.failed(SEND_BODY_GONE)
+    waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
+    blocked = [(each, facts.suppressed[each.lower()]) for each in waiting if each.lower() in facts.suppressed]
+    blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
+    gone = {address for address, _ in blocked}
+    left = [each for each in waiting if each not in gone]
+    if not left:
+        return rules.suppressed(blocked)
+    message, subject = render(send, body, job.values, facts.tracking_base, facts.tracking_key)
+    signed_by = facts.signers.get(send.domain_id) if send.domain_id else None
+    if signed_by:
+        message = sign(message, signed_by, now=facts.now)
+    fixed = {each: found for each in left if (found := fate(each)) is not None}
+    envelope = Envelope(
+        mail_from=return_path(send, facts),
+        recipients=tuple(each for each in left if each not in fixed),
+        message_id=send.message_id,
+        bulk=send.lane == 1,
+        tenant=str(send.project_id),
+    )
+    return Prepared(
+        envelope=envelope,
+        message=message,
+        subject=subject,
+        settings=facts.settings,
+        decided=tuple(answer(found, each) for each, found in fixed.items()),
+        complained=Fate.COMPLAINED in fixed.values(),
+    )
+
+
+def recipients_of(send: Send) -> list[str]:
+    """Every envelope recipient, once, as on the wire."""
+    texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
+    return list(dict.fromkeys(address_of(text).spec for text in texts))
+
+
+def return_path(send: Send, facts: Facts) -> str:
+    """The envelope sender: one of its own for each send (VERP), signed, where a return-path domain is set."""
+    if facts.return_path_domain is None:
+        return address_of(send.sender).spec
+    name = f"b-{send.id.hex}"
+    return f"{name}-{facts.sign_return_path('return-path', name.encode())[:12].lower()}@{facts.return_path_domain}"
+
+
+def render(
+    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes
+) -> tuple[bytes, str]:
+    """The message as it goes on the wire before signing, and its subject.
+
+    The same send always gives the same bytes: date, Message-ID and boundary are derived from it.
+    """
+    tracking = None
+    if body.track_opens or body.track_clicks or body.unsubscribable:
+        tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
+    content = content_of(body)
+    words = content.render({**body.variables, **values}, send_id=str(send.id), tracking=tracking)
+    own: list[tuple[str, str]] = []
+    if body.unsubscribable:
+        own.append(("List-Unsubscribe", f"<{unsubscribe_url(tracking_base, str(send.id), tracking_key)}>"))
+        own.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
+    if body.list_id:
+        own.append(("List-Id", body.list_id))
+    if body.feedback_id:
+        own.append(("Feedback-ID", body.feedback_id))
+    message = mime.Message(
+        from_=address_of(send.sender),
+        to=[address_of(text) for text in send.to_addresses],
+        cc=[address_of(text) for text in send.cc_addresses or []],
+        reply_to=[address_of(text) for text in body.reply_to],
+        subject=words.subject,
+        date=send.created_at,
+        message_id=send.message_id,
+        headers=body.headers,
+        own_headers=own,
+        text=words.text if words.text is not None or words.html is not None else "",
+        html=words.html,
+        attachments=[
+            mime.Attachment(
+                filename=each.filename,
+                content=b64decode(each.content),
+                content_type=each.content_type,
+                content_id=each.content_id,
+            )
+            for each in body.attachments
+        ],
+    )
+    return mime.compose(message), words.subject
+
+
+_contents: OrderedDict[tuple[str, str | None, str | None], Content] = OrderedDict()
+
+
+def content_of(body: SendBody) -> Content:
+    """The compiled words; contents that many sends share are compiled once. Raises TemplateInvalid."""
+    key = (body.subject, body.html, body.text)
+    found = _contents.get(key)
+    if found is None:
+        found = compile_content(subject=body.subject, html=body.html, text=body.text)
+        if sum(len(part or "") for part in key) <= CONTENT_KEPT_CHARACTERS:
+            _contents[key] = found
+            while len(_contents) > CONTENTS_KEPT:
+                try:
+                    _contents.popitem(last=False)
+                except KeyError:  # Another thread was quicker.
+                    break
+    return found
+
+
+_addresses: dict[str, Address] = {}
+
+
+def address_of(text: str) -> Address:
+    """A parsed address; senders repeat, so the last few thousand are remembered."""
+    found = _addresses.get(text)
+    if found is None:
+        if len(_addresses) > 5_000:
+            _addresses.clear()
+        found = _addresses[text] = parse_address(text)
+    return found

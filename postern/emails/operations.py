@@ -1,0 +1,490 @@
+"""Sending mail, and reading how it went."""
+
+import asyncio
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from psycopg.sql import SQL, Literal
+
+from postern.emails import store
+from postern.emails.acceptance import (
+    NewSend,
+    Request,
+    accept,
+    check_email,
+    finish_all,
+    job_of,
+    read_key,
+    settings_of,
+)
+from postern.emails.handover import LINKS_PURPOSE, hand_over, render
+from postern.emails.model import (
+    BATCH_BYTES,
+    EVENT_TYPE,
+    RETRIABLE,
+    SCHEDULE_HORIZON,
+    SINGLE_BYTES,
+    TRANSITIONS,
+    WAIT_LIMIT,
+    WAITING,
+    BatchBody,
+    BatchItem,
+    BatchResult,
+    ContactRef,
+    DomainNotVerified,
+    EmailBody,
+    EmailInvalid,
+    EmailLogEntry,
+    EmailLogEntryDetail,
+    EmailMissing,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    MessageGone,
+    NotCancellable,
+    NotRetriable,
+    NotScheduled,
+    Reschedule,
+    Send,
+    SendAttempt,
+    SendEvent,
+    SendResult,
+)
+from postern.emails.settling import event_of
+from postern.emails.ways_out import is_captured, transport_of
+from postern.events import operations as events
+from postern.kernel.credentials import NOBODY, Call, Origin
+from postern.kernel.database import Queries
+from postern.kernel.http import Answer, Header, get, invalid_body, patch, post
+from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.problems import Invalid, Problem
+from postern.kernel.values import as_id, to_json, to_plain
+from postern.projects import operations as projects
+from postern.projects.model import ProjectSettings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+HANDOVERS_AT_ONCE = 400
+"""Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
+
+SEND_PROBLEMS: list[type[Problem]] = [DomainNotVerified, EmailInvalid, IdempotencyKeyInProgress, IdempotencyKeyReused]
+
+IdempotencyHeader = Annotated[
+    str | None, Header("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
+]
+PreferHeader = Annotated[
+    str | None, Header("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
+]
+Search = Annotated[str, msgspec.Meta(max_length=320)]
+
+EXAMPLE = {
+    "to": ["ada@example.com"],
+    "from": "Acme <hello@acme.example>",
+    "subject": "Hello {{name}}",
+    "html": '<p>Dear {{name}}, <a href="https://acme.example">look</a>.</p>',
+    "variables": {"name": "Ada"},
+}
+
+
+@post(
+    "/projects/{project_id}/emails",
+    needs="emails:send",
+    status=201,
+    body_limit=SINGLE_BYTES,
+    problems=SEND_PROBLEMS,
+    example=EXAMPLE,
+)
+async def send_email(
+    call: Call, data: EmailBody, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
+) -> Answer:
+    """Send one e-mail.
+
+    A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
+    message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it,
+    0 does not wait): `SENT` when the next server took it, `QUEUED` when that is still to come. With an
+    `Idempotency-Key` a repeated request within 24 hours gets the first answer again and sends nothing.
+    """
+    wait = _wait(call, prefer)
+    key = read_key("emails", idempotency_key, data)
+    settings = await settings_of(call)
+    at_once = _has_room(call, settings)
+    new = await check_email(call, data, settings, at_once=at_once)
+    first = SendResult(id=new.send.id, message_id=new.send.message_id, status=new.send.status)
+    final = (201, first) if not new.at_once or not wait else None
+    known = await accept(call, Request(project_id=call.project_id, sends=[new], key=key, response=final))
+    if known is not None:
+        return await _again(call, known.status, known.response, known.send_ids)
+    if not new.at_once:
+        return _created(first)
+    task = call.world.later(_hand_over(call.world, new))
+    if not wait:
+        return _created(first)
+    done, _ = await asyncio.wait({task}, timeout=wait.total_seconds())
+    status = task.result() if done else new.send.status
+    result = msgspec.structs.replace(first, status=status)
+    if key is not None:
+        await call.world.grouped(finish_all)((call.project_id, key, 201, result))
+    return _created(result)
+
+
+@post(
+    "/projects/{project_id}/emails/batch",
+    needs="emails:send",
+    status=201,
+    body_limit=BATCH_BYTES,
+    problems=SEND_PROBLEMS,
+    example={"emails": [EXAMPLE]},
+)
+async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHeader = None) -> Answer:
+    """Send up to 500 e-mails in one request.
+
+    Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
+    `FAILED`, the others go out. Accepted ones are committed together and `QUEUED`; the workers hand them over.
+    """
+    key = read_key("emails/batch", idempotency_key, to_plain(data))
+    settings = await settings_of(call)
+    items: list[BatchItem] = []
+    sends: list[NewSend] = []
+    for raw in data.emails:
+        item, new = await _checked_item(call, raw, settings)
+        items.append(item)
+        if new is not None:
+            sends.append(new)
+    result = BatchResult(data=items)
+    known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=(201, result)))
+    if known is not None:
+        return await _again(call, known.status, known.response, known.send_ids)
+    return _created(result)
+
+
+@get("/projects/{project_id}/emails/logs", needs="emails:read")
+async def list_email_logs(
+    call: Call,
+    status: Search | None = None,
+    q: Search | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+) -> Page[EmailLogEntry]:
+    """The log of sends, newest first.
+
+    `status` narrows to one or several states, comma-separated. `q` searches recipients, subject and message id.
+    """
+    offset = offset_of(page, limit)
+    statuses = read_statuses(status)
+    narrowed = SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
+    if q:
+        pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%"
+        found: dict[str, Any] = {"project_id": call.project_id, "pattern": pattern, "id": _id_in(q), "status": narrowed}
+        total = await store.count_search(call.db, **found)
+        rows = await store.search(call.db, **found, limit=limit, offset=offset)
+    else:
+        total = await count_sends(call.db, call.project_id, statuses)
+        rows = await store.log(call.db, project_id=call.project_id, status=narrowed, limit=limit, offset=offset)
+    return page_of([entry_of(row) for row in rows], total, page, limit)
+
+
+@get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
+async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
+    """One send with everything that happened to it."""
+    send = await require_send(call.db, call.project_id, send_id)
+    happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
+    entry = entry_of(send)
+    return EmailLogEntryDetail(
+        **{name: getattr(entry, name) for name in EmailLogEntry.__struct_fields__},
+        webhook_events=[
+            SendEvent(id=event.id, type=EVENT_TYPE[event.type], created_at=event.occurred_at)  # pyright: ignore[reportArgumentType]
+            for event in reversed(happened)
+            if event.type in EVENT_TYPE
+        ],
+    )
+
+
+@get(
+    "/projects/{project_id}/emails/logs/{send_id}/message",
+    needs="emails:read",
+    problems=[EmailMissing, MessageGone],
+    media_types=["message/rfc822"],
+)
+async def get_email_message(call: Call, send_id: UUID) -> Answer:
+    """The message as it was sent, as an `.eml` file.
+
+    Captured messages are shown to the byte. Others are composed again from what is kept, which gives the same
+    words, headers and boundaries, without the DKIM signatures.
+    """
+    send = await require_send(call.db, call.project_id, send_id)
+    message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
+    if message is None:
+        message = await _composed(call, send)
+    headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
+    return Answer(message, media_type="message/rfc822", headers=headers)
+
+
+@get("/projects/{project_id}/emails/logs/{send_id}/attempts", needs="emails:read", problems=[EmailMissing])
+async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
+    """Every attempt to hand the message over, with the peer's replies and the dialogue."""
+    await require_send(call.db, call.project_id, send_id)
+    return await store.attempts(call.db, project_id=call.project_id, send_id=send_id)
+
+
+@patch(
+    "/projects/{project_id}/emails/{send_id}",
+    needs="emails:write",
+    problems=[EmailMissing, NotScheduled],
+    example={"scheduledAt": "2030-01-31T12:00:00Z"},
+)
+async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> EmailLogEntry:
+    """Give a scheduled send another time, at most 30 days ahead; a time that has passed means now."""
+    if data.scheduled_at > call.now + SCHEDULE_HORIZON:
+        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status != "SCHEDULED":
+            raise NotScheduled
+        if send.expires_at is not None and send.expires_at <= data.scheduled_at:
+            raise Invalid.at("/scheduledAt", "It would expire before it is sent.", "too_late")
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="SCHEDULED",
+            due_at=max(data.scheduled_at, call.now),
+            scheduled_at=data.scheduled_at,
+            reason=None,
+            tries=send.tries,
+            now=call.now,
+        )
+        await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
+    call.world.bell.ring("sends")
+    return entry_of(moved)
+
+
+@post("/projects/{project_id}/emails/{send_id}/cancel", needs="emails:write", problems=[EmailMissing, NotCancellable])
+async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
+    """Stop a send that has not been handed over. What is being handed over this moment cannot be stopped: 409."""
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status not in WAITING or send.handed_over is not None:
+            raise NotCancellable
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="CANCELLED",
+            due_at=None,
+            scheduled_at=send.scheduled_at,
+            reason="Cancelled.",
+            tries=send.tries,
+            now=call.now,
+        )
+        await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
+    return entry_of(moved)
+
+
+@post("/projects/{project_id}/emails/{send_id}/retry", needs="emails:write", problems=[EmailMissing, NotRetriable])
+async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
+    """Try a send again that failed, bounced or expired: it is queued as if it had just been accepted."""
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status not in RETRIABLE or "QUEUED" not in TRANSITIONS[send.status]:
+            raise NotRetriable
+        if send.expires_at is not None and send.expires_at <= call.now:
+            raise NotRetriable("This send has expired for good; send it anew.")
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="QUEUED",
+            due_at=call.now,
+            scheduled_at=call.now,
+            reason=None,
+            tries=0,
+            now=call.now,
+        )
+        await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
+    call.world.bell.ring("sends")
+    return entry_of(moved)
+
+
+async def send_system_mail(
+    world: "World",
+    project_id: UUID,
+    *,
+    to: str,
+    from_: str,
+    subject: str,
+    html: str,
+    text: str | None = None,
+    expires_at: Any = None,
+    tags: list[str] | None = None,
+    request_id: str = "",
+) -> UUID:
+    """Send a mail of the project's own (a code, an invitation, a security notice), untracked; returns the send's id.
+
+    It is committed before this returns, and handed over in the background. Raises what `send_email` raises.
+    """
+    project = await projects.require_project(world.db, project_id)
+    call = Call(
+        world=world,
+        db=world.db,
+        caller=NOBODY,
+        now=world.clock(),
+        request_id=request_id,
+        origin=Origin("", ""),
+        path_project_id=project_id,
+    )
+    data = EmailBody(
+        to=[to],
+        from_=from_,
+        subject=subject,
+        html=html,
+        text=text,
+        expires_at=expires_at,
+        tags=tags,
+        track_opens=False,
+        track_clicks=False,
+    )
+    new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
+    await accept(call, Request(project_id=project_id, sends=[new], key=None, response=None))
+    if new.at_once:
+        world.later(_hand_over(world, new))
+    return new.send.id
+
+
+async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
+    """The row of a send. Raises EmailMissing."""
+    send = await store.send(db, project_id=project_id, id=send_id)
+    if send is None:
+        raise EmailMissing
+    return send
+
+
+async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:
+    """How many sends are in these states (all, where none is named), from the counters."""
+    counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
+    return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
+
+
+def read_statuses(text: str | None) -> list[str]:
+    """The states of a comma-separated filter. Raises Invalid naming an unknown one."""
+    found = [part.strip().upper() for part in (text or "").split(",") if part.strip()]
+    for each in found:
+        if each not in TRANSITIONS:
+            raise Invalid.at("query/status", f"There is no state `{each}`; there are {', '.join(TRANSITIONS)}.")
+    return found
+
+
+def entry_of(send: Send) -> EmailLogEntry:
+    """A send as the log shows it."""
+    return EmailLogEntry(
+        id=send.id,
+        status=send.status,
+        message_id=send.message_id,
+        subject=send.subject,
+        from_=send.sender,
+        to=send.to_addresses,
+        cc=send.cc_addresses or [],
+        bcc=send.bcc_addresses or [],
+        contact=ContactRef(id=send.contact_id, email=send.recipient),
+        campaign_id=send.campaign_id,
+        tags=send.tags or [],
+        reason=send.reason,
+        ambiguous_attempts=send.ambiguous_attempts,
+        scheduled_at=send.scheduled_at,
+        expires_at=send.expires_at,
+        sent_at=send.sent_at,
+        delivered_at=send.delivered_at,
+        opened_at=send.opened_at,
+        clicked_at=send.clicked_at,
+        bounced_at=send.bounced_at,
+        complained_at=send.complained_at,
+        created_at=send.created_at,
+    )
+
+
+_in_hand = 0
+
+
+def _has_room(call: Call, settings: ProjectSettings) -> bool:
+    """Whether this process hands a message over itself: it has room, and the way out is not known to be shut."""
+    if _in_hand >= HANDOVERS_AT_ONCE:
+        return False
+    if is_captured(call.world, settings, test=call.environment == "TEST"):
+        return True
+    return not transport_of(call.world, call.project_id, settings).open
+
+
+async def _hand_over(world: "World", new: NewSend) -> str:
+    global _in_hand
+    _in_hand += 1
+    try:
+        return await hand_over(world, job_of(new))
+    finally:
+        _in_hand -= 1
+
+
+def _wait(call: Call, prefer: str | None) -> timedelta:
+    """How long the answer may wait for the hand-over (RFC 7240 §4.3)."""
+    found = re.search(r"(?:^|[,;\s])wait=(\d{1,6})", prefer or "")
+    return min(timedelta(seconds=int(found[1])), WAIT_LIMIT) if found else call.world.settings.send_wait
+
+
+def _created(result: Any) -> Answer:
+    return Answer(to_json(result), status=201)
+
+
+async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:
+    """The first answer again. Where its process died before keeping it, the sends themselves say how they stand."""
+    if status is None:
+        sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
+        send = sends[send_ids[0]]
+        status, response = 201, SendResult(id=send.id, message_id=send.message_id, status=send.status)
+    return Answer(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
+
+
+async def _checked_item(call: Call, raw: msgspec.Raw, settings: ProjectSettings) -> tuple[BatchItem, NewSend | None]:
+    try:
+        data = _decode_item(raw)
+        new = await check_email(call, data, settings, at_once=False)
+    except Problem as problem:
+        where = problem.errors[0].path if problem.errors else ""
+        said = f"{where}: {problem.detail}" if where else problem.detail
+        return BatchItem(id=None, message_id=None, status="FAILED", error=said), None
+    item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
+    return item, new
+
+
+def _decode_item(raw: msgspec.Raw) -> EmailBody:
+    try:
+        return msgspec.json.decode(raw, type=EmailBody)
+    except msgspec.ValidationError as error:
+        raise invalid_body(str(error)) from None
+
+
+def _id_in(q: str) -> UUID | None:
+    found = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
+    return as_id(found[0]) if found else None
+
+
+async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
+    send = await store.lock_send(tx, project_id=call.project_id, id=send_id)
+    if send is None:
+        raise EmailMissing
+    return send
+
+
+async def _composed(call: Call, send: Send) -> bytes:
+    if send.content_id is not None:
+        raise MessageGone("Messages of a campaign are composed for each contact and not kept.")
+    bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
+    if not bodies:
+        raise MessageGone
+    settings = await settings_of(call)
+    base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
+    message, _ = await asyncio.to_thread(render, send, bodies[0].body, {}, base, call.world.secrets.key(LINKS_PURPOSE))
+    return message

@@ -1,0 +1,207 @@
+"""What an attempt's outcome makes of a send: pure decisions."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from postern.emails.model import MARKETING, Send, SendStatus
+from postern.kernel.clock import Moment
+from postern.mail.replies import Lane, classify, counts_towards_suppression, next_retry, suppresses
+from postern.mail.transport import Accepted, Deferred, Outcome, Rejected, Result
+from postern.mail.transports import fate
+
+Chance = Callable[[], float]
+
+UNTRIED_PAUSE = timedelta(seconds=15)
+"""When to come back to a message that no peer was asked for."""
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """How a send stands after an attempt."""
+
+    status: SendStatus
+    due_at: datetime | None = None
+    tried: bool = True
+    pending: list[str] | None = None
+    reason: str | None = None
+    ambiguous: bool = False
+    sent: bool = False
+    delivered: bool = False
+    bounced: bool = False
+    complained: bool = False
+    hard_bounces: list[tuple[str, str]] = []
+    """Addresses that are to be suppressed, each with the reply."""
+    soft_bounces: list[str] = []
+    events: list[tuple[str, dict[str, Any]]] = []
+    """Names (`email.…`) and data."""
+
+
+def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
+    """What the outcome of one attempt makes of the send. `chance` gives 0 ≤ x < 1 and spreads retries."""
+    if outcome.untried:
+        pause = outcome.retry_after or UNTRIED_PAUSE
+        if _is_over(send, now + pause):
+            return _given_up(send, "No peer could be asked in time.", [], [])
+        return Verdict(status=send.status, due_at=now + pause, tried=False, reason=_first_text(outcome.results))
+    accepted = [each for each in outcome.results if isinstance(each, Accepted)]
+    deferred = [each for each in outcome.results if isinstance(each, Deferred)]
+    rejected = [each for each in outcome.results if isinstance(each, Rejected)]
+    hard = [(each.recipient, _said(each)) for each in rejected if _is_recipients_fault(each)]
+    soft = [each.recipient for each in [*deferred, *rejected] if _is_soft(each)]
+    if outcome.ambiguous and on_ambiguous == "hold":
+        reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
+        return Verdict(status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})])
+    if deferred:
+        return _deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
+    if accepted or send.sent_at is not None:
+        return _sent(send, accepted, rejected, hard, soft)
+    reason = _said(rejected[0]) if rejected else "No recipients."
+    return Verdict(
+        status="BOUNCED",
+        reason=reason,
+        bounced=True,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=[("email.bounced", _bounce(rejected[0]))] if rejected else [],
+    )
+
+
+def _deferred(
+    send: Send,
+    outcome: Outcome,
+    deferred: list[Deferred],
+    some_accepted: bool,
+    now: Moment,
+    chance: Chance,
+    hard: list[tuple[str, str]],
+    soft: list[str],
+) -> Verdict:
+    retry_at = next_retry(
+        send.tries + 1,
+        Lane.MARKETING if send.lane == MARKETING else Lane.TRANSACTIONAL,
+        accepted_at=max(send.scheduled_at or send.created_at, send.created_at),
+        now=now,
+        expires_at=send.expires_at,
+        chance=chance,
+    )
+    reason = _said(deferred[0]) if not outcome.ambiguous else "The reply after handing over was lost."
+    if retry_at is None:
+        if some_accepted or send.sent_at is not None:
+            return Verdict(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
+        return _given_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
+    events: list[tuple[str, dict[str, Any]]] = []
+    if send.delayed_at is None and not outcome.ambiguous:
+        events.append(("email.delayed", {"reason": reason, "nextAttemptAt": Moment.of(retry_at)}))
+    return Verdict(
+        status="DELAYED",
+        due_at=retry_at,
+        pending=[each.recipient for each in deferred],
+        reason=reason,
+        ambiguous=outcome.ambiguous,
+        sent=some_accepted,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=events,
+    )
+
+
+def _sent(
+    send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
+) -> Verdict:
+    delivered = bool(accepted) and all(each.delivered for each in accepted)
+    events: list[tuple[str, dict[str, Any]]] = []
+    if send.sent_at is None:
+        events.append(("email.sent", {}))
+    if delivered:
+        events.append(("email.delivered", {}))
+    events += [("email.bounced", _bounce(each)) for each in rejected]
+    return Verdict(
+        status="DELIVERED" if delivered else "SENT",
+        reason=f"Some recipients were rejected: {_said(rejected[0])}" if rejected else None,
+        sent=True,
+        delivered=delivered,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=events,
+    )
+
+
+def _given_up(
+    send: Send, reason: str, hard: list[tuple[str, str]], soft: list[str], *, ambiguous: bool = False
+) -> Verdict:
+    expired = send.expires_at is not None
+    return Verdict(
+        status="EXPIRED" if expired else "FAILED",
+        reason=reason,
+        ambiguous=ambiguous,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=[("email.expired" if expired else "email.failed", {"reason": reason})],
+    )
+
+
+def failed(reason: str) -> Verdict:
+    """The message could not be composed: that send fails alone."""
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
+def expired() -> Verdict:
+    """The send's own end came first."""
+    reason = "It expired before it was handed over."
+    return Verdict(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
+
+
+def suppressed(addresses: list[tuple[str, str]]) -> Verdict:
+    """All recipients are on the suppression list."""
+    address, why = addresses[0]
+    reason = f"{address} is suppressed ({why.lower()})."
+    return Verdict(status="SUPPRESSED", reason=reason, events=[("email.suppressed", {"reason": reason})])
+
+
+def then_complained(verdict: Verdict) -> Verdict:
+    """Delivered, and then reported as spam (the test address with that fate)."""
+    return msgspec.structs.replace(
+        verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
+    )
+
+
+def _is_over(send: Send, moment: datetime) -> bool:
+    return send.expires_at is not None and moment >= send.expires_at
+
+
+def _is_recipients_fault(result: Result) -> bool:
+    if result.host == fate.DOMAIN:
+        return False  # Addresses with a fixed fate keep it: the second test sees what the first saw.
+    return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
+
+
+def _is_soft(result: Result) -> bool:
+    return result.host != fate.DOMAIN and counts_towards_suppression(
+        classify(result.code, result.enhanced, result.text)
+    )
+
+
+def _said(result: Result) -> str:
+    parts = [str(result.code) if result.code else "", result.enhanced, result.text]
+    return storable(f"{result.recipient}: {' '.join(part for part in parts if part)}")[:1_000]
+
+
+def storable(text: str) -> str:
+    """What a peer said, without what PostgreSQL cannot keep."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _first_text(results: tuple[Result, ...]) -> str | None:
+    return storable(results[0].text)[:1_000] if results else None
+
+
+def _bounce(result: Result) -> dict[str, Any]:
+    return {
+        "recipient": result.recipient,
+        "code": result.code,
+        "enhancedCode": result.enhanced,
+        "text": storable(result.text)[:1_000],
+        "type": classify(result.code, result.enhanced, result.text).kind.value,
+    }

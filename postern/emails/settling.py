@@ -1,0 +1,196 @@
+"""Writing down what attempts brought: rows, attempt log, suppressions and events, in one transaction."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import psycopg
+
+from postern.emails import store
+from postern.emails.model import Send
+from postern.emails.rules import Verdict, storable
+from postern.events import operations as events
+from postern.events.model import Event
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.values import new_id
+from postern.mail.replies import SOFT_BOUNCES_OVER, SOFT_BOUNCES_TO_SUPPRESS
+from postern.mail.transport import Accepted, Deferred, Outcome
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+LOST = "The process that handed the message over ended before it could note the reply."
+
+
+class Attempted(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that is over, and what it makes of its send."""
+
+    send: Send
+    verdict: Verdict
+    outcome: Outcome | None = None
+    """None where no transport was asked."""
+    spent: timedelta = timedelta()
+    subject: str | None = None
+
+
+async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
+    """Settle many attempts; one that cannot be stored fails alone."""
+    try:
+        return list(await _settle_together(world, attempts))
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if len(attempts) == 1:
+            return [error]
+        return [(await settle_all(world, [attempt]))[0] for attempt in attempts]
+
+
+async def _settle_together(world: "World", attempts: list[Attempted]) -> list[str]:
+    """One transaction for all; one whose send was claimed again meanwhile changes nothing."""
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
+        current = [each for each in attempts if each.send.id in settled]
+        await _write_attempts(tx, [*current, *[each for each in attempts if _was_ambiguous(each)]], now)
+        await _suppress(tx, current, now)
+        await events.record_all(tx, [event for each in current for event in _events(each, now)])
+    return [settled.get(each.send.id, each.send.status) for each in attempts]
+
+
+async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> list[store.Settled]:
+    return await store.settle(
+        tx,
+        project_id=[each.send.project_id for each in attempts],
+        id=[each.send.id for each in attempts],
+        attempt=[each.send.attempt for each in attempts],
+        status=[each.verdict.status for each in attempts],
+        due_at=[each.verdict.due_at for each in attempts],
+        tries=[each.send.tries + each.verdict.tried for each in attempts],
+        pending=[None if each.verdict.pending is None else Jsonb(each.verdict.pending) for each in attempts],
+        reason=[each.verdict.reason for each in attempts],
+        ambiguous=[int(each.verdict.ambiguous) for each in attempts],
+        subject=[each.subject for each in attempts],
+        sent_at=[now if each.verdict.sent else None for each in attempts],
+        delivered_at=[now if each.verdict.delivered else None for each in attempts],
+        delayed_at=[now if each.verdict.status == "DELAYED" else None for each in attempts],
+        bounced_at=[now if each.verdict.bounced else None for each in attempts],
+        complained_at=[now if each.verdict.complained else None for each in attempts],
+        now=now,
+    )
+
+
+def _was_ambiguous(each: Attempted) -> bool:
+    """Whether an earlier attempt was handed over and never settled: its process died."""
+    return each.send.handed_over is not None and each.send.handed_over < each.send.attempt
+
+
+async def _write_attempts(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+    rows: dict[tuple[Any, int], dict[str, Any]] = {}
+    for each in attempts:
+        if each.outcome is not None and each.verdict.tried:
+            rows[each.send.id, each.send.attempt] = _attempt_row(each, each.outcome)
+        if _was_ambiguous(each):
+            lost = each.send.handed_over or 0
+            rows[each.send.id, lost] = _lost_row(each, lost)
+    if not rows:
+        return
+    columns = ("project_id", "send_id", "attempt", "outcome", "host", "results", "dialogue", "duration_ms")
+    await store.insert_attempts(tx, **{name: [row[name] for row in rows.values()] for name in columns}, now=now)
+
+
+def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
+    kinds = {type(result) for result in outcome.results}
+    word = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
+    if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
+        word = "ACCEPTED"
+    results = [
+        {
+            "recipient": result.recipient,
+            "result": type(result).__name__.upper(),
+            "code": result.code,
+            "enhancedCode": result.enhanced,
+            "text": storable(result.text),
+        }
+        for result in outcome.results
+    ]
+    return {
+        "project_id": each.send.project_id,
+        "send_id": each.send.id,
+        "attempt": each.send.attempt,
+        "outcome": word,
+        "host": outcome.host,
+        "results": Jsonb(results),
+        "dialogue": Jsonb([storable(line) for line in outcome.dialogue]),
+        "duration_ms": round(each.spent / timedelta(milliseconds=1)),
+    }
+
+
+def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:
+    return {
+        "project_id": each.send.project_id,
+        "send_id": each.send.id,
+        "attempt": attempt,
+        "outcome": "AMBIGUOUS",
+        "host": "",
+        "results": Jsonb([]),
+        "dialogue": Jsonb([LOST]),
+        "duration_ms": 0,
+    }
+
+
+async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+    hard = [(each.send, address, said) for each in attempts for address, said in each.verdict.hard_bounces]
+    for each in attempts:
+        for address in each.verdict.soft_bounces:
+            over = await store.count_soft_bounce(
+                tx,
+                project_id=each.send.project_id,
+                address=address.lower(),
+                times=SOFT_BOUNCES_TO_SUPPRESS,
+                span=SOFT_BOUNCES_OVER,
+                now=now,
+            )
+            if any(over):
+                hard.append((each.send, address, "three soft failures in a row over 72 hours"))
+    if hard:
+        hard.sort(key=lambda row: (row[0].project_id, row[1].lower()))
+        await store.suppress(
+            tx,
+            project_id=[send.project_id for send, _, _ in hard],
+            id=[new_id() for _ in hard],
+            address=[address.lower() for _, address, _ in hard],
+            reason=["BOUNCE"] * len(hard),
+            source=["reply"] * len(hard),
+            detail=[said for _, _, said in hard],
+            send_id=[send.id for send, _, _ in hard],
+            created_at=[now] * len(hard),
+        )
+    recovered = [each for each in attempts if each.verdict.sent and each.send.tries > 0]
+    if recovered:
+        await store.forget_soft_bounces(
+            tx,
+            project_id=sorted({each.send.project_id for each in recovered}),
+            addresses=[each.send.recipient.lower() for each in recovered],
+        )
+
+
+def _events(each: Attempted, now: Moment) -> list[Event]:
+    return [event_of(each.send, type_, now, **data) for type_, data in each.verdict.events]
+
+
+def event_of(send: Send, type_: str, now: Moment, **data: Any) -> Event:
+    """An event of a send, with what those who react need to know of it."""
+    known: dict[str, Any] = {
+        "emailId": send.id,
+        "messageId": send.message_id,
+        "from": send.sender,
+        "to": send.to_addresses,
+        "subject": send.subject[:500],
+        "tags": send.tags or [],
+        "contactId": send.contact_id,
+        "campaignId": send.campaign_id,
+        "variantId": send.variant_id,
+        "domainId": send.domain_id,
+        "test": send.test,
+    }
+    return events.make_event(send.project_id, type_, send.id, now, **{**known, **data})

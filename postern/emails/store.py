@@ -1,0 +1,523 @@
+"""SQL of sends, their bodies, attempts, suppressions and idempotency keys."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.emails.model import IdempotencyRow, Send, SendAttempt, SendBody, Suppression
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class StoredBody(Record):
+    """The words of one send."""
+
+    send_id: UUID
+    body: SendBody
+
+
+class StoredContent(Record):
+    """The words that many sends share."""
+
+    id: UUID
+    body: SendBody
+
+
+class ClaimedKey(Record):
+    """A key that this request now holds."""
+
+    project_id: UUID
+    route: str
+    key: str
+
+
+class SuppressedAddress(Record):
+    """An address that is suppressed, and why."""
+
+    address: str
+    reason: str
+
+
+class Settled(Record):
+    """A send whose attempt was settled: it was still the latest."""
+
+    id: UUID
+    status: str
+
+
+class Count(Record):
+    """A counter."""
+
+    measure: str
+    count: int
+
+
+@statement("""
+    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                       cc_addresses, bcc_addresses, domain_id, tags, due_at, attempt, tries, handed_over,
+                       scheduled_at, expires_at, created_at, updated_at)
+    select v.project_id, v.id, v.status, 0, v.test, v.message_id, v.subject, v.sender, v.recipient,
+           array(select jsonb_array_elements_text(v.to_addresses)),
+           case when v.cc_addresses <> '[]' then array(select jsonb_array_elements_text(v.cc_addresses)) end,
+           case when v.bcc_addresses <> '[]' then array(select jsonb_array_elements_text(v.bcc_addresses)) end,
+           v.domain_id, case when v.tags <> '[]' then array(select jsonb_array_elements_text(v.tags)) end,
+           v.due_at, v.attempt, 0, nullif(v.attempt, 0), v.scheduled_at, v.expires_at, v.created_at, v.created_at
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(test)s::bool[], %(message_id)s::text[],
+                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(to_addresses)s::jsonb[],
+                %(cc_addresses)s::jsonb[], %(bcc_addresses)s::jsonb[], %(domain_id)s::uuid[], %(tags)s::jsonb[],
+                %(due_at)s::timestamptz[], %(attempt)s::int[], %(scheduled_at)s::timestamptz[],
+                %(expires_at)s::timestamptz[], %(created_at)s::timestamptz[])
+         as v (project_id, id, status, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
+               bcc_addresses, domain_id, tags, due_at, attempt, scheduled_at, expires_at, created_at)
+""")
+async def insert_sends(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    status: list[str],
+    test: list[bool],
+    message_id: list[str],
+    subject: list[str],
+    sender: list[str],
+    recipient: list[str],
+    to_addresses: list[Jsonb],
+    cc_addresses: list[Jsonb],
+    bcc_addresses: list[Jsonb],
+    domain_id: list[UUID | None],
+    tags: list[Jsonb],
+    due_at: list[datetime],
+    attempt: list[int],
+    scheduled_at: list[datetime | None],
+    expires_at: list[datetime | None],
+    created_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    with bodies as (
+        insert into send_bodies (project_id, send_id, body)
+        select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(body)s::jsonb[])
+    )
+    insert into send_search (project_id, send_id, haystack)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(haystack)s::text[])
+""")
+async def insert_words(
+    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], haystack: list[str]
+) -> None: ...
+
+
+@statement("""
+    insert into idempotency_keys as known (project_id, route, key, body_hash, send_ids, lease_until, status, response,
+                                           created_at)
+    select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
+           now() + %(lease)s::interval, status, response, now()
+    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
+                %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
+         as v (project_id, route, key, body_hash, send_ids, status, response)
+    order by project_id, route, key
+    on conflict (project_id, route, key) do update
+        set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
+            status = excluded.status, response = excluded.response, created_at = excluded.created_at
+        where known.created_at <= now() - %(window)s::interval
+    returning project_id, route, key
+""")
+async def claim_keys(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    route: list[str],
+    key: list[str],
+    body_hash: list[bytes],
+    send_ids: list[Jsonb],
+    status: list[int | None],
+    response: list[Jsonb | None],
+    lease: timedelta,
+    window: timedelta,
+) -> list[ClaimedKey]: ...
+
+
+@statement("""
+    select route, key, body_hash, send_ids, lease_until, status, response,
+           status is null and lease_until > now() as is_running
+    from idempotency_keys
+    where project_id = %(project_id)s and route = %(route)s and key = %(key)s
+      and created_at > now() - %(window)s::interval
+""")
+async def known_key(
+    db: Queries, *, project_id: UUID, route: str, key: str, window: timedelta
+) -> IdempotencyRow | None: ...
+
+
+@statement("""
+    update idempotency_keys as known set status = v.status, response = v.response
+    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(status)s::smallint[],
+                %(response)s::jsonb[]) as v (project_id, route, key, status, response)
+    where (known.project_id, known.route, known.key) = (v.project_id, v.route, v.key) and known.status is null
+""")
+async def finish_keys(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    route: list[str],
+    key: list[str],
+    status: list[int],
+    response: list[Jsonb],
+) -> None: ...
+
+
+@statement("""
+    delete from idempotency_keys where ctid = any (array(
+        select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit 10000
+    ))
+""")
+async def forget_keys(db: Queries, *, window: timedelta) -> bool: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = %(id)s")
+async def send(db: Queries, *, project_id: UUID, id: UUID) -> Send | None: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
+async def sends_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | None: ...
+
+
+@statement("""
+    select s.* from sends s
+    where s.project_id = %(project_id)s and s.id in (
+        select id from sends where project_id = %(project_id)s and {status}
+        order by id desc limit %(limit)s offset %(offset)s
+    ) order by s.id desc
+""")
+async def log(db: Queries, *, project_id: UUID, status: Composable, limit: int, offset: int) -> list[Send]: ...
+
+
+@statement("""
+    with found as (
+        select send_id as id from send_search
+        where project_id = %(project_id)s and haystack like %(pattern)s
+        union
+        select id from sends where project_id = %(project_id)s and id = %(id)s
+    )
+    select s.* from sends s join found using (id)
+    where s.project_id = %(project_id)s and {status}
+    order by s.id desc limit %(limit)s offset %(offset)s
+""")
+async def search(
+    db: Queries, *, project_id: UUID, pattern: str, id: UUID | None, status: Composable, limit: int, offset: int
+) -> list[Send]: ...
+
+
+@statement("""
+    with found as (
+        select send_id as id from send_search
+        where project_id = %(project_id)s and haystack like %(pattern)s
+        union
+        select id from sends where project_id = %(project_id)s and id = %(id)s
+    )
+    select count(*)::int from sends s join found using (id) where s.project_id = %(project_id)s and {status}
+""")
+async def count_search(db: Queries, *, project_id: UUID, pattern: str, id: UUID | None, status: Composable) -> int: ...
+
+
+@statement("""
+    select measure, sum(count)::bigint as count from send_counters
+    where project_id = %(project_id)s and (%(campaign_id)s::uuid is null or campaign_id = %(campaign_id)s)
+    group by measure
+""")
+async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -> list[Count]: ...
+
+
+@statement("""
+    select send_id, body from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+""")
+async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
+
+
+@statement("select id, body from contents where project_id = %(project_id)s and id = any (%(ids)s)")
+async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
+
+
+@statement("""
+    insert into contents (project_id, id, body, created_at) values (%(project_id)s, %(id)s, %(body)s, %(now)s)
+""")
+async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: Jsonb, now: Moment) -> None: ...
+
+
+@statement("""
+    with moved as (
+        update sends as s set handed_over = v.attempt,
+                              ambiguous_attempts = s.ambiguous_attempts + (v.lost is not null)::int
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[], %(lost)s::int[])
+             as v (project_id, id, attempt, lost)
+        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+        returning s.project_id, s.id, v.lost
+    ), noted as (
+        insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
+                                   finished_at)
+        select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(why)s::text], 0, %(now)s::timestamptz
+        from moved where lost is not null
+        on conflict do nothing
+    )
+    select id from moved
+""")
+async def mark_handed_over(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    attempt: list[int],
+    lost: list[int | None],
+    why: str,
+    now: Moment,
+) -> list[UUID]: ...
+
+
+@statement("""
+    update sends as s set
+        status = case when s.status in ('SCHEDULED', 'QUEUED', 'DELAYED') then v.status else s.status end,
+        due_at = v.due_at, tries = v.tries, pending = v.pending, reason = v.reason, handed_over = null,
+        ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
+            + (s.handed_over is not null and s.handed_over < v.attempt)::int,
+        subject = coalesce(v.subject, s.subject),
+        sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
+        delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
+        complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[], %(status)s::text[],
+                %(due_at)s::timestamptz[], %(tries)s::int[], %(pending)s::jsonb[], %(reason)s::text[],
+                %(ambiguous)s::int[], %(subject)s::text[], %(sent_at)s::timestamptz[],
+                %(delivered_at)s::timestamptz[], %(delayed_at)s::timestamptz[], %(bounced_at)s::timestamptz[],
+                %(complained_at)s::timestamptz[])
+         as v (project_id, id, attempt, status, due_at, tries, pending, reason, ambiguous, subject, sent_at,
+               delivered_at, delayed_at, bounced_at, complained_at)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+    returning s.id, s.status
+""")
+async def settle(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    attempt: list[int],
+    status: list[str],
+    due_at: list[datetime | None],
+    tries: list[int],
+    pending: list[Jsonb | None],
+    reason: list[str | None],
+    ambiguous: list[int],
+    subject: list[str | None],
+    sent_at: list[Moment | None],
+    delivered_at: list[Moment | None],
+    delayed_at: list[Moment | None],
+    bounced_at: list[Moment | None],
+    complained_at: list[Moment | None],
+    now: Moment,
+) -> list[Settled]: ...
+
+
+@statement("""
+    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at)
+    select project_id, send_id, attempt, outcome, host, results,
+           array(select jsonb_array_elements_text(dialogue)), duration_ms, %(now)s
+    from unnest(%(project_id)s::uuid[], %(send_id)s::uuid[], %(attempt)s::int[], %(outcome)s::text[],
+                %(host)s::text[], %(results)s::jsonb[], %(dialogue)s::jsonb[], %(duration_ms)s::int[])
+         as v (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms)
+    on conflict do nothing
+""")
+async def insert_attempts(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    send_id: list[UUID],
+    attempt: list[int],
+    outcome: list[str],
+    host: list[str],
+    results: list[Jsonb],
+    dialogue: list[Jsonb],
+    duration_ms: list[int],
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select attempt, outcome, host, results, dialogue, duration_ms, finished_at from send_attempts
+    where project_id = %(project_id)s and send_id = %(send_id)s order by attempt
+""")
+async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
+
+
+@statement("""
+    update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
+                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def change(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    due_at: datetime | None,
+    scheduled_at: datetime | None,
+    reason: str | None,
+    tries: int,
+    now: Moment,
+) -> Send: ...
+
+
+@statement("""
+    select address, reason from suppressions where project_id = %(project_id)s and address = any (%(addresses)s)
+""")
+async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
+
+
+@statement("""
+    insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
+                         %(source)s::text[], %(detail)s::text[], %(send_id)s::uuid[], %(created_at)s::timestamptz[])
+    on conflict (project_id, address) do nothing
+    returning id, address, reason, source, detail, send_id, created_at
+""")
+async def suppress(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    address: list[str],
+    reason: list[str],
+    source: list[str],
+    detail: list[str | None],
+    send_id: list[UUID | None],
+    created_at: list[Moment],
+) -> list[Suppression]: ...
+
+
+@statement("""
+    delete from suppressions where project_id = %(project_id)s and address = %(address)s
+    returning id, address, reason, source, detail, send_id, created_at
+""")
+async def unsuppress(tx: Transaction, *, project_id: UUID, address: str) -> Suppression | None: ...
+
+
+@statement("""
+    select id, address, reason, source, detail, send_id, created_at from suppressions
+    where project_id = %(project_id)s and address = %(address)s
+""")
+async def suppression(db: Queries, *, project_id: UUID, address: str) -> Suppression | None: ...
+
+
+@statement("""
+    select id, address, reason, source, detail, send_id, created_at from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def suppressions(
+    db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None, limit: int, offset: int
+) -> list[Suppression]: ...
+
+
+@statement("""
+    select count(*)::int from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s)
+""")
+async def count_suppressions(db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None) -> int: ...
+
+
+@statement("""
+    insert into soft_bounces as known (project_id, address, times, first_at, last_at)
+    values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s)
+    on conflict (project_id, address) do update set times = known.times + 1, last_at = %(now)s
+    returning times >= %(times)s and last_at - first_at >= %(span)s::interval
+""")
+async def count_soft_bounce(
+    tx: Transaction, *, project_id: UUID, address: str, times: int, span: timedelta, now: Moment
+) -> list[bool]: ...
+
+
+@statement("delete from soft_bounces where project_id = any (%(project_id)s) and address = any (%(addresses)s)")
+async def forget_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
+
+
+@statement("""
+    insert into captured_messages (project_id, id, send_id, mail_from, recipients, sender, subject, size, message,
+                                   captured_at)
+    select project_id, id, send_id, mail_from, array(select jsonb_array_elements_text(recipients)), sender, subject,
+           length(message), message, captured_at
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(send_id)s::uuid[], %(mail_from)s::text[],
+                %(recipients)s::jsonb[], %(sender)s::text[], %(subject)s::text[], %(message)s::bytea[],
+                %(captured_at)s::timestamptz[])
+         as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, captured_at)
+    on conflict (project_id, send_id) do nothing
+""")
+async def capture(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    send_id: list[UUID],
+    mail_from: list[str],
+    recipients: list[Jsonb],
+    sender: list[str],
+    subject: list[str],
+    message: list[bytes],
+    captured_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    select message from captured_messages where project_id = %(project_id)s and send_id = %(send_id)s
+    order by id desc limit 1
+""")
+async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> bytes | None: ...
+
+
+@statement("""
+    update sends as s set opened_at = coalesce(s.opened_at, v.opened_at),
+                          clicked_at = coalesce(s.clicked_at, v.clicked_at)
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[], %(clicked_at)s::timestamptz[])
+         as v (project_id, id, opened_at, clicked_at)
+    where (s.project_id, s.id) = (v.project_id, v.id)
+      and (s.opened_at is null and v.opened_at is not null or s.clicked_at is null and v.clicked_at is not null)
+""")
+async def mark_engaged(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    opened_at: list[Moment | None],
+    clicked_at: list[Moment | None],
+) -> None: ...
+
+
+@statement("""
+    update sends as s set status = %(status)s,
+        delivered_at = case when %(status)s = 'DELIVERED' then coalesce(delivered_at, %(now)s) else delivered_at end,
+        bounced_at = case when %(status)s = 'BOUNCED' then coalesce(bounced_at, %(now)s) else bounced_at end,
+        complained_at = case when %(status)s = 'COMPLAINED' then coalesce(complained_at, %(now)s)
+                             else complained_at end,
+        reason = coalesce(%(reason)s, reason), due_at = null, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and status = any (%(from_statuses)s)
+""")
+async def move(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    from_statuses: list[str],
+    reason: str | None,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("select project_id from sends where id = %(id)s")
+async def project_of_send(db: Queries, *, id: UUID) -> UUID | None: ...

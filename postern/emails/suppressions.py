@@ -1,0 +1,152 @@
+"""Addresses that a project does not write to: bounced, complained, unsubscribed, or put there by hand."""
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from postern.audit import operations as audit
+from postern.emails import store
+from postern.emails.model import SUPPRESSIONS_BULK, Suppression, SuppressionMissing, SuppressionReason
+from postern.kernel.credentials import Call
+from postern.kernel.database import Transaction
+from postern.kernel.http import delete, get, post
+from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.problems import Conflict, Invalid
+from postern.kernel.values import Body, Record, new_id
+from postern.mail.address import AddressInvalid, parse_address
+
+AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+
+
+class AlreadySuppressed(Conflict):
+    """This address is suppressed already."""
+
+
+class NewSuppression(Body):
+    """An address not to write to any more."""
+
+    address: AddressText
+    reason: SuppressionReason = "MANUAL"
+    detail: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
+
+
+class ManyAddresses(Body):
+    """Addresses to suppress at once."""
+
+    addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK)]
+    reason: SuppressionReason = "MANUAL"
+
+
+class BulkResult(Record):
+    """How many were new, and how many were known already or are no addresses."""
+
+    added: int
+    skipped: int
+
+
+@get("/projects/{project_id}/suppressions", needs="emails:read")
+async def list_suppressions(
+    call: Call,
+    reason: SuppressionReason | None = None,
+    q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+) -> Page[Suppression]:
+    """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
+    offset = offset_of(page, limit)
+    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%" if q else None
+    total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
+    rows = await store.suppressions(
+        call.db, project_id=call.project_id, reason=reason, pattern=pattern, limit=limit, offset=offset
+    )
+    return page_of(rows, total, page, limit)
+
+
+@post(
+    "/projects/{project_id}/suppressions",
+    needs="emails:write",
+    status=201,
+    problems=[AlreadySuppressed],
+    example={"address": "ada@example.com", "reason": "MANUAL"},
+)
+async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
+    """Do not write to an address any more."""
+    address = _address("/address", data.address)
+    async with call.db.transaction() as tx:
+        added = await suppress(tx, call, [address], data.reason, source="api", detail=data.detail)
+        if not added:
+            raise AlreadySuppressed
+        await audit.record(tx, call, "suppression.created", "Suppression", added[0].id, reason=data.reason)
+    return added[0]
+
+
+@post(
+    "/projects/{project_id}/suppressions/bulk",
+    needs="emails:write",
+    example={"addresses": ["ada@example.com", "bob@example.com"]},
+)
+async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
+    """Suppress up to 1,000 addresses; those known already, repeated or invalid are skipped."""
+    addresses: list[str] = []
+    for text in data.addresses:
+        try:
+            addresses.append(parse_address(text).spec.lower())
+        except AddressInvalid:
+            continue
+    async with call.db.transaction() as tx:
+        added = await suppress(tx, call, sorted(set(addresses)), data.reason, source="api", detail=None)
+        await audit.record(tx, call, "suppression.bulk_created", "Suppression", None, added=len(added))
+    return BulkResult(added=len(added), skipped=len(data.addresses) - len(added))
+
+
+@get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
+async def get_suppression(call: Call, address: str) -> Suppression:
+    """Why and since when an address is suppressed."""
+    found = await store.suppression(call.db, project_id=call.project_id, address=address.lower())
+    if found is None:
+        raise SuppressionMissing
+    return found
+
+
+@delete("/projects/{project_id}/suppressions/{address}", needs="emails:write", problems=[SuppressionMissing])
+async def remove_suppression(call: Call, address: str) -> Suppression:
+    """Write to an address again. Answers the suppression that was removed."""
+    async with call.db.transaction() as tx:
+        gone = await store.unsuppress(tx, project_id=call.project_id, address=address.lower())
+        if gone is None:
+            raise SuppressionMissing
+        await store.forget_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
+        await audit.record(tx, call, "suppression.deleted", "Suppression", gone.id, reason=gone.reason)
+    return gone
+
+
+async def suppress(
+    tx: Transaction,
+    call: Call,
+    addresses: list[str],
+    reason: SuppressionReason,
+    *,
+    source: str,
+    detail: str | None,
+) -> list[Suppression]:
+    """Suppress addresses (lower case) in an open transaction; returns those that were new."""
+    count = len(addresses)
+    return await store.suppress(
+        tx,
+        project_id=[call.project_id] * count,
+        id=[new_id() for _ in addresses],
+        address=addresses,
+        reason=[reason] * count,
+        source=[source] * count,
+        detail=[detail] * count,
+        send_id=[None] * count,
+        created_at=[call.now] * count,
+    )
+
+
+def _address(path: str, text: str) -> str:
+    try:
+        return parse_address(text).spec.lower()
+    except AddressInvalid as error:
+        raise Invalid.at(path, error.detail, "address_invalid") from None

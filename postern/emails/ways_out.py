@@ -1,0 +1,127 @@
+"""Which transport a project's mail takes, and the one place where transports are made."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import UUID
+
+import msgspec
+
+from postern.emails import store
+from postern.kernel.database import Jsonb
+from postern.kernel.settings import SettingInvalid
+from postern.kernel.values import new_id
+from postern.mail.smtp import Tls
+from postern.mail.transport import Envelope, Transport
+from postern.mail.transports.capture import CaptureTransport
+from postern.mail.transports.relay import Relay, RelayTransport
+from postern.projects import operations as projects
+from postern.projects.model import ProjectSettings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """A message that is kept instead of sent."""
+
+    project_id: UUID
+    send_id: UUID
+    envelope: Envelope
+    sender: str
+    subject: str
+    message: bytes
+
+
+def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
+    """Whether a send of this project stays in the inbox view: TEST credentials always do."""
+    return test or (settings.transport or world.settings.transport) == "capture"
+
+
+def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
+    """The relay transport of a project: its own smart hosts, or the instance's. Made once for each set of hosts."""
+    own = settings.relays
+    name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
+    found: Transport | None = world.transports.get(name)
+    if found is None:
+        relays = [_relay(world, project_id, each) for each in own] if own else instance_relays(world.settings.relay)
+        found = world.transports[name] = RelayTransport(relays, hello=_own_name(world), chance=world.chance.random)
+        _retire_others(world, project_id, name)
+    return found
+
+
+def _retire_others(world: "World", project_id: UUID, name: str) -> None:
+    """A project that changed its smart hosts leaves the connections to the old ones."""
+    for known in [each for each in world.transports if each.startswith(f"relay:{project_id}:") and each != name]:
+        world.later(world.transports.pop(known).aclose())
+
+
+def _own_name(world: "World") -> str:
+    return urlsplit(world.settings.public_url).hostname or "localhost"
+
+
+def _relay(world: "World", project_id: UUID, each: projects.Relay) -> Relay:
+    return Relay(
+        host=each.host,
+        port=each.port,
+        tls=Tls(each.tls),
+        user=each.username,
+        password=projects.relay_password(world, project_id, each) or "",
+        weight=each.weight,
+        per_second=each.messages_per_second,
+    )
+
+
+def instance_relays(text: str | None) -> list[Relay]:
+    """The smart hosts that POSTERN_RELAY names. Raises SettingInvalid."""
+    if not text:
+        raise SettingInvalid("POSTERN_RELAY names no smart host, but the transport is `relay`.")
+    relays: list[Relay] = []
+    for part in text.split():
+        url = urlsplit(part)
+        given = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        if url.scheme not in ("smtp", "smtps") or not url.hostname:
+            raise SettingInvalid("POSTERN_RELAY: expected smtp://user:password@host:port?tls=…")
+        try:
+            tls = Tls(given.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required"))
+            relays.append(
+                Relay(
+                    host=url.hostname,
+                    port=url.port or (465 if url.scheme == "smtps" else 587),
+                    tls=tls,
+                    verify=given.get("verify", "yes") != "no",
+                    user=unquote(url.username) if url.username else None,
+                    password=unquote(url.password or ""),
+                    weight=int(given.get("weight", "1")),
+                    per_second=float(given["rate"]) if "rate" in given else None,
+                    max_connections=int(given.get("connections", "10")),
+                )
+            )
+        except ValueError as error:
+            raise SettingInvalid(f"POSTERN_RELAY: {error}") from None
+    return relays
+
+
+def capture_transport(world: "World", capture: Capture) -> CaptureTransport:
+    """A transport that keeps this one message for the inbox view."""
+
+    async def keep(envelope: Envelope, message: bytes) -> None:
+        await world.grouped(keep_all)(msgspec.structs.replace(capture, envelope=envelope, message=message))
+
+    return CaptureTransport(keep)
+
+
+async def keep_all(world: "World", captures: list[Capture]) -> list[None]:
+    """Keep captured messages, all in one statement."""
+    await store.capture(
+        world.db,
+        project_id=[each.project_id for each in captures],
+        id=[new_id() for _ in captures],
+        send_id=[each.send_id for each in captures],
+        mail_from=[each.envelope.mail_from for each in captures],
+        recipients=[Jsonb(list(each.envelope.recipients)) for each in captures],
+        sender=[each.sender for each in captures],
+        subject=[each.subject for each in captures],
+        message=[each.message for each in captures],
+        captured_at=[world.clock() for _ in captures],
+    )
+    return [None] * len(captures)

@@ -1,0 +1,64 @@
+"""Sends that are due: handed over by whichever worker claims them."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+
+from postern.emails import store
+from postern.emails.handover import Job, hand_over
+from postern.emails.model import LEASE, Send, SendBody
+from postern.kernel.due import Work
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+async def hand_over_share(world: "World", sends: list[Send]) -> None:
+    """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
+    jobs = await load(world, sends)
+    done = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
+    for job, result in zip(jobs, done, strict=True):
+        if isinstance(result, BaseException):
+            log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
+
+
+async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
+    """The words of claimed sends of one project."""
+    project_id = sends[0].project_id
+    own = [send.id for send in sends if send.content_id is None]
+    shared = sorted({send.content_id for send in sends if send.content_id is not None})
+    bodies: dict[UUID, SendBody] = {}
+    if own:
+        bodies = {row.send_id: row.body for row in await store.bodies(world.db, project_id=project_id, ids=own)}
+    if shared:
+        bodies |= {row.id: row.body for row in await store.contents(world.db, project_id=project_id, ids=shared)}
+    return [Job(send=send, body=bodies.get(send.content_id or send.id)) for send in sends]
+
+
+SENDS: list[Work[Send]] = [
+    Work(
+        name="sends.transactional",
+        table="sends",
+        kind=Send,
+        lease=LEASE,
+        do=hand_over_share,
+        share=100,
+        where="lane = 0",
+        at_once=6,
+    ),
+    Work(
+        name="sends.marketing",
+        table="sends",
+        kind=Send,
+        lease=LEASE,
+        do=hand_over_share,
+        share=250,
+        where="lane = 1",
+        at_once=3,
+    ),
+]

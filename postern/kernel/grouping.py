@@ -1,0 +1,67 @@
+"""Group commit: what many requests want at the same moment is done together, and nobody waits for a timer.
+
+The first to come is served at once; whoever comes while it is being served forms the next group. One group is
+in the making at a time, so its size follows the load by itself.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+GROUP_LIMIT = 500
+"""Items done together at most."""
+
+
+class Grouped(Generic[Item, Result]):
+    """Gathers single calls into calls of `do`, which answers in the order of its items.
+
+    An answer that is an exception is raised for its item alone; an exception that `do` raises is everybody's.
+    """
+
+    def __init__(
+        self,
+        do: Callable[[list[Item]], Awaitable[Sequence[Result | BaseException]]],
+        *,
+        at_most: int = GROUP_LIMIT,
+        side_by_side: int = 1,
+    ) -> None:
+        self._do = do
+        self._at_most = at_most
+        self._side_by_side = side_by_side
+        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, item: Item) -> Result:
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if len(self._running) < self._side_by_side:
+            task = asyncio.create_task(self._serve())
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        return await future
+
+    async def _serve(self) -> None:
+        await asyncio.sleep(0)  # Whoever is in this turn of the loop comes along.
+        while self._waiting:
+            group, self._waiting = self._waiting[: self._at_most], self._waiting[self._at_most :]
+            try:
+                answers = await self._do([item for item, _ in group])
+            except BaseException as error:
+                answers = [error] * len(group)
+                if isinstance(error, asyncio.CancelledError):
+                    _answer(group, answers)
+                    raise
+            _answer(group, answers)
+
+
+def _answer(group: list[tuple[Item, "asyncio.Future[Result]"]], answers: Sequence[Result | BaseException]) -> None:
+    for (_, future), answer in zip(group, answers, strict=True):
+        if future.done():
+            continue  # Whoever waited has gone; what was done stays done.
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

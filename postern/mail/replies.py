@@ -1,0 +1,397 @@
+"""What a reply means: whose fault it is, whether to try again and when.
+
+The codes are those of RFC 3463, its registry at IANA, and what large providers made of them. Texts decide
+where codes are vague: many servers answer `550 5.7.1` to everything.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """Whose fault a failure is."""
+
+    HARD = "hard"
+    """The recipient can never be reached."""
+    SOFT = "soft"
+    """The recipient, the way there, or the server cannot take it at present."""
+    BLOCK = "block"
+    """The sender's reputation: address, network or domain is not welcome."""
+    POLICY = "policy"
+    """This message or this sender breaks a rule: content, size, authentication, protocol."""
+
+
+class Reason(StrEnum):
+    """Why, in a word."""
+
+    USER_UNKNOWN = "user_unknown"
+    MAILBOX_INACTIVE = "mailbox_inactive"
+    HAS_MOVED = "has_moved"
+    HOST_UNKNOWN = "host_unknown"
+    NO_MAIL_HERE = "no_mail_here"
+    MAILBOX_FULL = "mailbox_full"
+    GREYLISTED = "greylisted"
+    TOO_MANY = "too_many"
+    SYSTEM = "system"
+    NETWORK = "network"
+    EXPIRED = "expired"
+    BLOCKLISTED = "blocklisted"
+    BAD_REPUTATION = "bad_reputation"
+    SPAM = "spam"
+    VIRUS = "virus"
+    CONTENT = "content"
+    TOO_LARGE = "too_large"
+    AUTHENTICATION = "authentication"
+    RELAYING = "relaying"
+    SENDER = "sender"
+    POLICY = "policy"
+    PROTOCOL = "protocol"
+    UNDETERMINED = "undetermined"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a failure means."""
+
+    kind: Kind
+    reason: Reason
+
+
+_RECIPIENT_FAULTS = frozenset(
+    {
+        Reason.USER_UNKNOWN,
+        Reason.MAILBOX_INACTIVE,
+        Reason.HAS_MOVED,
+        Reason.HOST_UNKNOWN,
+        Reason.NO_MAIL_HERE,
+    }
+)
+
+_KINDS: dict[Reason, Kind] = {
+    **dict.fromkeys(_RECIPIENT_FAULTS, Kind.HARD),
+    Reason.MAILBOX_FULL: Kind.SOFT,
+    Reason.GREYLISTED: Kind.SOFT,
+    Reason.TOO_MANY: Kind.SOFT,
+    Reason.SYSTEM: Kind.SOFT,
+    Reason.NETWORK: Kind.SOFT,
+    Reason.EXPIRED: Kind.SOFT,
+    Reason.UNDETERMINED: Kind.SOFT,
+    Reason.BLOCKLISTED: Kind.BLOCK,
+    Reason.BAD_REPUTATION: Kind.BLOCK,
+    Reason.SPAM: Kind.BLOCK,
+    Reason.VIRUS: Kind.POLICY,
+    Reason.CONTENT: Kind.POLICY,
+    Reason.TOO_LARGE: Kind.POLICY,
+    Reason.AUTHENTICATION: Kind.POLICY,
+    Reason.RELAYING: Kind.POLICY,
+    Reason.SENDER: Kind.POLICY,
+    Reason.POLICY: Kind.POLICY,
+    Reason.PROTOCOL: Kind.POLICY,
+}
+
+_CERTAIN: dict[str, Reason] = {
+    # Whatever the text says, these say one thing.
+    "1.1": Reason.USER_UNKNOWN,
+    "1.2": Reason.HOST_UNKNOWN,
+    "1.3": Reason.USER_UNKNOWN,
+    "1.4": Reason.USER_UNKNOWN,
+    "1.6": Reason.HAS_MOVED,
+    "1.7": Reason.SENDER,
+    "1.8": Reason.SENDER,
+    "1.9": Reason.RELAYING,
+    "2.1": Reason.MAILBOX_INACTIVE,
+    "2.2": Reason.MAILBOX_FULL,
+    "2.3": Reason.TOO_LARGE,
+    "3.1": Reason.MAILBOX_FULL,
+    "3.4": Reason.TOO_LARGE,
+    "4.7": Reason.EXPIRED,
+    "5.3": Reason.TOO_MANY,
+    "6.7": Reason.PROTOCOL,
+    "7.13": Reason.MAILBOX_INACTIVE,
+    "7.17": Reason.HAS_MOVED,
+    "7.18": Reason.HAS_MOVED,
+    "7.20": Reason.AUTHENTICATION,
+    "7.21": Reason.AUTHENTICATION,
+    "7.22": Reason.AUTHENTICATION,
+    "7.23": Reason.AUTHENTICATION,
+    "7.24": Reason.AUTHENTICATION,
+    "7.25": Reason.AUTHENTICATION,
+    "7.26": Reason.AUTHENTICATION,
+    "7.27": Reason.SENDER,
+    "7.28": Reason.TOO_MANY,
+    "7.29": Reason.AUTHENTICATION,
+    "7.30": Reason.AUTHENTICATION,
+    "7.509": Reason.AUTHENTICATION,
+    "7.515": Reason.AUTHENTICATION,
+    "7.511": Reason.BLOCKLISTED,
+    "7.606": Reason.BLOCKLISTED,
+    "7.708": Reason.BAD_REPUTATION,
+}
+
+_LIKELY: dict[str, Reason] = {
+    # Used when the text says nothing that we know.
+    "1.10": Reason.NO_MAIL_HERE,
+    "2.0": Reason.UNDETERMINED,
+    "2.4": Reason.SYSTEM,
+    "3.0": Reason.SYSTEM,
+    "3.2": Reason.SYSTEM,
+    "3.3": Reason.PROTOCOL,
+    "3.5": Reason.SYSTEM,
+    "4.0": Reason.NETWORK,
+    "4.1": Reason.NETWORK,
+    "4.2": Reason.NETWORK,
+    "4.3": Reason.NETWORK,
+    "4.4": Reason.NETWORK,
+    "4.5": Reason.SYSTEM,
+    "4.6": Reason.NETWORK,
+}
+
+_SUBJECTS: dict[str, Reason] = {
+    # The middle digit alone (RFC 3463 §3.1).
+    "3": Reason.SYSTEM,
+    "4": Reason.NETWORK,
+    "5": Reason.PROTOCOL,
+    "6": Reason.CONTENT,
+    "7": Reason.POLICY,
+}
+
+
+def _any(*parts: str) -> re.Pattern[str]:
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
+_OUR_FAULT: list[tuple[re.Pattern[str], Reason]] = [
+    # Read before any code: to suppress a person for our own reputation would be wrong for good.
+    (
+        _any(
+            r"gr[ae]y-?list|come back in|try again in \d+",
+            r"temporarily (rejected|deferred).{0,40}(first|unknown)",
+        ),
+        Reason.GREYLISTED,
+    ),
+    (
+        _any(
+            r"spamhaus|spamcop|barracuda(central)?|sorbs|uceprotect|mailspike|surbl|uribl|invaluement|psbl",
+            r"\b(dns)?[bw]l\b.*\blist|\brbl\b|dnsbl|block[- ]?list|black[- ]?list|deny[- ]?list",
+            r"(client|sender|your) (host|ip|address|network)\b.{0,60}\b(blocked|banned|listed)",
+            r"\b(ip|host)\b.{0,40}\bis (currently )?(blocked|banned|listed)|part of their network is on our block",
+        ),
+        Reason.BLOCKLISTED,
+    ),
+    (
+        _any(
+            r"reputation|senderscore|sender score|low trust",
+            r"\bTSS?\d\d\b|temporarily deferred due to (unexpected volume|user complaints)",
+            r"unusual rate of unsolicited|unsolicited mail originating|suspicious due to",
+        ),
+        Reason.BAD_REPUTATION,
+    ),
+    (
+        _any(
+            r"\b(spf|dkim|dmarc|arc)\b|unauthenticated|not authenticated|authentication (required|check|fail)",
+            r"reverse dns|\bptr\b|\bhelo\b.*(invalid|reject)|authentication results",
+        ),
+        Reason.AUTHENTICATION,
+    ),
+    (_any(r"\bvirus|malware|\binfected\b|phish"), Reason.VIRUS),
+    (_any(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), Reason.SPAM),
+    (
+        _any(
+            r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)|message (content )?rejected",
+            r"(banned|prohibited|disallowed|forbidden) (attachment|file|content)",
+            r"attachment.{0,40}not (allowed|accepted)",
+        ),
+        Reason.CONTENT,
+    ),
+    (
+        _any(
+            r"relay(ing)? (access )?(is )?(denied|not permitted|not allowed|prohibited)|unable to relay|not relay",
+            r"we do not relay",
+        ),
+        Reason.RELAYING,
+    ),
+]
+
+_THEIRS: list[tuple[re.Pattern[str], Reason]] = [
+    (
+        _any(
+            r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
+            r"mailbox.{0,30}\bfull|quota (is )?(exceed|full)|inbox is (out of|full)|not enough (disk|storage)",
+            r"insufficient (disk|storage|system storage)",
+        ),
+        Reason.MAILBOX_FULL,
+    ),
+    (
+        _any(
+            r"too many (connections|recipients|messages|sessions|emails|concurrent|invalid)|rate.?limit|throttl",
+            r"receiving mail (too quickly|at a rate)|too fast|slow down|(limit|rate).{0,20}exceeded",
+        ),
+        Reason.TOO_MANY,
+    ),
+    (
+        _any(
+            r"(mailbox|account|user|recipient|address).{0,40}(disabled|inactive|suspended|deactivated|locked|closed)",
+            r"(disabled|inactive|suspended|deactivated|dormant) (mailbox|account|user|recipient)",
+            r"no longer (active|in use|available|valid|accepting)|discontinued|has been terminated",
+        ),
+        Reason.MAILBOX_INACTIVE,
+    ),
+    (
+        _any(
+            r"(user|recipient|mailbox|account|address|addressee|alias).{0,60}"
+            r"(unknown|not (be )?(found|exist|known|valid|listed)|does(n't| not) (exist|have)|invalid)",
+            r"(unknown|invalid|no such|non-?existent|bad|undeliverable|not a (valid|known)) "
+            r"(local )?(user|recipient|mailbox|account|address|addressee|person|local[- ]part)",
+            r"(doesn't|does not|don't|do not) have (an?|any) .{0,30}(account|mailbox)|no mailbox (here|by that name)",
+            r"isn't a (valid|known)|not our customer|user doesn.t exist|no one by that name|there is no one here",
+            r"recipient address rejected: access denied|sorry, no mailbox",
+            r"requested action not taken: mailbox unavailable",
+        ),
+        Reason.USER_UNKNOWN,
+    ),
+    (
+        _any(
+            r"(host|domain)( name)?.{0,40}(not found|unknown|does(n't| not) exist|not (be )?resolv)|no such domain",
+            r"(unrouteable|unroutable|unrouteable mail) (mail )?(domain|address)|bad destination (host|system)",
+            r"\bnxdomain\b",
+        ),
+        Reason.HOST_UNKNOWN,
+    ),
+    (_any(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), Reason.NO_MAIL_HERE),
+    (_any(r"has moved|moved to|new address|forwarding (address|order)"), Reason.HAS_MOVED),
+    (
+        _any(
+            r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
+            r"exceeds.{0,20}(size|maximum)",
+        ),
+        Reason.TOO_LARGE,
+    ),
+    (_any(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"), Reason.SENDER),
+    (
+        _any(r"tim(ed|e) ?out|connection (refused|reset|closed|lost)|network (is )?unreachable|no route to host"),
+        Reason.NETWORK,
+    ),
+    (
+        _any(
+            r"(system|server|service|resources?).{0,30}(unavailable|busy|overload|not available|failure|error)",
+            r"try again later|temporar(y|ily)|local error",
+        ),
+        Reason.SYSTEM,
+    ),
+    (_any(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), Reason.POLICY),
+]
+
+_CODES: dict[int, Reason] = {
+    # RFC 5321 §4.2.3, RFC 1846, RFC 7504, and the words of RFC 5321 for codes without an enhanced one.
+    421: Reason.SYSTEM,
+    450: Reason.SYSTEM,
+    451: Reason.SYSTEM,
+    452: Reason.SYSTEM,
+    500: Reason.PROTOCOL,
+    501: Reason.PROTOCOL,
+    502: Reason.PROTOCOL,
+    503: Reason.PROTOCOL,
+    504: Reason.PROTOCOL,
+    521: Reason.NO_MAIL_HERE,
+    525: Reason.MAILBOX_INACTIVE,
+    530: Reason.AUTHENTICATION,
+    535: Reason.AUTHENTICATION,
+    551: Reason.HAS_MOVED,
+    552: Reason.MAILBOX_FULL,
+    553: Reason.USER_UNKNOWN,
+    555: Reason.PROTOCOL,
+    556: Reason.NO_MAIL_HERE,
+}
+
+
+def classify(code: int, enhanced: str = "", text: str = "") -> Verdict:
+    """What a failure means. `code` is 0 where no peer spoke; `enhanced` is such as `5.1.1` or empty.
+
+    Only replies of class 5 can be HARD: what may pass is SOFT, whoever's fault it is. A message that was
+    only put off by a block or a rule keeps that kind, so that the sender hears of it.
+    """
+    reason = _reason(code, enhanced, text[:2_000])
+    kind = _KINDS[reason]
+    permanent = enhanced.startswith("5") if enhanced else code >= 500
+    return Verdict(Kind.SOFT if kind is Kind.HARD and not permanent else kind, reason)
+
+
+def _reason(code: int, enhanced: str, text: str) -> Reason:
+    detail = enhanced.partition(".")[2]
+    found = _first(_OUR_FAULT, text)
+    # "5.1.1 … see our anti-spam page" is still about a mailbox.
+    if found and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {Reason.MAILBOX_INACTIVE}:
+        return found
+    if found is Reason.BLOCKLISTED or found is Reason.BAD_REPUTATION:
+        return found
+    return (
+        _CERTAIN.get(detail)
+        or _first(_THEIRS, text)
+        or _LIKELY.get(detail)
+        or _SUBJECTS.get(detail.partition(".")[0])
+        or _CODES.get(code)
+        or (Reason.NETWORK if code == 0 else Reason.UNDETERMINED)
+    )
+
+
+def _first(table: list[tuple[re.Pattern[str], Reason]], text: str) -> Reason | None:
+    return next((reason for pattern, reason in table if pattern.search(text)), None)
+
+
+def suppresses(verdict: Verdict) -> bool:
+    """Whether this one failure ends all mail to the recipient: only a fault of the recipient's does."""
+    return verdict.kind is Kind.HARD and verdict.reason in _RECIPIENT_FAULTS
+
+
+SOFT_BOUNCES_TO_SUPPRESS = 3
+"""Soft failures in a row that end all mail to a recipient …"""
+SOFT_BOUNCES_OVER = timedelta(hours=72)
+"""… when they are spread over at least this long."""
+
+
+def counts_towards_suppression(verdict: Verdict) -> bool:
+    """Whether a failure is one of those that suppress when they come in a row."""
+    return verdict.kind is Kind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {Reason.MAILBOX_FULL}
+
+
+class Lane(StrEnum):
+    """What sort of mail it is: one must be quick, the other may wait."""
+
+    TRANSACTIONAL = "transactional"
+    MARKETING = "marketing"
+
+
+HORIZONS = {Lane.TRANSACTIONAL: timedelta(hours=24), Lane.MARKETING: timedelta(hours=72)}
+"""How long after its acceptance a message is tried."""
+WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
+"""What follows the first, second, … attempt; the last one repeats."""
+JITTER = 0.2
+"""Waits vary by so much in both directions, so that what failed together is not tried together."""
+LAST_CHANCE = 0.9
+"""Where a whole wait no longer fits, the last attempt comes after this share of what is left."""
+
+
+def next_retry(
+    attempt: int,
+    lane: Lane,
+    *,
+    accepted_at: datetime,
+    now: datetime,
+    expires_at: datetime | None = None,
+    chance: Callable[[], float],
+) -> datetime | None:
+    """When to try again after attempt number `attempt` (from 1) was deferred at `now`, None for never.
+
+    `chance` is 0 ≤ x < 1. Nothing is tried after the lane's horizon or after `expires_at`.
+    """
+    horizon = accepted_at + HORIZONS[lane]
+    if expires_at is not None:
+        horizon = min(horizon, expires_at)
+    wait = WAITS[min(max(attempt, 1), len(WAITS)) - 1] * (1 + JITTER * (2 * chance() - 1))
+    left = horizon - now
+    if wait < left:
+        return now + wait
+    return now + left * LAST_CHANCE if left > WAITS[0] and left > wait / 4 else None

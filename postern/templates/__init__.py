@@ -1,0 +1,1 @@
+"""Stored e-mails: words and looks that sends, campaigns and automations share."""

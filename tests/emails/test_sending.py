@@ -1,0 +1,226 @@
+"""Mail is accepted, handed over and logged."""
+
+import asyncio
+import email
+import email.policy
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello {{name}}"}
+
+
+async def body_of(project, send_id):
+    raw = (await project.client.get(f"/emails/logs/{send_id}/message")).content
+    return email.message_from_bytes(raw, policy=email.policy.default)
+
+
+async def test_a_message_is_handed_over_and_its_log_tells_the_story(project):
+    body = {**MAIL, "html": "<p>Dear {{name}}</p>", "variables": {"name": "Ada & Co"}}
+    sent = await project.client.post("/emails", body)
+    assert sent.status_code == 201
+    assert sent.json()["status"] == "DELIVERED"  # the capture transport delivers
+    entry = (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()
+    assert entry["subject"] == "Hello Ada & Co"
+    assert entry["messageId"] == sent.json()["messageId"]
+    assert [each["type"] for each in entry["webhookEvents"]] == ["Send", "Delivery"]
+    message = await body_of(project, entry["id"])
+    assert message["Subject"] == "Hello Ada & Co"
+    assert message["Message-ID"] == entry["messageId"]
+    assert "Dear Ada &amp; Co" in message.get_body(("html",)).get_content()
+    assert "Dear Ada & Co" in message.get_body(("plain",)).get_content()
+    attempts = (await project.client.get(f"/emails/logs/{entry['id']}/attempts")).json()
+    assert [each["outcome"] for each in attempts] == ["ACCEPTED"]
+
+
+async def test_the_smallest_request_of_the_contract_is_sent(project):
+    sent = await project.client.post("/emails", {**MAIL, "subject": "Bare"})
+    assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
+
+
+async def test_not_waiting_answers_queued_and_the_message_goes_out_all_the_same(project, world):
+    sent = await project.client.post("/emails", MAIL, headers={"prefer": "wait=0"})
+    assert sent.json()["status"] == "QUEUED"
+    await asyncio.gather(*world._later)
+    assert (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()["status"] == "DELIVERED"
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"to": []}, "/to"),
+        ({"to": ["nobody"]}, "/to/0"),
+        ({"to": ["a@example.com"] * 51}, "/to"),
+        ({"cc": ["a@example.com"] * 50}, "/to"),
+        ({"from": "nobody"}, "/from"),
+        ({"from": None}, "/from"),
+        ({"subject": None}, "/subject"),
+        ({"subject": "a\r\nBcc: x@example.com"}, "/subject"),
+        ({"subject": "a\u2028b"}, "/subject"),
+        ({"subject": "{{ broken"}, "/subject"),
+        ({"html": "{% for x in %}"}, "/html"),
+        ({"text": "{% if %}"}, "/text"),
+        ({"templateId": "x"}, "/templateId"),
+        ({"replyTo": "x"}, "/replyTo"),
+        ({"headers": {"Bcc": "x@example.com"}}, "/headers/Bcc"),
+        ({"headers": {"X-A": "a\nb"}}, "/headers/X-A"),
+        ({"headers": {"X A": "a"}}, "/headers/X A"),
+        ({"attachments": [{"filename": "a", "content": "%%%"}]}, "/attachments/0/content"),
+        ({"attachments": [{"filename": "a\nb", "content": "YQ=="}]}, "/attachments/0/filename"),
+        ({"attachments": [{"filename": "a", "content": "YQ==", "contentType": "nope"}]}, "/attachments/0/contentType"),
+        ({"tags": ["not a tag"]}, "/tags/0"),
+        ({"scheduledAt": "2999-01-01T00:00:00Z"}, "/scheduledAt"),
+        ({"scheduledAt": "tomorrow"}, "/scheduledAt"),
+        ({"expiresAt": "2001-01-01T00:00:00Z"}, "/expiresAt"),
+        ({"variables": []}, "/variables"),
+        ({"colour": "red"}, "/colour"),
+        ({"to": ["Bob\r\n <a@example.com>"]}, "/to/0"),
+    ],
+)
+async def test_bad_mail_is_refused_with_its_path_and_nothing_is_kept(project, change, path):
+    answer = await project.client.post("/emails", {**MAIL, **change})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["errors"][0]["path"] == path
+    assert (await project.client.get("/emails/logs")).json()["total"] == 0
+
+
+async def test_a_scheduled_send_waits_can_be_moved_and_cancelled(project, clock, work_off):
+    later = (clock() + timedelta(hours=2)).isoformat()
+    sent = (await project.client.post("/emails", {**MAIL, "scheduledAt": later})).json()
+    assert sent["status"] == "SCHEDULED"
+    other = (await project.client.post("/emails", {**MAIL, "scheduledAt": later})).json()
+    await work_off()
+    assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "SCHEDULED"
+    sooner = (clock() + timedelta(hours=1)).isoformat()
+    assert (await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})).status_code == 200
+    assert (await project.client.post(f"/emails/{other['id']}/cancel")).json()["status"] == "CANCELLED"
+    clock.move(timedelta(minutes=61))
+    await work_off()
+    assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELIVERED"
+    clock.move(timedelta(hours=3))
+    await work_off()
+    assert (await project.client.get(f"/emails/logs/{other['id']}")).json()["status"] == "CANCELLED"
+    again = await project.client.patch(f"/emails/{sent['id']}", {"scheduledAt": sooner})
+    assert (again.status_code, again.json()["code"]) == (409, "not_scheduled")
+    assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
+    assert (await project.client.post(f"/emails/{sent['id']}/retry")).status_code == 409
+
+
+async def test_what_expires_is_not_sent(project, clock, work_off):
+    at, end = (clock() + timedelta(hours=hours) for hours in (1, 2))
+    body = {**MAIL, "scheduledAt": at.isoformat(), "expiresAt": end.isoformat()}
+    sent = (await project.client.post("/emails", body)).json()
+    clock.move(timedelta(hours=3))
+    await work_off()
+    assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "EXPIRED"
+
+
+@pytest.mark.parametrize(
+    ("local", "status", "types"),
+    [
+        ("delivered", "DELIVERED", ["Send", "Delivery"]),
+        ("bounced", "BOUNCED", ["Bounce"]),
+        ("complained", "COMPLAINED", ["Send", "Delivery", "Complaint"]),
+        ("deferred", "DELAYED", ["DeliveryDelay"]),
+        ("suppressed", "SUPPRESSED", ["Reject"]),
+    ],
+)
+async def test_addresses_with_a_fixed_fate(project, local, status, types):
+    sent = (await project.client.post("/emails", {**MAIL, "to": [f"{local}+x@postern.test"]})).json()
+    assert sent["status"] == status
+    entry = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
+    assert [each["type"] for each in entry["webhookEvents"]] == types
+
+
+async def test_what_is_put_off_is_tried_until_the_horizon(project, clock, work_off):
+    sent = (await project.client.post("/emails", {**MAIL, "to": ["deferred@postern.test"]})).json()
+    for _ in range(12):
+        clock.move(timedelta(hours=3))
+        await work_off()
+    entry = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
+    assert entry["status"] == "FAILED"
+    assert [each["type"] for each in entry["webhookEvents"]] == ["DeliveryDelay", "Reject"]
+    attempts = (await project.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    assert len(attempts) > 3
+    retried = await project.client.post(f"/emails/{sent['id']}/retry")
+    assert retried.json()["status"] == "QUEUED"
+    await work_off()
+    assert (await project.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELAYED"
+
+
+async def test_suppressed_addresses_get_no_mail(project):
+    added = await project.client.post("/suppressions", {"address": "Ada@Example.com"})
+    assert added.status_code == 201
+    assert (await project.client.post("/suppressions", {"address": "ada@example.com"})).status_code == 409
+    sent = (await project.client.post("/emails", MAIL)).json()
+    assert sent["status"] == "SUPPRESSED"
+    both = (await project.client.post("/emails", {**MAIL, "to": ["ada@example.com", "bob@example.com"]})).json()
+    assert both["status"] == "DELIVERED"
+    page = (await project.client.get("/suppressions?q=ada")).json()
+    assert (page["total"], page["data"][0]["reason"]) == (1, "MANUAL")
+    assert (await project.client.get("/suppressions/ada@example.com")).status_code == 200
+    assert (await project.client.delete("/suppressions/ADA@example.com")).status_code == 200
+    assert (await project.client.delete("/suppressions/ada@example.com")).status_code == 404
+    bulk = await project.client.post("/suppressions/bulk", {"addresses": ["a@b.example", "A@b.example", "nonsense"]})
+    assert bulk.json() == {"added": 1, "skipped": 2}
+    assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
+
+
+async def test_a_batch_keeps_its_order_and_bad_items_fail_alone(project, work_off):
+    items = [{**MAIL, "subject": f"n {n}"} for n in range(4)]
+    items[2] = {**MAIL, "to": ["nonsense"]}
+    answer = await project.client.post("/emails/batch", {"emails": [*items, {"to": 7}]})
+    assert answer.status_code == 201
+    data = answer.json()["data"]
+    assert [each["status"] for each in data] == ["QUEUED", "QUEUED", "FAILED", "QUEUED", "FAILED"]
+    assert data[2]["error"].startswith("/to/0")
+    assert data[4]["id"] is None
+    await work_off()
+    log = (await project.client.get("/emails/logs")).json()
+    assert (log["total"], {each["status"] for each in log["data"]}) == (3, {"DELIVERED"})
+    assert [each["subject"] for each in log["data"]] == ["n 3", "n 1", "n 0"]
+    assert (await project.client.post("/emails/batch", {"emails": items * 126})).status_code == 400
+
+
+async def test_the_log_is_searched_and_counted(project):
+    first = (await project.client.post("/emails", {**MAIL, "subject": "Invoice 100%"})).json()
+    await project.client.post("/emails", {**MAIL, "to": ["zoe@example.org"], "subject": "Other"})
+    await project.client.post("/emails", {**MAIL, "to": ["bounced@postern.test"]})
+    for q, total in (
+        ("voice", 1),
+        ("100%", 1),
+        ("zoe@EXAMPLE", 1),
+        ("acme", 3),
+        ("nowhere", 0),
+        (first["messageId"][5:30], 1),
+    ):
+        assert (await project.client.get("/emails/logs", params={"q": q})).json()["total"] == total, q
+    for status, total in (("BOUNCED", 1), ("delivered", 2), ("BOUNCED,DELIVERED", 3), ("QUEUED", 0)):
+        found = (await project.client.get("/emails/logs", params={"status": status})).json()
+        assert (found["total"], len(found["data"])) == (total, total), status
+    assert (await project.client.get("/emails/logs?status=GONE")).status_code == 400
+    both = await project.client.get("/emails/logs?status=DELIVERED&q=Other")
+    assert both.json()["total"] == 1
+    assert (await project.client.get("/emails/logs?page=101&limit=100")).status_code == 400
+
+
+async def test_another_projects_sends_are_unknown(project, new_project):
+    theirs = await new_project()
+    sent = (await theirs.client.post("/emails", MAIL)).json()
+    foreign = await project.client.get(f"/emails/logs/{sent['id']}")
+    unknown = await project.client.get(f"/emails/logs/{uuid4()}")
+    assert foreign.status_code == unknown.status_code == 404
+    assert foreign.json()["code"] == unknown.json()["code"]
+    assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 404
+
+
+async def test_mail_from_an_unverified_domain_is_refused_on_a_real_way_out(project):
+    await project.developer.patch(
+        "", {"settings": {"transport": "relay", "relays": [{"host": "127.0.0.1", "port": 9}]}}
+    )
+    answer = await project.client.post("/emails", MAIL)
+    assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
+    test = await project.key(environment="TEST")
+    sent = await test.post("/emails", MAIL)
+    assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
