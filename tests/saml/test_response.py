@@ -205,6 +205,29 @@ def test_a_correct_signature_in_another_form_is_refused(idp, agreed, how, reason
     assert refused(etree.tostring(response), agreed).reason is reason
 
 
+STRONG = {
+    "rsa-sha384": ({"method": SignatureMethod.RSA_SHA384}, {}),
+    "rsa-sha512": ({"method": SignatureMethod.RSA_SHA512, "digest": DigestAlgorithm.SHA512}, {}),
+    "rsa-pss": ({"method": SignatureMethod.SHA256_RSA_MGF1}, {}),
+    "ecdsa-sha384": ({"method": SignatureMethod.ECDSA_SHA384}, {"curve": True}),
+}
+
+
+@pytest.mark.parametrize(("how", "kind"), STRONG.values(), ids=STRONG)
+def test_every_strong_form_is_taken_on_both_places(how, kind):
+    idp = IdentityProvider(now=NOW, sign_assertion=False, keys=keys("strong", **kind))
+    response = etree.fromstring(honest(idp))
+    assertion = response.find(ASSERTION)
+    response.replace(assertion, signed(assertion, idp.keys, **how))
+    once = etree.tostring(response)
+    twice = etree.tostring(signed(response, idp.keys, **how))
+    for raw in (once, twice):
+        assert read(raw, agreed_with(idp)).name_id == "maria@acme.example"
+        changed = raw.replace(b"admins &amp; co", b"owners")
+        assert changed != raw
+        assert refused(changed, agreed_with(idp)).reason is Reason.CONTENT_CHANGED
+
+
 def test_a_changed_assertion_is_told_from_a_foreign_one(idp, agreed):
     raw = honest(idp).replace(b">maria@acme.example</saml:NameID>", b">root@acme.example</saml:NameID>")
     assert refused(raw, agreed).reason is Reason.CONTENT_CHANGED
