@@ -15,6 +15,8 @@ from postern.kernel.problems import Refused
 from postern.kernel.values import Record
 
 MIN_RSA_BITS = 2048
+MAX_RSA_BITS = 8192
+"""Beyond that, one verification takes milliseconds."""
 MIN_EC_BITS = 256
 SP_KEY_BITS = 2048
 SP_CERTIFICATE_LIFE = timedelta(days=3650)
@@ -79,21 +81,21 @@ def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
 def read_certificate(text: str) -> Certificate:
     """What a PEM certificate or its bare base64 says.
 
-    Raises CertificateRefused if it is no certificate, or its key is neither RSA of 2048 bits
+    Raises CertificateRefused if it is no certificate, or its key is neither RSA of 2048 to 8192 bits
     nor an elliptic curve of 256 bits or more.
     """
     loaded = load_certificate(text)
     key = loaded.public_key()
-    strong_rsa = isinstance(key, rsa.RSAPublicKey) and key.key_size >= MIN_RSA_BITS
+    strong_rsa = isinstance(key, rsa.RSAPublicKey) and MIN_RSA_BITS <= key.key_size <= MAX_RSA_BITS
     strong_ec = isinstance(key, ec.EllipticCurvePublicKey) and key.key_size >= MIN_EC_BITS
     if not (strong_rsa or strong_ec):
         raise CertificateRefused(
-            f"The certificate's key must be RSA of at least {MIN_RSA_BITS} bits "
+            f"The certificate's key must be RSA of {MIN_RSA_BITS} to {MAX_RSA_BITS} bits "
             f"or an elliptic curve of at least {MIN_EC_BITS}."
         )
     try:
         subject = loaded.subject.rfc4514_string()
-    except ValueError:
+    except (ValueError, TypeError):
         subject = ""
     return Certificate(
         pem=loaded.public_bytes(serialization.Encoding.PEM).decode("ascii"),
@@ -113,7 +115,7 @@ def load_certificate(text: str) -> x509.Certificate:
         packed = "".join((found[1] if found else text).split())
         loaded = x509.load_der_x509_certificate(base64.b64decode(packed, validate=True))
         loaded.public_key()
-    except (binascii.Error, ValueError, TypeError, UnsupportedAlgorithm) as error:
+    except (binascii.Error, ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion) as error:
         raise CertificateRefused from error
     return loaded
 

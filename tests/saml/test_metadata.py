@@ -1,7 +1,11 @@
+import base64
+import contextlib
 from datetime import timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from postern.kernel.problems import Problem
@@ -27,14 +31,14 @@ REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 
 def described(**changes) -> ServiceProvider:
     current, following = (new_sp_certificate("mail.example", now=NOW).certificate for _ in range(2))
-    settings = {
+    honest = {
         "entity_id": SP,
         "acs_url": f"{SP}/acs",
         "slo_url": f"{SP}/slo",
         "signing_certificates": (current, following),
         "encryption_certificates": (current,),
     }
-    return ServiceProvider(**(settings | changes))
+    return ServiceProvider(**(honest | changes))
 
 
 def test_our_metadata_is_valid_by_the_schema_and_says_everything(metadata_schema):
@@ -180,3 +184,26 @@ def test_a_weak_or_broken_certificate_is_refused_as_a_problem():
     for text in ("", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "A" * 20_000):
         with pytest.raises(CertificateRefused):
             read_certificate(text)
+
+
+@pytest.mark.filterwarnings("ignore::cryptography.utils.CryptographyDeprecationWarning")
+@settings(max_examples=400, deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(st.integers(0, 320), st.sampled_from([0, 1, 2, 3, 127, 128, 255])), min_size=1, max_size=3
+    )
+)
+def test_a_changed_certificate_is_read_or_refused(changes):
+    der = bytearray(base64.b64decode(bare(keys().pem)))
+    for at, byte in changes:
+        der[at] = byte
+    with contextlib.suppress(CertificateRefused):
+        assert len(read_certificate(base64.b64encode(bytes(der)).decode()).fingerprint) == 64
+
+
+def test_a_certificate_of_an_unknown_version_is_refused():
+    der = bytearray(base64.b64decode(bare(keys().pem)))
+    version = der.index(bytes([0xA0, 0x03, 0x02, 0x01, 0x02]))
+    der[version + 4] = 7
+    with pytest.raises(CertificateRefused):
+        read_certificate(base64.b64encode(bytes(der)).decode())
