@@ -15,7 +15,7 @@ ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 STAND_ALONE = {"kernel": {"kernel"}, "mail": {"mail", "kernel.values", "kernel.problems"}}
 STAND_ALONE["saml"] = {"saml", "kernel.values", "kernel.problems"}
-COMPOSITION = {"app", "cli", "world", "instance", "demo"}
+COMPOSITION = {"__main__", "app", "cli", "world", "instance", "demo"}
 ROOMS_BEHIND_THE_DOOR = {"store", "work"}
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
 

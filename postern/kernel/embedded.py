@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,7 +75,7 @@ class EmbeddedPostgres:
         self.cluster = self.folder / "postgres"
         self.log = self.folder / "postgres.log"
         self._settings = {**sensible_settings(), **(settings or {})}
-        self._lock: IO[str] | None = None
+        self._held = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self._account: Account | None = None
         self._sockets = self.cluster
@@ -85,7 +85,7 @@ class EmbeddedPostgres:
 
         Raises FolderInUseError when another process has this folder, EmbeddedError when it cannot start.
         """
-        self._take_folder()
+        self._held.enter_context(hold_folder(self.folder, "postgres.lock"))
         try:
             self._account = account_for(self.cluster)
             self._prepare()
@@ -104,9 +104,7 @@ class EmbeddedPostgres:
             self._process = None
         if self._sockets != self.cluster:
             shutil.rmtree(self._sockets, ignore_errors=True)
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._held.close()
 
     async def keep_running(self) -> Never:
         """Start the server again whenever it ends without having been asked to."""
@@ -141,24 +139,6 @@ class EmbeddedPostgres:
         # Without a key of our own, pg_dump writes a random one (CVE-2025-8714).
         command += ["--restrict-key=postern", f"--dbname={self.url(database)}"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def _take_folder(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = (self.folder / "postgres.lock").open("a+")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read().strip()
-            lock.close()
-            raise FolderInUseError(
-                f"Another Postern (process {holder or 'unknown'}) runs on the data folder {self.folder}. "
-                "Stop it first, or give this one a folder of its own with POSTERN_DATA."
-            ) from None
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        self._lock = lock
 
     def _prepare(self) -> None:
         """Make the cluster, or look whether the one that is there can be used."""
@@ -277,6 +257,41 @@ class EmbeddedPostgres:
 
     def _log_end(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
+
+
+@contextmanager
+def hold_folder(folder: Path, name: str, *, patience_seconds: float = 0.0) -> Generator[None]:
+    """Hold the lock `name` in a data folder; the system lets it go when we end in whatever way.
+
+    Raises FolderInUseError while another process holds it, EmbeddedError when the folder cannot be written.
+    """
+    deadline = time.monotonic() + patience_seconds
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / name).open("a+")
+    except OSError as error:
+        raise EmbeddedError(f"The data folder {folder.absolute()} cannot be used: {error.strerror}.") from None
+    with lock:
+        while not _locked(lock):
+            if time.monotonic() >= deadline:
+                lock.seek(0)
+                raise FolderInUseError(
+                    f"Another Postern (process {lock.read().strip() or 'unknown'}) runs on the data folder "
+                    f"{folder.absolute()}. Stop it first, or give this one a folder of its own with POSTERN_DATA."
+                )
+            time.sleep(0.02)
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+def _locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

@@ -31,6 +31,9 @@ TABLE = """
     )
 """
 
+HAS_TABLE = "select to_regclass('schema_migrations') is not null"
+APPLIED = "select number from schema_migrations"
+
 
 class MigrationError(Exception):
     """The schema cannot be brought up to date; the message says why."""
@@ -67,12 +70,19 @@ def migrate(url: str, *, folder: Path | None = None) -> list[str]:
 
 async def pending(connection: AsyncConnection, *, folder: Path | None = None) -> list[str]:
     """The names of the migrations that the connected database lacks, in order; empty when it is ready."""
-    found = await connection.execute("select to_regclass('schema_migrations') is not null")
-    row = await found.fetchone()
-    applied: set[int] = set()
-    if row and row[0]:
-        rows = await connection.execute("select number from schema_migrations")
-        applied = {number for (number,) in await rows.fetchall()}
+    found = await (await connection.execute(HAS_TABLE)).fetchone()
+    rows = await (await connection.execute(APPLIED)).fetchall() if found and found[0] else []
+    return _without({number for (number,) in rows}, folder)
+
+
+def missing(connection: Connection, *, folder: Path | None = None) -> list[str]:
+    """`pending`, for a connection that waits."""
+    found = connection.execute(HAS_TABLE).fetchone()
+    rows = connection.execute(APPLIED).fetchall() if found and found[0] else []
+    return _without({number for (number,) in rows}, folder)
+
+
+def _without(applied: set[int], folder: Path | None) -> list[str]:
     return [migration.name for migration in migrations(folder) if migration.number not in applied]
 
 

@@ -6,7 +6,9 @@ import hmac
 import os
 import secrets
 import string
+import tempfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -76,17 +78,18 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
             raise ValueError(f"POSTERN_SECRET has at least {MASTER_KEY_BYTES} characters.")
         return hashlib.sha256(text.encode()).digest()
     file = folder / "master.key"
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return base64.b64decode(file.read_text())
-    with os.fdopen(descriptor, "w") as target:
-        key = os.urandom(MASTER_KEY_BYTES)
-        target.write(base64.b64encode(key).decode())
-        target.flush()
-        os.fsync(target.fileno())
-    return key
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written whole beside its place first: API and worker start together, and one must not read half a key.
+        descriptor, fresh = tempfile.mkstemp(dir=folder, prefix="master.")
+        with os.fdopen(descriptor, "w") as target:
+            target.write(base64.b64encode(os.urandom(MASTER_KEY_BYTES)).decode())
+            target.flush()
+            os.fsync(target.fileno())
+        with suppress(FileExistsError):
+            os.link(fresh, file)
+        Path(fresh).unlink()
+    return base64.b64decode(file.read_text())
 
 
 def new_token(length: int = 40) -> str:

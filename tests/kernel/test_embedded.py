@@ -110,10 +110,9 @@ def answers(server: EmbeddedPostgres) -> bool:
 def test_a_dead_server_that_nobody_reaped_is_no_rival(folder: Path) -> None:
     first = EmbeddedPostgres(folder, settings=THROWAWAY)
     remember(first.start(), "zombie")
-    assert first._lock is not None
     assert first.pid is not None
     os.kill(first.pid, signal.SIGKILL)
-    first._lock.close()
+    first._held.close()
     with run_embedded(folder, settings=THROWAWAY) as second:
         assert remembers(second.url(), "zombie")
     first.stop()

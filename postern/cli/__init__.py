@@ -1,0 +1,61 @@
+"""The command `postern`.
+
+Each module in COMMANDS adds its commands in `register(app)`. All of them are imported at every start, so they
+import what is heavy inside their functions: `postern --help` and the start of a server stay quick.
+"""
+
+import sys
+from importlib import import_module
+
+import typer
+
+COMMANDS = (
+    "postern.cli.serve",
+    "postern.cli.begin",
+)
+
+CANNOT_RUN = 78
+"""The exit code of a process that would fail again if it were started again (EX_CONFIG of sysexits.h)."""
+
+
+class CannotRun(Exception):
+    """The command cannot do its work; the message is for people and says what to do."""
+
+
+def make_command() -> typer.Typer:
+    """The command with everything that hangs below it."""
+    app = typer.Typer(
+        name="postern",
+        help="E-mail delivery and customer identity behind one HTTP API.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for name in COMMANDS:
+        import_module(name).register(app)
+    return app
+
+
+def main() -> None:
+    """Run the command line; trouble that was expected is one sentence, without a stack trace."""
+    try:
+        make_command()()
+    except Exception as error:
+        if not _is_expected(error):
+            raise
+        print(f"postern: {error}".rstrip(), file=sys.stderr)
+        sys.exit(CANNOT_RUN)
+
+
+def _is_expected(error: Exception) -> bool:
+    from psycopg import OperationalError
+
+    from postern.kernel.embedded import EmbeddedError
+    from postern.kernel.migrations import MigrationError
+    from postern.kernel.settings import SettingInvalid
+
+    # By name, because the module is heavy and only a process that has it loaded can raise this one.
+    wrong_key = type(error).__name__ == "WrongMasterKey"
+    return wrong_key or isinstance(
+        error, CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError
+    )

@@ -1,0 +1,114 @@
+"""`postern bootstrap`: an account, a project and a key to begin with."""
+
+import asyncio
+import json
+import secrets
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from postern.kernel.settings import Settings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one needs to use a server: printed once, kept nowhere."""
+
+    base_url: str
+    project_id: str
+    secret_key: str
+    developer_email: str
+    developer_password: str
+    developer_token: str
+
+    def curl(self) -> str:
+        """A command that sends a message."""
+        message = {
+            "to": ["ada@example.com"],
+            "from": "Postern <hello@example.org>",
+            "subject": "It works",
+            "html": "<h1>Hello, Ada</h1><p>Your first message from Postern.</p>",
+        }
+        return (
+            f"curl -sS {self.base_url}/projects/{self.project_id}/emails \\\n"
+            f"    -H 'Authorization: Bearer {self.secret_key}' \\\n"
+            "    -H 'Content-Type: application/json' \\\n"
+            f"    -d {shlex.quote(json.dumps(message))}"
+        )
+
+    def welcome(self) -> str:
+        """What the first start prints."""
+        return f"""
+Postern is ready at {self.base_url} (Ctrl-C stops it). The API's reference is at {self.base_url}/docs
+These are shown only now; `postern bootstrap` makes another set.
+
+    base URL     {self.base_url}
+    project id   {self.project_id}
+    secret key   {self.secret_key}
+    developer    {self.developer_email}
+    password     {self.developer_password}
+
+Send a message:
+
+    {self.curl()}
+
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(bootstrap)
+
+
+def bootstrap(as_json: Json = False) -> None:
+    """Make a fresh account, its project and a live secret key, whether the server runs or not."""
+    from postern.cli.place import reach_database
+    from postern.kernel.settings import read_settings
+
+    settings = read_settings()
+    with reach_database(settings) as (url, base_url):
+        made = asyncio.run(begin(settings, url, base_url))
+    print(msgspec.json.encode(made).decode() if as_json else made.welcome())
+
+
+async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
+    """Make an account, a project and a live secret key on the database at `url`."""
+    from postern.instance import check_master_key
+    from postern.world import open_world
+
+    async with open_world(settings, url) as world:
+        await check_master_key(world.db, world.secrets)
+        return await _begin(world, base_url)
+
+
+async def _begin(world: "World", base_url: str) -> Beginning:
+    from postern.accounts.model import SignUp
+    from postern.accounts.operations import open_account, read_token
+    from postern.kernel.credentials import NOBODY, Call, Origin
+    from postern.kernel.values import new_id
+    from postern.projects.operations import NewApiKey, create_api_key
+
+    origin = Origin("127.0.0.1", "postern bootstrap")
+    call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
+    email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
+    signed_in = await open_account(call, SignUp(email=email, password=password, name="Developer"))
+    project = signed_in.projects[0]
+    caller = await read_token(world, signed_in.access_token, project.id, origin)
+    assert caller is not None
+    owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, path_project_id=project.id)
+    key = await create_api_key(owner, NewApiKey(name="First key"))
+    assert key.key is not None
+    return Beginning(
+        base_url=base_url,
+        project_id=str(project.id),
+        secret_key=key.key,
+        developer_email=email,
+        developer_password=password,
+        developer_token=signed_in.access_token,
+    )

@@ -1,0 +1,116 @@
+"""One API process and one worker process. Heavy to import: everything the server knows is behind it."""
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import structlog
+import uvicorn
+import uvloop
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.app import WORK, make_app
+from postern.cli.serve import Leash
+from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
+from postern.kernel.due import Worker
+from postern.kernel.log import set_up_logs
+from postern.kernel.settings import Settings
+from postern.kernel.values import new_id
+from postern.world import World, open_world
+
+BACKLOG = 2_048
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+def run_api(settings: Settings, url: str, *, listener: int | None, leash: Leash | None) -> None:
+    """Serve the API until SIGTERM, SIGINT or the end of the leash; requests in hand are answered first."""
+
+    async def run() -> None:
+        async with open_world(settings, url) as world:
+            await check_master_key(world.db, world.secrets)
+            server = uvicorn.Server(_configuration(settings, world))
+            # What is there now stays; the collector need not look at it again and again.
+            gc.collect()
+            gc.freeze()
+
+            def stop() -> None:
+                server.should_exit = True
+
+            _stop_on_signals(stop, leash)
+            sockets = [socket.socket(fileno=listener)] if listener is not None else None
+            await server.serve(sockets)
+
+    set_up_logs(settings.log_format, settings.log_level)
+    uvloop.run(run())
+
+
+def _configuration(settings: Settings, world: World) -> uvicorn.Config:
+    return uvicorn.Config(
+        make_app(world),  # pyright: ignore[reportArgumentType]
+        host=settings.host,
+        port=settings.port,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
+    )
+
+
+def run_worker(settings: Settings, url: str, *, leash: Leash | None) -> None:
+    """Do what becomes due until SIGTERM, SIGINT or the end of the leash; work in hand is finished first."""
+
+    async def run() -> None:
+        async with open_world(settings, url) as world:
+            await check_master_key(world.db, world.secrets)
+            worker = Worker(world, WORK)
+            _stop_on_signals(worker.stop, leash)
+            beating = asyncio.create_task(_keep_beating(world))
+            working = asyncio.create_task(worker.run())
+            await asyncio.wait([working, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED")
+            # What is not finished in time comes back when its lease runs out.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(working, settings.drain.total_seconds())
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+
+    set_up_logs(settings.log_format, settings.log_level)
+    uvloop.run(run())
+
+
+async def _keep_beating(world: World) -> None:
+    """Say that this worker is alive, and at the end that it is gone."""
+    me = new_id()
+    try:
+        while True:
+            try:
+                await beat(world.db, id=me, now=world.clock())
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("heartbeat_missed", error=str(error).strip())
+            await asyncio.sleep(HEARTBEAT.total_seconds())
+    finally:
+        with suppress(OperationalError, PoolTimeout):
+            await leave(world.db, id=me, before=world.clock() - 10 * SILENCE)
+
+
+def _stop_on_signals(stop: Callable[[], None], leash: Leash | None) -> None:
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, stop)
+    if leash is not None:
+        descriptor = leash.descriptor
+
+        def pulled() -> None:
+            if not os.read(descriptor, 4_096):
+                loop.remove_reader(descriptor)
+                stop()
+
+        loop.add_reader(descriptor, pulled)
