@@ -70,6 +70,30 @@ begin
     return null;
 end $$;
 
+CREATE TABLE public.access_permissions (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    key text NOT NULL,
+    description text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT access_permissions_key_check CHECK ((length(key) <= 128))
+);
+
+CREATE TABLE public.access_roles (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    description text,
+    scope text NOT NULL,
+    applies_to_all_organizations boolean DEFAULT false NOT NULL,
+    permissions text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT access_roles_key_check CHECK ((upper(key) <> ALL (ARRAY['OWNER'::text, 'ADMIN'::text, 'MEMBER'::text]))),
+    CONSTRAINT access_roles_scope_check CHECK ((scope = ANY (ARRAY['PROJECT'::text, 'ORGANIZATION'::text])))
+);
+
 CREATE TABLE public.accounts (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -464,6 +488,18 @@ CREATE TABLE public.workers (
     seen_at timestamp with time zone NOT NULL
 );
 
+ALTER TABLE ONLY public.access_permissions
+    ADD CONSTRAINT access_permissions_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.access_permissions
+    ADD CONSTRAINT access_permissions_project_id_key_key UNIQUE (project_id, key);
+
+ALTER TABLE ONLY public.access_roles
+    ADD CONSTRAINT access_roles_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.access_roles
+    ADD CONSTRAINT access_roles_project_id_key_key UNIQUE (project_id, key);
+
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
 
@@ -627,6 +663,12 @@ CREATE TRIGGER sends_counted_changed AFTER UPDATE ON public.sends REFERENCING OL
 CREATE TRIGGER sends_counted_gone AFTER DELETE ON public.sends REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_gone_sends();
 
 CREATE TRIGGER sends_counted_new AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_new_sends();
+
+ALTER TABLE ONLY public.access_permissions
+    ADD CONSTRAINT access_permissions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.access_roles
+    ADD CONSTRAINT access_roles_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -7,6 +7,7 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.types import ASGIApp
 
+import postern.access.operations
 import postern.accounts.operations
 import postern.domains.operations
 import postern.domains.work
@@ -30,6 +31,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.accounts.operations),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
+    *operations_of(postern.access.operations),
     *operations_of(postern.domains.operations),
     *operations_of(postern.webhooks.operations),
     *operations_of(postern.emails.operations, postern.emails.suppressions),

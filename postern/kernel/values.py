@@ -3,7 +3,7 @@
 import os
 import time
 from datetime import UTC, datetime
-from typing import Annotated, Any, dataclass_transform
+from typing import Annotated, Any, TypeVar, dataclass_transform
 from uuid import UUID
 
 import msgspec
@@ -43,6 +43,15 @@ class Removed(Record):
     """The answer to taking something out of something else."""
 
     removed: bool = True
+
+
+View = TypeVar("View", bound=Record)
+
+
+def seen_as(view: type[View], row: Record, /, **more: Any) -> View:
+    """What callers see of a row: the fields of `view` from `row`, and `more` that the row lacks."""
+    given = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
+    return view(**given, **more)
 
 
 def new_id() -> UUID:

@@ -1,0 +1,1 @@
+"""Access: what may be done in a project and its organizations, and the roles that allow it."""

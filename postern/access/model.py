@@ -1,0 +1,159 @@
+"""Permissions, roles, and the answer to who may do what."""
+
+from typing import Annotated, Literal, get_args
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postern.kernel.clock import Moment
+from postern.kernel.problems import Conflict, Missing, Unprocessable
+from postern.kernel.values import Body, Record
+
+ROLES_PER_PROJECT = 10_000
+PERMISSIONS_PER_PROJECT = 10_000
+PERMISSIONS_PER_ROLE = 1_000
+CHECKS_AT_ONCE = 50
+
+Scope = Literal["PROJECT", "ORGANIZATION"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+SYSTEM_ROLES = ("OWNER", "ADMIN", "MEMBER")
+
+Reason = Literal[
+    "PROJECT_ROLE",
+    "ORGANIZATION_ROLE",
+    "ALL_ORGANIZATIONS_ROLE",
+    "NO_ROLE_GRANTS_PERMISSION",
+    "NOT_A_MEMBER",
+    "UNKNOWN_PERMISSION",
+    "CUSTOMER_BANNED",
+    "ORGANIZATION_SUSPENDED",
+]
+
+PermissionKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}$",
+        max_length=128,
+        description="Two to four words, joined by colons: `posts:write`.",
+    ),
+]
+PermissionPattern = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})$",
+        max_length=128,
+        description="A permission, or all that begin alike: `posts:*`, or all there are: `*`.",
+    ),
+]
+RoleKey = Annotated[
+    str,
+    msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$", max_length=64, description="What programs call the role."),
+]
+RoleName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Description = Annotated[str, msgspec.Meta(max_length=1_000)]
+PermissionList = Annotated[list[PermissionPattern], msgspec.Meta(max_length=PERMISSIONS_PER_ROLE)]
+
+
+class RoleMissing(Missing):
+    """There is no such role."""
+
+
+class PermissionMissing(Missing):
+    """There is no such permission."""
+
+
+class RoleExists(Conflict):
+    """This project already has a role with that key; keys are one name space over both scopes."""
+
+
+class PermissionExists(Conflict):
+    """This project already has that permission."""
+
+
+class SystemRoleFixed(Conflict):
+    """System roles (OWNER, ADMIN, MEMBER) are the same everywhere; they cannot be changed or deleted."""
+
+
+class RoleInUse(Conflict):
+    """Somebody still has this role, or is invited with it; take it from them first."""
+
+
+class PermissionUndeclared(Unprocessable):
+    """A role can name only permissions that the project has declared."""
+
+
+class RoleUnknown(Unprocessable):
+    """A role does not exist in that scope."""
+
+
+class TooManyRoles(Unprocessable):
+    """A project has at most 10,000 roles; delete some first."""
+
+
+class TooManyPermissions(Unprocessable):
+    """A project has at most 10,000 permissions; delete some first."""
+
+
+class Permission(Record):
+    """Something that may be allowed."""
+
+    key: str
+    description: str | None
+    created_at: Moment
+
+
+class PermissionRow(Permission):
+    """The row of a permission."""
+
+    id: UUID
+
+
+class Role(Record):
+    """A named set of permissions."""
+
+    key: str
+    name: str
+    description: str | None
+    scope: Scope
+    """Where its permissions hold: in the project, or in the organization that somebody has it in."""
+    applies_to_all_organizations: bool
+    """Whether someone who has it in the project has it in every organization too."""
+    system: bool
+    permissions: list[str]
+    created_at: Moment
+    updated_at: Moment
+
+
+class RoleRow(Role):
+    """The row of a role, or what stands for one where the role is the same everywhere."""
+
+    id: UUID
+
+
+class NewPermission(Body):
+    """A permission to declare."""
+
+    key: PermissionKey
+    description: Description | None = None
+
+
+class NewRole(Body):
+    """A role to create. Its permissions must be declared; `posts:*` needs nothing declared."""
+
+    key: RoleKey
+    name: RoleName | None = None
+    """The key, if none is given."""
+    scope: Scope = "PROJECT"
+    description: Description | None = None
+    permissions: PermissionList = []
+    applies_to_all_organizations: bool = False
+
+
+class RoleChange(Body):
+    """What to change of a role; `permissions` replaces the whole list."""
+
+    name: RoleName | UnsetType = UNSET
+    description: Description | None | UnsetType = UNSET
+    permissions: PermissionList | UnsetType = UNSET
+    applies_to_all_organizations: bool | UnsetType = UNSET

@@ -1,0 +1,234 @@
+"""Declaring permissions and roles; and the door for those who give roles to people."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from msgspec import UNSET
+
+from postern.access import store
+from postern.access.model import (
+    PERMISSIONS_PER_PROJECT,
+    ROLES_PER_PROJECT,
+    SYSTEM_ROLES,
+    NewPermission,
+    NewRole,
+    Permission,
+    PermissionExists,
+    PermissionMissing,
+    PermissionUndeclared,
+    Role,
+    RoleChange,
+    RoleExists,
+    RoleMissing,
+    RoleRow,
+    RoleUnknown,
+    Scope,
+    SystemRoleFixed,
+    TooManyPermissions,
+    TooManyRoles,
+)
+from postern.access.rules import system_roles
+from postern.audit import operations as audit
+from postern.kernel.credentials import Call
+from postern.kernel.database import Queries, Transaction
+from postern.kernel.http import delete, get, patch, post
+from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.problems import Fault
+from postern.kernel.values import Deleted, new_id, seen_as
+
+
+@get("/projects/{project_id}/access/permissions", needs="access:read")
+async def list_permissions(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Permission]:
+    """The permissions that the project has declared, newest first."""
+    before = before_id(call, "permissions", cursor)
+    rows = await store.permissions(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    found = listed(call, "permissions", rows, limit)
+    return Listed([seen_as(Permission, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    "/projects/{project_id}/access/permissions",
+    needs="access:write",
+    status=201,
+    problems=(PermissionExists, TooManyPermissions),
+    example={"key": "posts:write", "description": "Write and change posts."},
+)
+async def create_permission(call: Call, data: NewPermission) -> Permission:
+    """Declare a permission: two to four words of `a-z0-9_` joined by colons.
+
+    Roles name it, whole or by what it begins with (`posts:*`). What is not declared is allowed to nobody.
+    """
+    if await store.count_permissions(call.db, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
+        raise TooManyPermissions
+    async with call.db.transaction() as tx:
+        row = await store.insert_permission(
+            tx, project_id=call.project_id, id=new_id(), key=data.key, description=data.description, now=call.now
+        )
+        if row is None:
+            raise PermissionExists
+        await audit.record(tx, call, "permission.created", "Permission", data.key)
+    return seen_as(Permission, row)
+
+
+@delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionMissing,))
+async def delete_permission(call: Call, key: str) -> Deleted:
+    """Take a permission away: from now on nobody has it. Roles that name it lose it; `posts:*` stays as it is."""
+    async with call.db.transaction() as tx:
+        if not await store.delete_permission(tx, project_id=call.project_id, key=key):
+            raise PermissionMissing
+        await store.strike_permission(tx, project_id=call.project_id, key=key, now=call.now)
+        await audit.record(tx, call, "permission.deleted", "Permission", key)
+    return Deleted()
+
+
+@get("/projects/{project_id}/access/roles", needs="access:read")
+async def list_roles(
+    call: Call, scope: Scope | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Role]:
+    """The roles of the project, newest first, and last the system roles; `scope` narrows to one of the scopes."""
+    name = f"roles|{scope or ''}"
+    before = before_id(call, name, cursor)
+    rows = await store.roles(call.db, project_id=call.project_id, scope=scope, before=before, limit=limit + 1)
+    created_at = await store.project_created_at(call.db, project_id=call.project_id)
+    rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
+    found = listed(call, name, rows[: limit + 1], limit)
+    return Listed([seen_as(Role, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    "/projects/{project_id}/access/roles",
+    needs="access:write",
+    status=201,
+    problems=(RoleExists, TooManyRoles, PermissionUndeclared),
+    example={"key": "editor", "name": "Editor", "scope": "PROJECT", "permissions": ["posts:*"]},
+)
+async def create_role(call: Call, data: NewRole) -> Role:
+    """Create a role.
+
+    The permissions of a role with the scope PROJECT hold in the project for the customers who have it; those of
+    a role with the scope ORGANIZATION hold in the organization whose member has it. With
+    `appliesToAllOrganizations`, a customer who has the role in the project has it in every organization.
+    """
+    if data.key.upper() in SYSTEM_ROLES:
+        raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
+    if await store.count_roles(call.db, project_id=call.project_id) >= ROLES_PER_PROJECT:
+        raise TooManyRoles
+    permissions = list(dict.fromkeys(data.permissions))
+    async with call.db.transaction() as tx:
+        await _require_declared(tx, call.project_id, permissions)
+        row = await store.insert_role(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            key=data.key,
+            name=data.name or data.key,
+            description=data.description,
+            scope=data.scope,
+            everywhere=data.applies_to_all_organizations,
+            permissions=permissions,
+            now=call.now,
+        )
+        if row is None:
+            raise RoleExists
+        await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=permissions)
+    return seen_as(Role, row)
+
+
+@get("/projects/{project_id}/access/roles/{key}", needs="access:read", problems=(RoleMissing,))
+async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
+    """One role by its key. `scope` only matters for the system roles, which are in both."""
+    if key in SYSTEM_ROLES:
+        created_at = await store.project_created_at(call.db, project_id=call.project_id)
+        return next(seen_as(Role, row) for row in system_roles(created_at, scope) if row.key == key)
+    row = await store.role(call.db, project_id=call.project_id, key=key)
+    if row is None:
+        raise RoleMissing
+    return seen_as(Role, row)
+
+
+@patch(
+    "/projects/{project_id}/access/roles/{key}",
+    needs="access:write",
+    problems=(RoleMissing, SystemRoleFixed, PermissionUndeclared),
+    example={"name": "Editor in chief", "permissions": ["posts:*", "authors:read"]},
+)
+async def change_role(call: Call, key: str, data: RoleChange) -> Role:
+    """Change a role for everybody who has it, from the next check on. `permissions` replaces the list."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, key)
+        call.require_match(row.updated_at)
+        permissions = row.permissions
+        if data.permissions is not UNSET:
+            permissions = list(dict.fromkeys(data.permissions))
+            await _require_declared(tx, call.project_id, permissions)
+        everywhere = data.applies_to_all_organizations
+        row = await store.change_role(
+            tx,
+            project_id=call.project_id,
+            id=row.id,
+            name=row.name if data.name is UNSET else data.name,
+            description=row.description if data.description is UNSET else data.description,
+            permissions=permissions,
+            everywhere=row.applies_to_all_organizations if everywhere is UNSET else everywhere,
+            now=call.now,
+        )
+        await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
+    return seen_as(Role, row)
+
+
+@delete("/projects/{project_id}/access/roles/{key}", needs="access:write", problems=(RoleMissing, SystemRoleFixed))
+async def delete_role(call: Call, key: str) -> Deleted:
+    """Delete a role."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, key)
+        call.require_match(row.updated_at)
+        await store.delete_role(tx, project_id=call.project_id, id=row.id)
+        await audit.record(tx, call, "role.deleted", "Role", row.key, scope=row.scope)
+    return Deleted()
+
+
+async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
+    """The keys of the roles that somebody can have in `scope`, system roles among them.
+
+    In the project these are its roles and those that apply to all organizations.
+    """
+    return {*SYSTEM_ROLES, *await store.role_keys(db, project_id=project_id, scope=scope)}
+
+
+async def require_roles(
+    tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles"
+) -> None:
+    """Hold the roles until the transaction ends, so that nobody deletes one that is being given.
+
+    Raises RoleUnknown, pointing below `path`, if somebody cannot have one of them in `scope`.
+    """
+    own = [key for key in keys if key not in SYSTEM_ROLES]
+    known = set(await store.hold_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
+    unknown = [key for key in own if key not in known]
+    if unknown:
+        message = f"There is no role {unknown[0]!r} in the scope {scope}."
+        raise RoleUnknown(message, errors=_faults(path, keys, unknown, "unknown_role"))
+
+
+async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
+    exact = [key for key in permissions if not key.endswith("*")]
+    known = set(await store.hold_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
+    unknown = [key for key in exact if key not in known]
+    if unknown:
+        message = f"The permission {unknown[0]!r} is not declared in this project."
+        raise PermissionUndeclared(
+            message, errors=_faults("/permissions", permissions, unknown, "undeclared_permission")
+        )
+
+
+def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[Fault]:
+    return [Fault(path=f"{path}/{given.index(key)}", code=code, message=f"{key!r} is unknown.") for key in wrong]
+
+
+async def _lock(tx: Transaction, call: Call, key: str) -> RoleRow:
+    if key in SYSTEM_ROLES:
+        raise SystemRoleFixed
+    row = await store.lock_role(tx, project_id=call.project_id, key=key)
+    if row is None:
+        raise RoleMissing
+    return row
