@@ -44,6 +44,37 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.count_customers() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into customer_facets as facet (project_id, verified, mfa, providers, slot, number)
+        select project_id, email_verified_at is not null, mfa_enabled_at is not null, providers,
+               pg_backend_pid() % 8, count(*)
+        from new_rows group by 1, 2, 3, 4 order by 1, 2, 3, 4
+        on conflict (project_id, verified, mfa, providers, slot) do update set number = facet.number + excluded.number;
+    elsif tg_op = 'DELETE' then
+        insert into customer_facets as facet (project_id, verified, mfa, providers, slot, number)
+        select project_id, email_verified_at is not null, mfa_enabled_at is not null, providers,
+               pg_backend_pid() % 8, -count(*)
+        from old_rows group by 1, 2, 3, 4 order by 1, 2, 3, 4
+        on conflict (project_id, verified, mfa, providers, slot) do update set number = facet.number + excluded.number;
+    else
+        insert into customer_facets as facet (project_id, verified, mfa, providers, slot, number)
+        select project_id, verified, mfa, providers, pg_backend_pid() % 8, sum(delta)
+        from (
+            select project_id, email_verified_at is not null, mfa_enabled_at is not null, providers, 1 from new_rows
+            union all
+            select project_id, email_verified_at is not null, mfa_enabled_at is not null, providers, -1 from old_rows
+        ) as change (project_id, verified, mfa, providers, delta)
+        group by 1, 2, 3, 4 having sum(delta) <> 0 order by 1, 2, 3, 4
+        on conflict (project_id, verified, mfa, providers, slot) do update set number = facet.number + excluded.number;
+    end if;
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.count_gone_sends() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -189,6 +220,171 @@ CREATE TABLE public.contents (
     body jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+
+CREATE TABLE public.customer_challenges (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    customer_id uuid,
+    identifier bytea,
+    secret_hash bytea NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    data bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.customer_facets (
+    project_id uuid NOT NULL,
+    verified boolean NOT NULL,
+    mfa boolean NOT NULL,
+    providers text[] NOT NULL,
+    slot integer NOT NULL,
+    number bigint NOT NULL
+);
+
+CREATE TABLE public.customer_failures (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    identifier bytea NOT NULL,
+    ip_address text NOT NULL,
+    failures integer NOT NULL,
+    locks integer DEFAULT 0 NOT NULL,
+    locked_until timestamp with time zone,
+    since timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.customer_identities (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    provider text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.customer_letters (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.customer_merges (
+    project_id uuid NOT NULL,
+    merged_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    merged_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.customer_passkeys (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    credential_id bytea NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    backed_up boolean NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone
+);
+
+CREATE TABLE public.customer_providers (
+    project_id uuid NOT NULL,
+    key text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    issuer text NOT NULL,
+    client_id text NOT NULL,
+    client_secret bytea,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    enabled boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.customer_recovery_codes (
+    project_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    hash bytea NOT NULL
+);
+
+CREATE TABLE public.customer_sessions (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    rotated_at timestamp with time zone,
+    methods text[] NOT NULL,
+    authenticated_at timestamp with time zone NOT NULL,
+    user_agent text NOT NULL,
+    ip_address text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    idle_expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.customer_signing_keys (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    public_key bytea NOT NULL,
+    private_key bytea NOT NULL,
+    active_at timestamp with time zone NOT NULL,
+    retired_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.customer_totp (
+    project_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    secret bytea NOT NULL,
+    confirmed_at timestamp with time zone,
+    used_step bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.customers (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    external_id text,
+    email text,
+    email_key text,
+    identifier bytea,
+    email_verified_at timestamp with time zone,
+    phone text,
+    phone_verified_at timestamp with time zone,
+    name text,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    roles text[] DEFAULT '{}'::text[] NOT NULL,
+    providers text[] DEFAULT '{}'::text[] NOT NULL,
+    password_hash text,
+    password_changed_at timestamp with time zone,
+    last_sign_in_at timestamp with time zone,
+    banned_at timestamp with time zone,
+    ban_reason text,
+    ban_expires_at timestamp with time zone,
+    mfa_enabled_at timestamp with time zone,
+    contact_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    search text GENERATED ALWAYS AS (lower(((((((COALESCE(email, ''::text) || ' '::text) || COALESCE(name, ''::text)) || ' '::text) || COALESCE(phone, ''::text)) || ' '::text) || COALESCE(external_id, ''::text)))) STORED NOT NULL,
+    CONSTRAINT customers_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255)))
+)
+WITH (fillfactor='90');
 
 CREATE TABLE public.developer_sessions (
     id uuid NOT NULL,
@@ -530,6 +726,54 @@ ALTER TABLE ONLY public.captured_messages
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.customer_challenges
+    ADD CONSTRAINT customer_challenges_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_facets
+    ADD CONSTRAINT customer_facets_pkey PRIMARY KEY (project_id, verified, mfa, providers, slot);
+
+ALTER TABLE ONLY public.customer_failures
+    ADD CONSTRAINT customer_failures_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_failures
+    ADD CONSTRAINT customer_failures_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
+
+ALTER TABLE ONLY public.customer_identities
+    ADD CONSTRAINT customer_identities_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_identities
+    ADD CONSTRAINT customer_identities_project_id_provider_issuer_subject_key UNIQUE (project_id, provider, issuer, subject);
+
+ALTER TABLE ONLY public.customer_letters
+    ADD CONSTRAINT customer_letters_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_merges
+    ADD CONSTRAINT customer_merges_pkey PRIMARY KEY (project_id, merged_id);
+
+ALTER TABLE ONLY public.customer_passkeys
+    ADD CONSTRAINT customer_passkeys_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_passkeys
+    ADD CONSTRAINT customer_passkeys_project_id_credential_id_key UNIQUE (project_id, credential_id);
+
+ALTER TABLE ONLY public.customer_providers
+    ADD CONSTRAINT customer_providers_pkey PRIMARY KEY (project_id, key);
+
+ALTER TABLE ONLY public.customer_recovery_codes
+    ADD CONSTRAINT customer_recovery_codes_pkey PRIMARY KEY (project_id, customer_id, hash);
+
+ALTER TABLE ONLY public.customer_sessions
+    ADD CONSTRAINT customer_sessions_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_signing_keys
+    ADD CONSTRAINT customer_signing_keys_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_totp
+    ADD CONSTRAINT customer_totp_pkey PRIMARY KEY (project_id, customer_id);
+
+ALTER TABLE ONLY public.customers
+    ADD CONSTRAINT customers_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_access_hash_key UNIQUE (access_hash);
 
@@ -616,6 +860,42 @@ CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (proj
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
+CREATE INDEX customer_challenges_customer ON public.customer_challenges USING btree (project_id, customer_id, purpose);
+
+CREATE INDEX customer_challenges_due ON public.customer_challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX customer_challenges_identifier ON public.customer_challenges USING btree (project_id, identifier, purpose);
+
+CREATE INDEX customer_failures_due ON public.customer_failures USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX customer_failures_locked ON public.customer_failures USING btree (project_id, locked_until) WHERE (locked_until IS NOT NULL);
+
+CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);
+
+CREATE INDEX customer_letters_customer ON public.customer_letters USING btree (project_id, customer_id);
+
+CREATE INDEX customer_letters_due ON public.customer_letters USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX customer_merges_customer ON public.customer_merges USING btree (project_id, customer_id);
+
+CREATE INDEX customer_passkeys_customer ON public.customer_passkeys USING btree (project_id, customer_id);
+
+CREATE INDEX customer_sessions_customer ON public.customer_sessions USING btree (project_id, customer_id, id);
+
+CREATE INDEX customer_sessions_due ON public.customer_sessions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX customers_banned ON public.customers USING btree (project_id, id) WHERE (banned_at IS NOT NULL);
+
+CREATE UNIQUE INDEX customers_email ON public.customers USING btree (project_id, email_key text_pattern_ops);
+
+CREATE UNIQUE INDEX customers_external ON public.customers USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
+
+CREATE INDEX customers_identifier ON public.customers USING btree (project_id, identifier);
+
+CREATE INDEX customers_providers ON public.customers USING gin (project_id, providers);
+
+CREATE INDEX customers_search ON public.customers USING gin (project_id, search public.gin_trgm_ops);
+
 CREATE INDEX developer_sessions_developer ON public.developer_sessions USING btree (developer_id);
 
 CREATE INDEX developer_sessions_previous ON public.developer_sessions USING btree (previous_refresh_hash) WHERE (previous_refresh_hash IS NOT NULL);
@@ -658,6 +938,12 @@ CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (p
 
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE TRIGGER customers_change AFTER UPDATE ON public.customers REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
+
+CREATE TRIGGER customers_come AFTER INSERT ON public.customers REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
+
+CREATE TRIGGER customers_go AFTER DELETE ON public.customers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
+
 CREATE TRIGGER sends_counted_changed AFTER UPDATE ON public.sends REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_changed_sends();
 
 CREATE TRIGGER sends_counted_gone AFTER DELETE ON public.sends REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_gone_sends();
@@ -681,6 +967,39 @@ ALTER TABLE ONLY public.blocklist_watches
 
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.customer_challenges
+    ADD CONSTRAINT customer_challenges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_identities
+    ADD CONSTRAINT customer_identities_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_letters
+    ADD CONSTRAINT customer_letters_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_merges
+    ADD CONSTRAINT customer_merges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_passkeys
+    ADD CONSTRAINT customer_passkeys_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_providers
+    ADD CONSTRAINT customer_providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.customer_recovery_codes
+    ADD CONSTRAINT customer_recovery_codes_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_sessions
+    ADD CONSTRAINT customer_sessions_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_signing_keys
+    ADD CONSTRAINT customer_signing_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.customer_totp
+    ADD CONSTRAINT customer_totp_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customers
+    ADD CONSTRAINT customers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;

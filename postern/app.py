@@ -9,6 +9,9 @@ from litestar.types import ASGIApp
 
 import postern.access.operations
 import postern.accounts.operations
+import postern.customers.end_users
+import postern.customers.operations
+import postern.customers.sessions
 import postern.domains.operations
 import postern.domains.work
 import postern.emails.operations
@@ -19,6 +22,7 @@ import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
 from postern.accounts.operations import read_token
+from postern.customers.sessions import read_customer_token
 from postern.emails.work import SENDS
 from postern.events.operations import Reaction, react_with
 from postern.kernel.credentials import ReadCredential
@@ -35,6 +39,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.domains.operations),
     *operations_of(postern.webhooks.operations),
     *operations_of(postern.emails.operations, postern.emails.suppressions),
+    *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
 ]
 """Every operation of the API."""
 
@@ -53,6 +58,7 @@ REACTIONS: list[Reaction] = [
 READERS: Sequence[ReadCredential] = (
     read_key,
     read_token,
+    read_customer_token,
 )
 """Who can read a bearer token, in the order they are asked."""
 

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from postern.audit import store
 from postern.audit.model import GENESIS, AuditEntry, ChainedEntry, details_digest, entry_hash
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Database, Jsonb, Transaction
+from postern.kernel.database import Database, Jsonb, Queries, Transaction
 from postern.kernel.pages import Page, offset_of, page_of
 from postern.kernel.values import Record, new_id, to_plain
 
@@ -64,12 +65,25 @@ async def record(
 
 async def of_target(call: Call, target_id: UUID, page: int, limit: int) -> Page[AuditEntry]:
     """What was done to one record of the project, newest first."""
-    offset = offset_of(page, limit)
-    total = await store.count_of_target(call.db, chain_id=call.project_id, target_id=str(target_id))
-    rows = await store.of_target(
-        call.db, chain_id=call.project_id, target_id=str(target_id), limit=limit, offset=offset
-    )
+    return await of_targets(call, [target_id], page, limit)
+
+
+async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int) -> Page[AuditEntry]:
+    """What was done to several records that became one, newest first."""
+    offset, names = offset_of(page, limit), [str(target_id) for target_id in target_ids]
+    total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=names)
+    rows = await store.of_targets(call.db, chain_id=call.project_id, target_ids=names, limit=limit, offset=offset)
     return page_of(rows, total, page, limit)
+
+
+async def entries_before(
+    db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
+) -> list[AuditEntry]:
+    """What was done to some records up to a point, newest first."""
+    names = [str(target_id) for target_id in target_ids]
+    return await store.entries_before(
+        db, chain_id=project_id, target_ids=names, before=before, before_id=before_id, limit=limit
+    )
 
 
 async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:

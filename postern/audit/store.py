@@ -56,14 +56,35 @@ async def append(
 
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
-    where chain_id = %(chain_id)s and target_id = %(target_id)s
+    where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
     order by seq desc limit %(limit)s offset %(offset)s
 """)
-async def of_target(db: Queries, *, chain_id: UUID, target_id: str, limit: int, offset: int) -> list[AuditEntry]: ...
+async def of_targets(
+    db: Queries, *, chain_id: UUID, target_ids: list[str], limit: int, offset: int
+) -> list[AuditEntry]: ...
 
 
-@statement("select count(*)::int from audit_log where chain_id = %(chain_id)s and target_id = %(target_id)s")
-async def count_of_target(db: Queries, *, chain_id: UUID, target_id: str) -> int: ...
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
+    where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+      and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def entries_before(
+    db: Queries,
+    *,
+    chain_id: UUID,
+    target_ids: list[str],
+    before: Moment | None,
+    before_id: UUID | None,
+    limit: int,
+) -> list[AuditEntry]: ...
+
+
+@statement("""
+    select count(*)::int from audit_log where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+""")
+async def count_of_targets(db: Queries, *, chain_id: UUID, target_ids: list[str]) -> int: ...
 
 
 @rows_of("select * from audit_log where chain_id = %(chain_id)s order by seq")

@@ -1,0 +1,624 @@
+"""What a project does with its customers."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from postern.audit import operations as audit
+from postern.audit.model import AuditEntry
+from postern.customers import history, proof_store, rules, session_store, store
+from postern.customers.hashes import check_hash
+from postern.customers.model import (
+    ROLES_LIMIT,
+    SESSIONS_LIMIT,
+    Ban,
+    Customer,
+    CustomerBanned,
+    CustomerEvent,
+    CustomerImport,
+    CustomerMissing,
+    CustomerStats,
+    EmailTaken,
+    ExternalIdTaken,
+    HashRefused,
+    Identity,
+    Imported,
+    ImportFault,
+    Link,
+    Linked,
+    MetadataChange,
+    MetadataTooLarge,
+    NewCustomer,
+    PasswordCommon,
+    Person,
+    RolesChange,
+    RoleUnknown,
+    SessionMissing,
+    TimelineEntry,
+    TooManyRoles,
+)
+from postern.customers.passwords import require_uncommon
+from postern.customers.sessions import end_session, end_sessions, session_view
+from postern.events import history as past
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb, Queries, Transaction
+from postern.kernel.http import Answer, get, patch, post, put
+from postern.kernel.http import delete as delete_
+from postern.kernel.pages import (
+    Cursor,
+    Feed,
+    ListLimit,
+    Page,
+    PageLimit,
+    PageNumber,
+    csv_stream,
+    offset_of,
+    page_of,
+)
+from postern.kernel.passwords import hash_password
+from postern.kernel.problems import Invalid, Problem
+from postern.kernel.secrets import Secrets
+from postern.kernel.values import as_id, new_id
+
+CSV_HEADER = (
+    *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
+    *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
+)
+ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
+
+
+@get("/projects/{project_id}/customers", needs="customers:read")
+async def list_customers(
+    call: Call,
+    q: str | None = None,
+    status: str | None = None,
+    provider: str | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+) -> Page[Customer]:
+    """The project's customers, newest first.
+
+    `q` finds part of an address, name, phone number or external identifier, or a whole id; one or two characters
+    find beginnings of addresses. `status` is `active`, `banned`, `verified`, `unverified`, `mfa` or `locked`,
+    `provider` one like `PASSWORD` or `GOOGLE`.
+    """
+    offset = offset_of(page, limit)
+    status, provider = rules.check_status(status), rules.check_provider(provider)
+    where = rules.condition(q, status, provider, call.now)
+    total = await _count(call, q, status, provider)
+    rows = await store.found(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+    return page_of(await shown(call, rows), total, page, limit)
+
+
+@post(
+    "/projects/{project_id}/customers",
+    needs="customers:write",
+    status=201,
+    problems=[EmailTaken, ExternalIdTaken, RoleUnknown, PasswordCommon, HashRefused, MetadataTooLarge],
+    example=ADA,
+)
+async def create_customer(call: Call, data: NewCustomer) -> Customer:
+    """Create a customer.
+
+    `passwordHash` takes a hash of another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string); it
+    is replaced by one of ours when its owner signs in.
+    """
+    password_hash = await _password_hash(data)
+    async with call.db.transaction() as tx:
+        person = await add_person(tx, call, data, password_hash)
+        await audit.record(tx, call, "customer.created", "Customer", person.id)
+    return await show(call, person)
+
+
+@post(
+    "/projects/{project_id}/customers/import",
+    needs="customers:write",
+    body_limit=16_777_216,
+    problems=[RoleUnknown],
+    example={"customers": [ADA]},
+)
+async def import_customers(call: Call, data: CustomerImport) -> Imported:
+    """Import up to 1,000 customers at once. Addresses that are taken are skipped; faults name the place in the list."""
+    created, skipped = 0, 0
+    faults: list[ImportFault] = []
+    hashes: list[str | None] = []
+    for index, each in enumerate(data.customers):
+        try:
+            hashes.append(await _password_hash(each))
+        except Problem as problem:
+            hashes.append(None)
+            faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+    bad = {fault.index for fault in faults}
+    async with call.db.transaction() as tx:
+        for index, each in enumerate(data.customers):
+            if index in bad:
+                continue
+            try:
+                await add_person(tx, call, each, hashes[index])
+                created += 1
+            except (EmailTaken, ExternalIdTaken):
+                skipped += 1
+            except Problem as problem:
+                faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+        await audit.record(tx, call, "customers.imported", "Project", call.project_id, created=created)
+    return Imported(created=created, skipped=skipped, failed=len(faults), faults=faults)
+
+
+@get("/projects/{project_id}/customers/stats", needs="customers:read")
+async def get_customer_stats(call: Call) -> CustomerStats:
+    """How many customers there are, and how many are verified, banned, and protected by a second factor."""
+    return await store.stats(call.db, project_id=call.project_id, now=call.now)
+
+
+@get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"])
+async def export_customers(
+    call: Call, q: str | None = None, status: str | None = None, provider: str | None = None
+) -> Answer:
+    """All customers as CSV, newest first; takes the filters of the list."""
+    where = rules.condition(q, rules.check_status(status), rules.check_provider(provider), call.now)
+
+    async def rows() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.exported(tx, project_id=call.project_id, where=where):
+                lapsed = row.ban_expires_at is not None and row.ban_expires_at <= call.now
+                yield (
+                    *(row.id, row.email, row.email_verified_at, row.phone, row.name, row.external_id),
+                    *(" ".join(row.roles), " ".join(row.providers), row.last_sign_in_at),
+                    *(None if lapsed else row.banned_at, row.mfa_enabled_at, row.metadata, row.created_at),
+                )
+
+    return Answer(
+        csv_stream(CSV_HEADER, rows()),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="customers.csv"'},
+    )
+
+
+@get("/projects/{project_id}/customers/{id}", needs="customers:read", problems=[CustomerMissing])
+async def get_customer(call: Call, id: UUID) -> Customer:
+    """One customer with identities and live sessions."""
+    return await show(call, await require_person(call.db, call.project_id, id))
+
+
+@delete_("/projects/{project_id}/customers/{id}", needs="customers:write", problems=[CustomerMissing])
+async def delete_customer(call: Call, id: UUID) -> Customer:
+    """Erase a customer; answers the record as it was.
+
+    The row and everything personal goes: identities, sessions, passkeys, mails to the address, the contact that was
+    made from it. Events keep type and time, with `erasedAt` set and their data emptied; the audit log keeps who did
+    what, without details, and its chain still verifies.
+    """
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        view = await show(call, person, tx)
+        await history.erase(tx, call, person)
+        await audit.record(tx, call, "customer.deleted", "Customer", id)
+    return view
+
+
+@get("/projects/{project_id}/customers/{id}/timeline", needs="customers:read", problems=[CustomerMissing])
+async def get_customer_timeline(
+    call: Call, id: UUID, limit: ListLimit = 50, cursor: Cursor | None = None
+) -> Feed[TimelineEntry]:
+    """One feed of what happened to a customer, newest first: events, mails, sessions and changes by developers."""
+    return await history.timeline(call, await require_person(call.db, call.project_id, id), limit, cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/events", needs="customers:read", problems=[CustomerMissing])
+async def list_customer_events(
+    call: Call, id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
+) -> Feed[CustomerEvent]:
+    """What happened to a customer, newest first. Of an erased customer, type and time are left."""
+    return await history.events_of(call, id, limit, cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/audit-log", needs="customers:read", problems=[CustomerMissing])
+async def list_customer_audit_log(
+    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25
+) -> Page[AuditEntry]:
+    """What developers and keys did to a customer, newest first."""
+    await require_person(call.db, call.project_id, id)
+    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=id)
+    return await audit.of_targets(call, [id, *merged], page, limit)
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/ban",
+    needs="customers:write",
+    problems=[CustomerMissing],
+    example={"reason": "Card fraud", "expiresAt": "2030-01-01T00:00:00Z"},
+)
+async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Customer:
+    """Ban a customer: all sessions end now, and signing in is refused until `expiresAt` or `unban`."""
+    ban = data or Ban()
+    if ban.expires_at is not None and ban.expires_at <= call.now:
+        raise Invalid.at("/expiresAt", "This moment has passed.")
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        already = person.banned_at if person.is_banned(call.now) else None
+        person = await store.set_ban(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            banned_at=already or call.now,
+            reason=ban.reason,
+            expires_at=ban.expires_at,
+            now=call.now,
+        )
+        await end_sessions(tx, call, id)
+        await events.record(tx, call, "customer.banned", id, reason=ban.reason)
+        await audit.record(tx, call, "customer.banned", "Customer", id, reason=ban.reason)
+    return await show(call, person)
+
+
+@post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
+async def unban_customer(call: Call, id: UUID) -> Customer:
+    """Lift a ban. Sessions that it ended stay ended. Lifting none changes nothing."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        if person.banned_at is not None:
+            person = await store.set_ban(
+                tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
+            )
+            await events.record(tx, call, "customer.unbanned", id)
+            await audit.record(tx, call, "customer.unbanned", "Customer", id)
+    return await show(call, person)
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/sessions/{session_id}/revoke",
+    needs="customers:write",
+    problems=[CustomerMissing, SessionMissing],
+)
+async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> None:
+    """End one session: its tokens are refused from the next request on."""
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, id)
+        await end_session(tx, call, id, session_id)
+        await audit.record(tx, call, "customer.session_revoked", "Customer", id, session_id=str(session_id))
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/sessions/revoke-all",
+    needs="customers:write",
+    problems=[CustomerMissing],
+)
+async def revoke_customer_sessions(call: Call, id: UUID) -> None:
+    """End all sessions of a customer, also sign-ins that are half done."""
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, id)
+        ended = await end_sessions(tx, call, id)
+        await audit.record(tx, call, "customer.sessions_revoked", "Customer", id, sessions=ended)
+
+
+@post("/projects/{project_id}/customers/{id}/mfa/reset", needs="customers:write", problems=[CustomerMissing])
+async def reset_customer_mfa(call: Call, id: UUID) -> None:
+    """Take away the second factor and its recovery codes, for somebody who lost both."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        await drop_mfa(tx, call, person)
+        await events.record(tx, call, "customer.mfa_reset", id)
+        await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}/metadata",
+    needs="customers:write",
+    problems=[CustomerMissing, MetadataTooLarge],
+    example={"metadata": {"plan": "pro", "trial": None}},
+)
+async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
+    """Merge into a customer's metadata at the top level; null removes a key. At most 16 kB in all."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        merged = rules.merged_metadata(person.metadata, data.metadata)
+        person = await store.set_metadata(tx, project_id=call.project_id, id=id, metadata=Jsonb(merged), now=call.now)
+        keys = sorted(data.metadata)[:100]
+        await events.record(tx, call, "customer.metadata_updated", id, keys=keys)
+        await audit.record(tx, call, "customer.metadata_updated", "Customer", id, keys=keys)
+    return await show(call, person)
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}/roles",
+    needs="customers:write",
+    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    example={"roles": ["MEMBER"]},
+)
+async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
+    """Give a customer more roles; those there are stay. Roles exist in project scope."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        person = await _give_roles(tx, call, person, [*person.roles, *data.roles])
+    return await show(call, person)
+
+
+@put(
+    "/projects/{project_id}/customers/{id}/roles",
+    needs="customers:write",
+    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    example={"roles": ["ADMIN"]},
+)
+async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
+    """Give a customer exactly these roles."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        person = await _give_roles(tx, call, person, data.roles)
+    return await show(call, person)
+
+
+@post(
+    "/projects/{project_id}/customers/link",
+    needs="customers:write",
+    problems=[CustomerMissing, CustomerBanned],
+    example={"customerId": "01990000-0000-7000-8000-000000000000", "externalUserId": "user-42"},
+)
+async def link_customer(call: Call, data: Link) -> Linked:
+    """Give a customer the identifier it has in your own system.
+
+    If another customer holds that identifier, it is merged into this one in the same transaction: its accounts at
+    providers, passkeys, memberships and events move, its sessions end, its row goes, and `mergedCustomerId` names
+    it. Passwords and second factors stay those of `customerId`.
+    """
+    survivor_id = as_id(data.customer_id)
+    async with call.db.transaction() as tx:
+        held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
+        # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
+        both = sorted({survivor_id, held.id if held else survivor_id})
+        locked = {each: await lock_person(tx, call, each) for each in both}
+        survivor = locked[survivor_id]
+        loser = locked[held.id] if held is not None and held.id != survivor_id else None
+        if loser is not None and loser.external_id != data.external_user_id:
+            loser = None
+        if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
+            raise CustomerBanned
+        if loser is not None:
+            survivor = await _merge(tx, call, survivor, loser)
+        survivor = await store.set_profile(
+            tx,
+            project_id=call.project_id,
+            id=survivor.id,
+            name=survivor.name,
+            phone=survivor.phone,
+            external_id=data.external_user_id,
+            now=call.now,
+        )
+        merged = None if loser is None else str(loser.id)
+        if loser is None:
+            await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
+        await audit.record(tx, call, "customer.linked", "Customer", survivor.id, merged_customer_id=merged)
+    return Linked(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
+
+
+# What other operations of this feature and the features above it use.
+
+
+async def require_person(db: Queries, project_id: UUID, id: UUID) -> Person:
+    """A customer's row. Raises CustomerMissing."""
+    person = await store.person(db, project_id=project_id, id=id)
+    if person is None:
+        raise CustomerMissing
+    return person
+
+
+async def lock_person(tx: Transaction, call: Call, id: UUID) -> Person:
+    """A customer's row, locked. Raises CustomerMissing."""
+    person = await store.lock(tx, project_id=call.project_id, id=id)
+    if person is None:
+        raise CustomerMissing
+    return person
+
+
+async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
+    """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
+    spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
+    await require_roles(tx, call.project_id, data.roles)
+    person = await store.insert(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        external_id=data.external_user_id,
+        email=spec,
+        email_key=key,
+        identifier=identifier_of(call.world.secrets, call.project_id, key) if key else None,
+        email_verified_at=call.now if data.email_verified and spec else None,
+        phone=data.phone,
+        name=data.name,
+        metadata=Jsonb(rules.merged_metadata({}, data.metadata)),
+        roles=list(dict.fromkeys(data.roles)),
+        password_hash=password_hash,
+        now=call.now,
+    )
+    if person is None:
+        taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
+        raise EmailTaken if taken else ExternalIdTaken
+    if password_hash is not None:
+        person = await know(tx, call, person, "PASSWORD")
+    await events.record(tx, call, "customer.signed_up", person.id, method="API")
+    return person
+
+
+async def know(
+    tx: Transaction, call: Call, person: Person, provider: str, issuer: str = "local", subject: str | None = None
+) -> Person:
+    """Note one more way a customer is known."""
+    added = await store.insert_identity(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=person.id,
+        provider=provider,
+        issuer=issuer,
+        subject=subject or str(person.id),
+        now=call.now,
+    )
+    if not added:
+        return person
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+    return await require_person(tx, call.project_id, person.id)
+
+
+async def require_roles(db: Queries, project_id: UUID, roles: list[str]) -> None:
+    """Raises RoleUnknown naming the first role that does not exist in project scope."""
+    for role in roles:
+        if role not in ("OWNER", "ADMIN", "MEMBER"):
+            raise RoleUnknown(f"There is no role `{role[:64]}` in project scope.")
+
+
+async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
+    """Take away second factor and recovery codes, and sign-ins that wait for them."""
+    await proof_store.drop_totp(tx, project_id=call.project_id, customer_id=person.id)
+    await proof_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=person.id)
+    await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose="MFA")
+    return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
+
+
+def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
+    """What failures at an address are counted under: a keyed hash, so that it names nobody."""
+    return secrets.digest("customer-identifier", f"{project_id}|{rules.family_of(email_key)}")
+
+
+async def show(call: Call, person: Person, db: Queries | None = None) -> Customer:
+    """A customer as developers see it."""
+    return (await shown(call, [person], db))[0]
+
+
+async def shown(call: Call, people: list[Person], db: Queries | None = None) -> list[Customer]:
+    """Customers as developers see them, with identities, live sessions and failed attempts."""
+    db = db or call.db
+    ids = [person.id for person in people]
+    if not ids:
+        return []
+    identities = await store.identities(db, project_id=call.project_id, customer_ids=ids)
+    sessions = await session_store.live(
+        db, project_id=call.project_id, customer_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
+    )
+    identifiers = [person.identifier for person in people if person.identifier is not None]
+    failures = {
+        row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
+    }
+    views: list[Customer] = []
+    for person in people:
+        failed = failures.get(person.identifier or b"")
+        until = failed.locked_until if failed else None
+        banned = person.is_banned(call.now)
+        views.append(
+            Customer(
+                id=person.id,
+                project_id=person.project_id,
+                external_user_id=person.external_id,
+                email=person.email,
+                email_verified_at=person.email_verified_at,
+                phone=person.phone,
+                phone_verified_at=person.phone_verified_at,
+                name=person.name,
+                metadata=person.metadata,
+                roles=person.roles,
+                last_sign_in_at=person.last_sign_in_at,
+                banned_at=person.banned_at if banned else None,
+                ban_reason=person.ban_reason if banned else None,
+                ban_expires_at=person.ban_expires_at if banned else None,
+                mfa_enabled_at=person.mfa_enabled_at,
+                failed_sign_in_attempts=failed.failures if failed else 0,
+                sign_in_locked_until=until if until and until > call.now else None,
+                identities=[
+                    Identity(provider=each.provider, created_at=each.created_at)
+                    for each in identities
+                    if each.customer_id == person.id
+                ],
+                sessions=[session_view(each) for each in sessions if each.customer_id == person.id],
+                created_at=person.created_at,
+                updated_at=person.updated_at,
+            )
+        )
+    return views
+
+
+async def _count(call: Call, q: str | None, status: str | None, provider: str | None) -> int:
+    """How many customers a filter finds: from the kept numbers where they know, by counting otherwise."""
+    if q or status in ("banned", "locked"):
+        where = rules.condition(q, status, provider, call.now)
+        return await store.count_found(call.db, project_id=call.project_id, where=where)
+    kept = await store.count_facets(
+        call.db,
+        project_id=call.project_id,
+        verified={"verified": True, "unverified": False}.get(status or ""),
+        mfa=True if status == "mfa" else None,
+        provider=provider,
+    )
+    if status == "active":
+        where = rules.condition(None, "banned", provider, call.now)
+        kept -= await store.count_found(call.db, project_id=call.project_id, where=where)
+    return kept
+
+
+async def _password_hash(data: NewCustomer) -> str | None:
+    """The hash to keep of a customer to create. Raises Invalid, PasswordCommon, HashRefused."""
+    if data.password is not None and data.password_hash is not None:
+        raise Invalid.at("/passwordHash", "Send `password` or `passwordHash`, not both.")
+    if data.email is None and (data.password is not None or data.password_hash is not None):
+        raise Invalid.at("/email", "A password needs an address to sign in with.", "required")
+    if data.password_hash is not None:
+        return check_hash(data.password_hash)
+    if data.password is None:
+        return None
+    require_uncommon(data.password)
+    return await hash_password(data.password)
+
+
+async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[str]) -> Person:
+    call.require_match(person.updated_at)
+    wanted = list(dict.fromkeys(roles))
+    if len(wanted) > ROLES_LIMIT:
+        raise TooManyRoles
+    await require_roles(tx, call.project_id, [role for role in wanted if role not in person.roles])
+    if wanted == person.roles:
+        return person
+    person = await store.set_roles(tx, project_id=call.project_id, id=person.id, roles=wanted, now=call.now)
+    await events.record(tx, call, "customer.roles_updated", person.id, roles=wanted)
+    await audit.record(tx, call, "customer.roles_updated", "Customer", person.id, roles=wanted)
+    return person
+
+
+async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
+    """Move what `loser` has to `survivor` and let its row go. The address that is verified stays; ours if both are."""
+    project_id = call.project_id
+    await end_sessions(tx, call, loser.id)
+    await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
+    await past.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
+    metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
+    roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
+    # Who reacts moves what it keeps about the other one, so both rows are still there.
+    await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
+    await store.delete(tx, project_id=project_id, id=loser.id)
+    if loser.email_verified_at is not None and survivor.email_verified_at is None:
+        survivor = await store.set_email(
+            tx,
+            project_id=project_id,
+            id=survivor.id,
+            email=loser.email,
+            email_key=loser.email_key,
+            identifier=loser.identifier,
+            verified_at=loser.email_verified_at,
+            now=call.now,
+        )
+    await store.set_metadata(tx, project_id=project_id, id=survivor.id, metadata=Jsonb(metadata), now=call.now)
+    await store.set_roles(tx, project_id=project_id, id=survivor.id, roles=roles, now=call.now)
+    if await proof_store.passkeys(tx, project_id=project_id, customer_id=survivor.id):
+        await know(tx, call, survivor, "PASSKEY")
+    await store.list_providers(tx, project_id=project_id, id=survivor.id)
+    return await store.set_profile(
+        tx,
+        project_id=project_id,
+        id=survivor.id,
+        name=survivor.name or loser.name,
+        phone=survivor.phone or loser.phone,
+        external_id=survivor.external_id,
+        now=call.now,
+    )

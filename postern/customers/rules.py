@@ -1,0 +1,104 @@
+"""Decisions about customers that need no database."""
+
+import re
+from typing import Any
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.customers.model import (
+    LOCAL_PROVIDERS,
+    METADATA_LIMIT,
+    STATUSES,
+    MetadataTooLarge,
+)
+from postern.kernel.clock import Moment
+from postern.kernel.problems import Invalid
+from postern.kernel.values import NO_ID, as_id
+from postern.mail.address import AddressInvalid, parse_address
+
+PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
+TRIGRAM = 3
+"""Shorter searches have no trigram to look up; they match beginnings of addresses instead."""
+
+
+def read_email(text: str, path: str = "/email") -> tuple[str, str]:
+    """An address as it is kept, and the key it is unique by. Raises Invalid at `path`."""
+    try:
+        address = parse_address(text)
+    except AddressInvalid as error:
+        raise Invalid.at(path, error.detail, "invalid_address") from None
+    if address.name:
+        raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
+    return address.spec, f"{address.local.casefold()}@{address.domain}"
+
+
+def family_of(email_key: str) -> str:
+    """The address that failures count under: `ada+1@…` and `ada@…` share their guesses."""
+    local, _, domain = email_key.rpartition("@")
+    return f"{local.partition('+')[0] or local}@{domain}"
+
+
+def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Merge at the top level; null removes. Raises MetadataTooLarge."""
+    merged = {key: value for key, value in {**before, **change}.items() if value is not None}
+    if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
+        raise MetadataTooLarge
+    return merged
+
+
+def check_status(status: str | None) -> str | None:
+    """The status asked for; empty means any. Raises Invalid naming those there are."""
+    if not status:
+        return None
+    if status.lower() not in STATUSES:
+        raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
+    return status.lower()
+
+
+def check_provider(provider: str | None) -> str | None:
+    """The provider asked for; empty means any. Raises Invalid."""
+    if not provider:
+        return None
+    if not PROVIDER.match(provider.upper()):
+        raise Invalid.at("query/provider", f"A provider is written like {LOCAL_PROVIDERS[0]} or GOOGLE.")
+    return provider.upper()
+
+
+def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
+    """The SQL of a filter over `customers c`."""
+    parts: list[Composable] = [SQL("true")]
+    if q:
+        parts.append(_matches(q))
+    if status:
+        parts.append(_has_status(status, now))
+    if provider:
+        parts.append(SQL("c.providers @> array[{}]::text[]").format(Literal(provider)))
+    return SQL(" and ").join(parts)
+
+
+def _matches(q: str) -> Composable:
+    if (found := as_id(q.strip())) != NO_ID:
+        return SQL("c.id = {}").format(Literal(found))
+    text = q.strip().lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    # A percent sign in a composed statement is doubled, because psycopg reads it for placeholders.
+    text = text.replace("%", "%%")
+    if len(q.strip()) < TRIGRAM:
+        return SQL("c.email_key like {}").format(Literal(text + "%%"))
+    return SQL("c.search like {}").format(Literal(f"%%{text}%%"))
+
+
+def _has_status(status: str, now: Moment) -> Composable:
+    banned = SQL("(c.banned_at is not null and (c.ban_expires_at is null or c.ban_expires_at > {}))")
+    by_status: dict[str, Composable] = {
+        "banned": banned.format(Literal(now)),
+        "active": SQL("not ") + banned.format(Literal(now)),
+        "verified": SQL("c.email_verified_at is not null"),
+        "unverified": SQL("c.email_verified_at is null"),
+        "mfa": SQL("c.mfa_enabled_at is not null"),
+        "locked": SQL(
+            "c.identifier in (select f.identifier from customer_failures f"
+            " where f.project_id = c.project_id and f.locked_until > {})"
+        ).format(Literal(now)),
+    }
+    return by_status[status]

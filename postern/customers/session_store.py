@@ -1,0 +1,236 @@
+"""SQL of sessions and the keys that sign their tokens."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class SessionRow(Record):
+    """A session as it lies in the database."""
+
+    project_id: UUID
+    id: UUID
+    customer_id: UUID
+    generation: int
+    rotated_at: Moment | None
+    methods: list[str]
+    authenticated_at: Moment
+    user_agent: str
+    ip_address: str
+    created_at: Moment
+    last_used_at: Moment
+    expires_at: Moment
+    idle_expires_at: Moment
+    revoked_at: Moment | None
+
+    def is_live(self, now: Moment) -> bool:
+        return self.revoked_at is None and self.expires_at > now and self.idle_expires_at > now
+
+
+class Renewed(Record):
+    """What new tokens of a session need to say."""
+
+    id: UUID
+    customer_id: UUID
+    generation: int
+    methods: list[str]
+    authenticated_at: Moment
+    expires_at: Moment
+    idle_expires_at: Moment
+    roles: list[str]
+    email: str | None
+    email_verified: bool
+
+
+class Bearer(Record):
+    """What admitting a customer's token needs to know, in one row."""
+
+    customer_id: UUID
+    email: str | None
+    authenticated_at: Moment
+
+
+class KnownDevice(Record):
+    """Whether a customer was seen with this kind of device, or at all."""
+
+    known: bool
+    any: bool
+
+
+class SigningKey(Record):
+    """A key pair that signs a project's tokens."""
+
+    id: UUID
+    public_key: bytes
+    private_key: bytes
+    active_at: Moment
+    retired_at: Moment | None
+
+
+@statement("""
+    insert into customer_sessions (project_id, id, customer_id, methods, authenticated_at, user_agent, ip_address,
+                                   created_at, last_used_at, expires_at, idle_expires_at, due_at)
+    values (%(project_id)s, %(id)s, %(customer_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s,
+            %(now)s, %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s)
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    methods: list[str],
+    user_agent: str,
+    ip_address: str,
+    now: Moment,
+    expires_at: Moment,
+    idle_expires_at: Moment,
+) -> SessionRow: ...
+
+
+# One statement renews a session where everything is in order; whoever finds no row looks for the reason.
+@statement("""
+    update customer_sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
+        idle_expires_at = least(%(idle_expires_at)s, s.expires_at)
+    from customers c
+    where s.project_id = %(project_id)s and s.id = %(id)s and s.generation = %(generation)s
+      and s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+      and c.project_id = s.project_id and c.id = s.customer_id
+      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+    returning s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at, s.idle_expires_at,
+        c.roles, c.email, c.email_verified_at is not null as email_verified
+""")
+async def renew(
+    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, idle_expires_at: Moment
+) -> Renewed | None: ...
+
+
+@statement("""
+    select s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at, s.idle_expires_at,
+           c.roles, c.email, c.email_verified_at is not null as email_verified
+    from customer_sessions s join customers c on c.project_id = s.project_id and c.id = s.customer_id
+    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
+      and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and s.generation = %(generation)s + 1 and s.rotated_at >= %(grace)s
+""")
+async def again(
+    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, grace: Moment
+) -> Renewed | None: ...
+
+
+@statement("""
+    select c.id as customer_id, c.email, s.authenticated_at
+    from customer_sessions s join customers c on c.project_id = s.project_id and c.id = s.customer_id
+    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
+      and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and exists (select from customer_signing_keys k where k.project_id = s.project_id and k.id = %(key_id)s
+                  and (k.retired_at is null or k.retired_at > %(now)s))
+""")
+async def bearer(db: Queries, *, project_id: UUID, id: UUID, key_id: UUID, now: Moment) -> Bearer | None: ...
+
+
+@statement("select * from customer_sessions where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
+
+
+@statement("""
+    select * from customer_sessions
+    where project_id = %(project_id)s and customer_id = any (%(customer_ids)s) and revoked_at is null
+      and expires_at > %(now)s and idle_expires_at > %(now)s
+    order by id desc limit %(limit)s
+""")
+async def live(
+    db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment, limit: int
+) -> list[SessionRow]: ...
+
+
+@statement("""
+    select * from customer_sessions where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def of_customer(
+    db: Queries, *, project_id: UUID, customer_id: UUID, before: Moment | None, before_id: UUID | None, limit: int
+) -> list[SessionRow]: ...
+
+
+@statement("""
+    select exists (select from customer_sessions where project_id = %(project_id)s
+                   and customer_id = %(customer_id)s and user_agent = %(user_agent)s) as known,
+           exists (select from customer_sessions where project_id = %(project_id)s
+                   and customer_id = %(customer_id)s) as any
+""")
+async def is_known_device(db: Queries, *, project_id: UUID, customer_id: UUID, user_agent: str) -> KnownDevice: ...
+
+
+@statement("""
+    update customer_sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and id = %(id)s and revoked_at is null
+""")
+async def revoke(db: Queries, *, project_id: UUID, customer_id: UUID, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    update customer_sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and revoked_at is null
+      and (%(but)s::uuid is null or id <> %(but)s)
+    returning id
+""")
+async def revoke_all(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, but: UUID | None, now: Moment
+) -> list[UUID]: ...
+
+
+@statement("""
+    update customer_sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and revoked_at is null and id in (
+        select id from customer_sessions where project_id = %(project_id)s and customer_id = %(customer_id)s
+          and revoked_at is null order by id desc offset %(keep)s)
+""")
+async def revoke_oldest(tx: Transaction, *, project_id: UUID, customer_id: UUID, keep: int, now: Moment) -> None: ...
+
+
+@statement("""
+    update customer_sessions set methods = %(methods)s, authenticated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def proved_again(tx: Transaction, *, project_id: UUID, id: UUID, methods: list[str], now: Moment) -> None: ...
+
+
+@statement("""
+    insert into customer_signing_keys (project_id, id, public_key, private_key, active_at, created_at)
+    values (%(project_id)s, %(id)s, %(public_key)s, %(private_key)s, %(active_at)s, %(now)s)
+    returning *
+""")
+async def insert_key(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    public_key: bytes,
+    private_key: bytes,
+    active_at: Moment,
+    now: Moment,
+) -> SigningKey: ...
+
+
+@statement("select * from customer_signing_keys where project_id = %(project_id)s and id = %(id)s")
+async def key(db: Queries, *, project_id: UUID, id: UUID) -> SigningKey | None: ...
+
+
+@statement("""
+    select * from customer_signing_keys
+    where project_id = %(project_id)s and (retired_at is null or retired_at > %(now)s)
+    order by active_at desc, id desc
+""")
+async def keys(db: Queries, *, project_id: UUID, now: Moment) -> list[SigningKey]: ...
+
+
+@statement("""
+    update customer_signing_keys set retired_at = %(retired_at)s
+    where project_id = %(project_id)s and id <> %(but)s and (retired_at is null or retired_at > %(retired_at)s)
+""")
+async def retire_keys(tx: Transaction, *, project_id: UUID, but: UUID, retired_at: Moment) -> None: ...

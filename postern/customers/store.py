@@ -1,0 +1,348 @@
+"""SQL of customers, their identities and their numbers."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.customers.model import CustomerStats, Person
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+
+
+class IdentityRow(Record):
+    """An identity and whose it is."""
+
+    customer_id: UUID
+    provider: str
+    created_at: Moment
+
+
+class FailureRow(Record):
+    """What is remembered of failed attempts at one identifier."""
+
+    identifier: bytes
+    failures: int
+    locked_until: Moment | None
+
+
+class ExportRow(Record):
+    """One line of the export."""
+
+    id: UUID
+    email: str | None
+    email_verified_at: Moment | None
+    phone: str | None
+    name: str | None
+    external_id: str | None
+    roles: list[str]
+    providers: list[str]
+    last_sign_in_at: Moment | None
+    banned_at: Moment | None
+    ban_expires_at: Moment | None
+    mfa_enabled_at: Moment | None
+    metadata: dict[str, Any]
+    created_at: Moment
+
+
+@statement("""
+    insert into customers (project_id, id, external_id, email, email_key, identifier, email_verified_at, phone, name,
+                           metadata, roles, password_hash, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(external_id)s, %(email)s, %(email_key)s, %(identifier)s, %(email_verified_at)s,
+            %(phone)s, %(name)s, %(metadata)s, %(roles)s, %(password_hash)s, %(now)s, %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    external_id: str | None,
+    email: str | None,
+    email_key: str | None,
+    identifier: bytes | None,
+    email_verified_at: Moment | None,
+    phone: str | None,
+    name: str | None,
+    metadata: Jsonb,
+    roles: list[str],
+    password_hash: str | None,
+    now: Moment,
+) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and id = %(id)s")
+async def person(db: Queries, *, project_id: UUID, id: UUID) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and email_key = %(email_key)s")
+async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and email_key = %(email_key)s for update")
+async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
+async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> Person | None: ...
+
+
+@statement("""
+    select c.* from customers c where c.project_id = %(project_id)s and {where}
+    order by c.id desc limit %(limit)s offset %(offset)s
+""")
+async def found(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Person]: ...
+
+
+@statement("select count(*)::int from customers c where c.project_id = %(project_id)s and {where}")
+async def count_found(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
+
+
+@rows_of("""
+    select c.id, c.email, c.email_verified_at, c.phone, c.name, c.external_id, c.roles, c.providers,
+           c.last_sign_in_at, c.banned_at, c.ban_expires_at, c.mfa_enabled_at, c.metadata, c.created_at
+    from customers c where c.project_id = %(project_id)s and {where} order by c.id desc
+""")
+def exported(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[ExportRow]: ...
+
+
+@statement("""
+    select coalesce(sum(number), 0)::int from customer_facets
+    where project_id = %(project_id)s and (%(verified)s::bool is null or verified = %(verified)s)
+      and (%(mfa)s::bool is null or mfa = %(mfa)s)
+      and (%(provider)s::text is null or %(provider)s = any (providers))
+""")
+async def count_facets(
+    db: Queries, *, project_id: UUID, verified: bool | None, mfa: bool | None, provider: str | None
+) -> int: ...
+
+
+@statement("""
+    select coalesce(sum(number), 0)::int as total,
+           coalesce(sum(number) filter (where verified), 0)::int as verified,
+           (select count(*)::int from customers c where c.project_id = %(project_id)s and c.banned_at is not null
+            and (c.ban_expires_at is null or c.ban_expires_at > %(now)s)) as banned,
+           coalesce(sum(number) filter (where mfa), 0)::int as mfa_enabled
+    from customer_facets where project_id = %(project_id)s
+""")
+async def stats(db: Queries, *, project_id: UUID, now: Moment) -> CustomerStats: ...
+
+
+@statement("""
+    select customer_id, provider, created_at from customer_identities
+    where project_id = %(project_id)s and customer_id = any (%(customer_ids)s) order by created_at, provider
+""")
+async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[IdentityRow]: ...
+
+
+@statement("""
+    select identifier, sum(failures)::int as failures, max(locked_until) as locked_until from customer_failures
+    where project_id = %(project_id)s and identifier = any (%(identifiers)s) and ip_address <> ''
+    group by identifier
+""")
+async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
+
+
+@statement("""
+    insert into customer_identities (project_id, id, customer_id, provider, issuer, subject, created_at)
+    values (%(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(now)s)
+    on conflict do nothing
+""")
+async def insert_identity(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    provider: str,
+    issuer: str,
+    subject: str,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    select c.* from customer_identities i
+    join customers c on c.project_id = i.project_id and c.id = i.customer_id
+    where i.project_id = %(project_id)s and i.provider = %(provider)s and i.issuer = %(issuer)s
+      and i.subject = %(subject)s
+    for update of c
+""")
+async def lock_by_identity(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
+) -> Person | None: ...
+
+
+@statement("""
+    delete from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and (%(provider)s::text is null or provider = %(provider)s)
+""")
+async def drop_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
+
+
+@statement("""
+    update customers c set providers = coalesce((
+        select array_agg(distinct i.provider order by i.provider) from customer_identities i
+        where i.project_id = c.project_id and i.customer_id = c.id), array[]::text[])
+    where c.project_id = %(project_id)s and c.id = %(id)s
+""")
+async def list_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    update customers set banned_at = %(banned_at)s, ban_reason = %(reason)s, ban_expires_at = %(expires_at)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_ban(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    banned_at: Moment | None,
+    reason: str | None,
+    expires_at: datetime | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set metadata = %(metadata)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_metadata(tx: Transaction, *, project_id: UUID, id: UUID, metadata: Jsonb, now: Moment) -> Person: ...
+
+
+@statement("""
+    update customers set roles = %(roles)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[str], now: Moment) -> Person: ...
+
+
+@statement("""
+    update customers set password_hash = %(password_hash)s, password_changed_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_password(
+    tx: Transaction, *, project_id: UUID, id: UUID, password_hash: str | None, now: Moment
+) -> Person: ...
+
+
+@statement("""
+    update customers set password_hash = %(password_hash)s
+    where project_id = %(project_id)s and id = %(id)s and password_hash = %(before)s
+""")
+async def rehash(db: Queries, *, project_id: UUID, id: UUID, password_hash: str, before: str) -> bool: ...
+
+
+@statement("""
+    update customers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_mfa(
+    tx: Transaction, *, project_id: UUID, id: UUID, mfa_enabled_at: Moment | None, now: Moment
+) -> Person: ...
+
+
+@statement("""
+    update customers set email = %(email)s, email_key = %(email_key)s, identifier = %(identifier)s,
+        email_verified_at = %(verified_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_email(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str | None,
+    email_key: str | None,
+    identifier: bytes | None,
+    verified_at: Moment | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set name = %(name)s, phone = %(phone)s,
+        phone_verified_at = case when phone is not distinct from %(phone)s then phone_verified_at end,
+        external_id = %(external_id)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_profile(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str | None,
+    phone: str | None,
+    external_id: str | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set last_sign_in_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+""")
+async def signed_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("update customers set contact_id = %(contact_id)s where project_id = %(project_id)s and id = %(id)s")
+async def set_contact(tx: Transaction, *, project_id: UUID, id: UUID, contact_id: UUID | None) -> None: ...
+
+
+@statement("delete from customers where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+# Merging.
+
+
+@statement("""
+    update customer_identities i set customer_id = %(survivor)s
+    where i.project_id = %(project_id)s and i.customer_id = %(loser)s
+      and i.provider <> all (array['PASSWORD', 'EMAIL_CODE', 'PASSKEY'])
+""")
+async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    update customer_passkeys set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_passkeys(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    update customer_merges set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    insert into customer_merges (project_id, merged_id, customer_id, merged_at)
+    values (%(project_id)s, %(loser)s, %(survivor)s, %(now)s)
+""")
+async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    select merged_id from customer_merges where project_id = %(project_id)s and customer_id = %(customer_id)s
+""")
+async def merged_into(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[UUID]: ...

@@ -1,0 +1,98 @@
+"""The mails of one person: listing them beside what else happened, and erasing what they say."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+ERASED = "erased"
+"""What stands where an address or a subject stood."""
+
+
+class MailTo(Record):
+    """A mail that somebody was sent."""
+
+    id: UUID
+    status: str
+    subject: str
+    message_id: str
+    created_at: Moment
+
+
+# The single mails to one address up to a point, newest first.
+@statement("""
+    select id, status, subject, message_id, created_at from sends
+    where project_id = %(project_id)s and lower(recipient) = lower(%(address)s) and campaign_id is null
+      and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def mails_to(
+    db: Queries, *, project_id: UUID, address: str, before: Moment | None, before_id: UUID | None, limit: int
+) -> list[MailTo]: ...
+
+
+async def erase_address(tx: Transaction, project_id: UUID, address: str) -> None:
+    """Let everything go that mails to an address say: words, addresses, dialogues; states and times stay.
+
+    What still waits is cancelled. The suppression of the address goes too: keeping it would keep the address.
+    """
+    ids = await sends_of(tx, project_id=project_id, address=address)
+    if ids:
+        await _erase_bodies(tx, project_id=project_id, ids=ids)
+        await _erase_search(tx, project_id=project_id, ids=ids)
+        await _erase_attempts(tx, project_id=project_id, ids=ids)
+        await _erase_captured(tx, project_id=project_id, ids=ids)
+        await _erase_answers(tx, project_id=project_id, ids=ids)
+        await _erase_sends(tx, project_id=project_id, ids=ids, erased=ERASED)
+    await _erase_suppression(tx, project_id=project_id, address=address)
+    await _erase_soft_bounces(tx, project_id=project_id, address=address)
+
+
+# The sends that name an address.
+@statement("""
+    select id from sends where project_id = %(project_id)s and lower(recipient) = lower(%(address)s)
+    union
+    select send_id from send_search
+    where project_id = %(project_id)s and haystack like '%%' || lower(%(address)s) || '%%'
+""")
+async def sends_of(db: Queries, *, project_id: UUID, address: str) -> list[UUID]: ...
+
+
+@statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def _erase_bodies(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from send_search where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def _erase_search(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from send_attempts where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def _erase_attempts(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from captured_messages where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def _erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("""
+    update idempotency_keys set response = null where project_id = %(project_id)s and send_ids && %(ids)s::uuid[]
+""")
+async def _erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("""
+    update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
+        bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, due_at = null,
+        status = case when status in ('SCHEDULED', 'QUEUED', 'DELAYED') then 'CANCELLED' else status end
+    where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def _erase_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+
+
+@statement("delete from suppressions where project_id = %(project_id)s and lower(address) = lower(%(address)s)")
+async def _erase_suppression(tx: Transaction, *, project_id: UUID, address: str) -> None: ...
+
+
+@statement("delete from soft_bounces where project_id = %(project_id)s and lower(address) = lower(%(address)s)")
+async def _erase_soft_bounces(tx: Transaction, *, project_id: UUID, address: str) -> None: ...
