@@ -8,6 +8,34 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+CREATE FUNCTION public.attribute_moment(value jsonb) RETURNS timestamp with time zone
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    written text := value #>> '{}';
+    year int;
+begin
+    if jsonb_typeof(value) is distinct from 'string' or length(written) > 40 or written !~
+        ('^(?!0000)\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|[12]\d))'
+         '([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-](0\d|1[0-3]):[0-5]\d)?)?$')
+    then
+        return null;
+    end if;
+    year := substr(written, 1, 4)::int;
+    if substr(written, 6, 5) = '02-29' and not (year % 4 = 0 and (year % 100 <> 0 or year % 400 = 0))
+        or substr(written, 6, 5) = '02-30'
+    then
+        return null;
+    end if;
+    if length(written) = 10 then
+        return (written || ' 00:00Z')::timestamptz;
+    elsif written ~ '(Z|[+-]\d\d:\d\d)$' then
+        return written::timestamptz;
+    end if;
+    return (written || 'Z')::timestamptz;
+end
+$_$;
+
 CREATE FUNCTION public.count_changed_sends() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -101,6 +129,12 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.id_after(first uuid, number bigint) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select encode(substring(uuid_send(first) from 1 for 12) || substring(int8send(number) from 5 for 4), 'hex')::uuid
+$$;
+
 CREATE TABLE public.access_permissions (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -151,6 +185,32 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['LIVE'::text, 'TEST'::text]))),
     CONSTRAINT api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT api_keys_type_check CHECK ((type = ANY (ARRAY['SECRET'::text, 'PUBLISHABLE'::text])))
+);
+
+CREATE TABLE public.audience_members (
+    project_id uuid NOT NULL,
+    audience_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    joined_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.audiences (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    rules jsonb,
+    rules_id uuid,
+    level integer DEFAULT 0 NOT NULL,
+    depends_on uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    watches_engagement boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT audiences_check CHECK (((type = 'DYNAMIC'::text) = (rules IS NOT NULL))),
+    CONSTRAINT audiences_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT audiences_type_check CHECK ((type = ANY (ARRAY['STATIC'::text, 'DYNAMIC'::text])))
 );
 
 CREATE TABLE public.audit_heads (
@@ -212,6 +272,55 @@ CREATE TABLE public.captured_messages (
     size integer NOT NULL,
     message bytea NOT NULL,
     captured_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.contact_import_pieces (
+    project_id uuid NOT NULL,
+    import_id uuid NOT NULL,
+    starts_at bigint NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY public.contact_import_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE public.contact_imports (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    mode text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    line bigint DEFAULT 1 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    created bigint DEFAULT 0 NOT NULL,
+    updated bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    errors jsonb DEFAULT '[]'::jsonb NOT NULL,
+    actor_type text NOT NULL,
+    actor_id uuid,
+    actor_label text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT contact_imports_mode_check CHECK ((mode = ANY (ARRAY['upsert'::text, 'skip'::text]))),
+    CONSTRAINT contact_imports_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])))
+);
+
+CREATE TABLE public.contacts (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    email text NOT NULL,
+    email_key text NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    unsubscribed boolean DEFAULT false NOT NULL,
+    unsubscribed_at timestamp with time zone,
+    last_opened_at timestamp with time zone,
+    last_clicked_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT contacts_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text))
 );
 
 CREATE TABLE public.contents (
@@ -705,6 +814,12 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.audience_members
+    ADD CONSTRAINT audience_members_pkey PRIMARY KEY (project_id, audience_id, contact_id);
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (chain_id);
 
@@ -722,6 +837,15 @@ ALTER TABLE ONLY public.blocklist_watches
 
 ALTER TABLE ONLY public.captured_messages
     ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.contact_import_pieces
+    ADD CONSTRAINT contact_import_pieces_pkey PRIMARY KEY (project_id, import_id, starts_at);
+
+ALTER TABLE ONLY public.contact_imports
+    ADD CONSTRAINT contact_imports_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.contacts
+    ADD CONSTRAINT contacts_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (project_id, id);
@@ -852,6 +976,12 @@ ALTER TABLE ONLY public.webhooks
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
 
+CREATE INDEX audience_members_contact ON public.audience_members USING btree (project_id, contact_id);
+
+CREATE INDEX audiences_due ON public.audiences USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX audiences_dynamic ON public.audiences USING btree (project_id, level, id) WHERE (type = 'DYNAMIC'::text);
+
 CREATE INDEX audit_log_account ON public.audit_log USING btree (account_id, id);
 
 CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_id, seq);
@@ -859,6 +989,12 @@ CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_
 CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
+
+CREATE INDEX contact_imports_due ON public.contact_imports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX contacts_email ON public.contacts USING btree (project_id, email_key);
+
+CREATE INDEX contacts_unsubscribed ON public.contacts USING btree (project_id, id) WHERE unsubscribed;
 
 CREATE INDEX customer_challenges_customer ON public.customer_challenges USING btree (project_id, customer_id, purpose);
 
@@ -959,11 +1095,23 @@ ALTER TABLE ONLY public.access_roles
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
 ALTER TABLE ONLY public.blocklist_entries
     ADD CONSTRAINT blocklist_entries_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.contact_import_pieces
+    ADD CONSTRAINT contact_import_pieces_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES public.contact_imports(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.contact_imports
+    ADD CONSTRAINT contact_imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.contacts
+    ADD CONSTRAINT contacts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

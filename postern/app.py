@@ -9,6 +9,10 @@ from litestar.types import ASGIApp
 
 import postern.access.operations
 import postern.accounts.operations
+import postern.audiences.contacts
+import postern.audiences.intake
+import postern.audiences.operations
+import postern.audiences.work
 import postern.customers.end_users
 import postern.customers.operations
 import postern.customers.sessions
@@ -38,6 +42,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.access.operations),
     *operations_of(postern.domains.operations),
     *operations_of(postern.webhooks.operations),
+    *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
     *operations_of(postern.emails.operations, postern.emails.suppressions),
     *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
 ]
@@ -46,6 +51,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *postern.domains.work.WORK,
     *postern.webhooks.work.WORK,
+    *postern.audiences.work.WORK,
     *SENDS,
 ]
 """Every kind of record that becomes due."""

@@ -23,6 +23,17 @@ class Event(Record):
     occurred_at: Moment
 
 
+class Written(Record):
+    """Events that one SQL statement recorded in bulk: those of the project whose ids lie in a range of their own."""
+
+    project_id: UUID
+    types: tuple[str, ...]
+    first_id: UUID
+    last_id: UUID
+    """Both ends belong to the range."""
+    count: int
+
+
 _NAMES = {
     "email": "scheduled queued sent delivered delayed bounced complained opened clicked failed suppressed expired"
     " cancelled unsubscribed",

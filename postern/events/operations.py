@@ -1,11 +1,11 @@
 """Recording what happened, and reading it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from postern.events import store
-from postern.events.model import Event
+from postern.events.model import Event, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
@@ -16,12 +16,24 @@ from postern.kernel.values import new_id
 Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
 """Makes new due rows (webhook deliveries, automation runs, counters) in the transaction of the events."""
 
+BulkReaction = Callable[[Transaction, Written], Awaitable[None]]
+"""The same for events that one statement recorded by the thousand: an `insert … select` from the range of ids."""
+
+READ_AT_ONCE = 1_000
+"""How many events recorded in bulk are shown at a time to a reaction that takes them one by one."""
+
 _reactions: list[Reaction] = []
+_in_bulk: dict[Reaction, BulkReaction] = {}
 
 
-def react_with(reactions: Sequence[Reaction]) -> None:
-    """Who reacts to events, in order: called once by `app.py`, which lists them."""
+def react_with(reactions: Sequence[Reaction], in_bulk: Mapping[Reaction, BulkReaction] | None = None) -> None:
+    """Who reacts to events, in order: called once by `app.py`, which lists them.
+
+    `in_bulk` names the set-based form of a reaction; one without gets events recorded in bulk a thousand at a time.
+    """
     _reactions[:] = reactions
+    _in_bulk.clear()
+    _in_bulk.update(in_bulk or {})
 
 
 async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
@@ -84,6 +96,34 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     )
     for react in _reactions:
         await react(tx, events)
+
+
+def id_range(first: UUID) -> tuple[UUID, UUID]:
+    """The range of ids that SQL's `id_after(first, number)` fills, for events recorded in bulk."""
+    low = first.int >> 32 << 32
+    return UUID(int=low), UUID(int=low | 0xFFFF_FFFF)
+
+
+async def written(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
+    """Let everyone react to `count` events of `types` that a statement of this transaction has recorded.
+
+    Their ids are `id_after(first, 1)` and following. Memory stays flat however many there are.
+    """
+    if not count:
+        return
+    low, high = id_range(first)
+    range_ = Written(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
+    one_by_one = [react for react in _reactions if react not in _in_bulk]
+    for react in _reactions:
+        if react in _in_bulk:
+            await _in_bulk[react](tx, range_)
+    while one_by_one:
+        events = await store.between(tx, project_id=project_id, after=low, last=high, limit=READ_AT_ONCE)
+        for react in one_by_one:
+            await react(tx, events)
+        if len(events) < READ_AT_ONCE:
+            return
+        low = events[-1].id
 
 
 async def of_subject(

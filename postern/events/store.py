@@ -69,3 +69,11 @@ async def after(db: Queries, *, project_id: UUID, after: UUID | None, limit: int
 async def newest(
     db: Queries, *, project_id: UUID, before: UUID | None, types: list[str] | None, limit: int
 ) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and id > %(after)s and id <= %(last)s
+    order by id limit %(limit)s
+""")
+async def between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[Event]: ...

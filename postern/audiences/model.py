@@ -1,0 +1,223 @@
+"""Contacts, audiences, imports: what they look like, their limits, and what can go wrong with them."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.problems import Conflict, Fault, Invalid, Missing, Refused
+from postern.kernel.values import Record, to_json
+
+ATTRIBUTES_LIMIT: Final = 16_384
+"""Bytes that a contact's attributes may take as JSON."""
+ATTRIBUTE_COUNT_LIMIT: Final = 100
+ATTRIBUTE_NAME_LIMIT: Final = 100
+EXPORTED_ATTRIBUTES: Final = 500
+"""Attributes that get a column of their own in an export; rarer ones share the column `attributes`."""
+
+BULK_LIMIT: Final = 10_000
+"""Addresses in one bulk addition."""
+AUDIENCES_PER_PROJECT: Final = 2_000
+DYNAMIC_PER_PROJECT: Final = 500
+"""Audiences with rules; every change of a contact is held against all of them."""
+LEVEL_LIMIT: Final = 5
+"""How long a chain of audiences may be whose rules name one another."""
+LOOK_AGAIN: Final = timedelta(hours=1)
+"""How often audiences are set right whose rules look at the clock."""
+
+IMPORT_LIMIT: Final = 1_073_741_824
+"""Bytes of an imported file."""
+IMPORT_BATCH: Final = 20_000
+"""Rows that one transaction of an import takes in."""
+IMPORT_ERRORS_KEPT: Final = 200
+"""Lines whose errors an import lists; more are counted only."""
+UPLOAD_TIME: Final = timedelta(hours=2)
+"""An upload that has not ended by then is given up."""
+IMPORTS_AT_ONCE: Final = 5
+"""Imports of one project that may be waiting or running."""
+
+AudienceType = Literal["STATIC", "DYNAMIC"]
+ImportMode = Literal["upsert", "skip"]
+ImportStatus = Literal["UPLOADING", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+AddressText = Annotated[str, msgspec.Meta(max_length=1_000)]
+
+
+class ContactMissing(Missing):
+    """There is no such contact."""
+
+
+class ContactExists(Conflict):
+    """A contact with this e-mail address exists already."""
+
+
+class AudienceMissing(Missing):
+    """There is no such audience."""
+
+
+class AudienceDynamic(Conflict):
+    """The members of this audience are chosen by its rules; nobody is added or removed by hand."""
+
+
+class AudienceInUse(Conflict):
+    """The rules of another audience name this one; change those first."""
+
+
+class TooManyAudiences(Conflict):
+    """The project has as many audiences as it may have."""
+
+
+class ImportMissing(Missing):
+    """There is no such import."""
+
+
+class TooManyImports(Conflict):
+    """The project has five imports waiting or running; wait until one of them is done."""
+
+
+class ImportFileInvalid(Refused):
+    """The file is not a CSV with a header that has an `email` column."""
+
+
+class Contact(Record):
+    """Somebody a project writes to. The address is unique in the project, whatever its letter case."""
+
+    id: UUID
+    app_id: UUID
+    email: str
+    attributes: dict[str, Any]
+    unsubscribed: bool
+    unsubscribed_at: Moment | None
+    last_opened_at: Moment | None
+    last_clicked_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class Audience(Record):
+    """A list of contacts: fixed (STATIC), or chosen by rules (DYNAMIC)."""
+
+    id: UUID
+    app_id: UUID
+    name: str
+    type: AudienceType
+    rules: dict[str, Any] | None
+    """Who belongs to it; null for a STATIC audience."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class RefillJob(Record):
+    """An audience whose rules look at the clock, claimed to be set right."""
+
+    project_id: UUID
+    id: UUID
+    attempt: int
+
+
+class Ruling(Record):
+    """The rules of a dynamic audience as they are looked up when a contact changes."""
+
+    id: UUID
+    rules_id: UUID
+    level: int
+
+
+class Change(Record):
+    """How many joined and how many left."""
+
+    added: int
+    removed: int
+
+
+class Membership(Record):
+    """One contact in one audience."""
+
+    audience_id: UUID
+    contact_id: UUID
+
+
+class BulkResult(Record):
+    """What a bulk addition did; `skipped` counts invalid, duplicate and already-member addresses."""
+
+    added: int
+    skipped: int
+
+
+class LineError(Record):
+    """What is wrong with a line of an imported file."""
+
+    line: int
+    """Counted from 1, the header being line 1."""
+    message: str
+
+
+class ContactImport(Record):
+    """A file of contacts on its way in. `rows` is how many have been read so far."""
+
+    id: UUID
+    app_id: UUID
+    status: ImportStatus
+    mode: ImportMode
+    bytes: int
+    position: int
+    """Bytes that have been worked through."""
+    rows: int
+    created: int
+    updated: int
+    skipped: int
+    failed: int
+    errors: list[LineError]
+    """The first 200 lines that failed."""
+    created_at: Moment
+    updated_at: Moment
+    finished_at: Moment | None
+
+
+class ImportJob(Record):
+    """An import claimed to be worked on."""
+
+    project_id: UUID
+    id: UUID
+    attempt: int
+    status: ImportStatus
+    mode: ImportMode
+    bytes: int
+    position: int
+    line: int
+    errors: list[LineError]
+    actor_type: str
+    actor_id: UUID | None
+    actor_label: str | None
+
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+
+
+def attribute_fault(name: str, value: Any) -> str | None:
+    """What is wrong with an attribute, if anything."""
+    if not _NAME.fullmatch(name) or name != name.strip():
+        return f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters, and no space around it."
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return "This number is out of range."
+    if isinstance(value, int) and abs(value) > 10**100:
+        return "This number is out of range."
+    return None
+
+
+def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> None:
+    """Raises Invalid where attributes break a limit."""
+    faults = [
+        Fault(path=f"{path}/{name}", code="invalid", message=message)
+        for name, value in attributes.items()
+        if (message := attribute_fault(name, value))
+    ]
+    if faults:
+        raise Invalid(faults[0].message, errors=faults[:20])
+    if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
+        raise Invalid.at(path, f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.", "too_many")
+    if len(to_json(attributes)) > ATTRIBUTES_LIMIT:
+        raise Invalid.at(path, f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.", "too_large")

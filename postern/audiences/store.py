@@ -1,0 +1,450 @@
+"""SQL of contacts, audiences and their members. Imports have their own, in `intake.py`."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.audiences.model import Audience, AudienceType, Contact, Ruling
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+
+
+class Moves(Record):
+    """How many memberships a statement made and ended."""
+
+    joined: int
+    left: int
+
+
+class StoredRules(Record):
+    """An audience's rules, not yet compiled."""
+
+    id: UUID
+    rules_id: UUID
+    rules: dict[str, Any]
+
+
+class Link(Record):
+    """Which audiences an audience's rules name."""
+
+    id: UUID
+    name: str
+    level: int
+    depends_on: list[UUID]
+
+
+class ExportRow(Record):
+    """A contact as an export shows it."""
+
+    id: UUID
+    email: str
+    attributes: dict[str, Any]
+    unsubscribed: bool
+    created_at: Moment
+    updated_at: Moment
+    last_opened_at: Moment | None
+    last_clicked_at: Moment | None
+
+
+# Whoever changes a contact holds this lock with others; whoever changes an audience's rules or sets its members
+# right holds it alone. So a contact is never judged by rules that are being replaced. Taken first in a transaction.
+# No JIT: compiling hundreds of conditions takes longer than a million contacts.
+
+
+@statement("""
+    select pg_advisory_xact_lock_shared(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
+           set_config('jit', 'off', true)
+""")
+async def hold_shared(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
+           set_config('jit', 'off', true) || set_config('work_mem', '64MB', true)
+""")
+async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
+                          created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, %(unsubscribed)s,
+            case when %(unsubscribed)s then %(now)s::timestamptz end, %(now)s, %(now)s)
+    on conflict (project_id, email_key) do nothing
+    returning *, project_id as app_id
+""")
+async def insert_contact(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str,
+    email_key: str,
+    attributes: Jsonb,
+    unsubscribed: bool,
+    now: Moment,
+) -> Contact | None: ...
+
+
+@statement("select *, project_id as app_id from contacts where project_id = %(project_id)s and id = %(id)s")
+async def contact(db: Queries, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and email_key = %(email_key)s
+""")
+async def contact_by_key(db: Queries, *, project_id: UUID, email_key: str) -> Contact | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
+        unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
+        unsubscribed_at = case when not %(unsubscribed)s then null when unsubscribed then unsubscribed_at
+                               else %(now)s::timestamptz end
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def update_contact(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str,
+    email_key: str,
+    attributes: Jsonb,
+    unsubscribed: bool,
+    now: Moment,
+) -> Contact: ...
+
+
+@statement("""
+    with gone as (
+        delete from audience_members where project_id = %(project_id)s and contact_id = %(id)s
+    )
+    delete from contacts where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    select count(*) from contacts
+    where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
+      and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+""")
+async def count_contacts(db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None) -> int: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts
+    where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
+      and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def contacts(
+    db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None, limit: int, offset: int
+) -> list[Contact]: ...
+
+
+@statement("""
+    update contacts set
+        last_opened_at = coalesce(greatest(last_opened_at, %(opened_at)s::timestamptz), last_opened_at),
+        last_clicked_at = coalesce(greatest(last_clicked_at, %(clicked_at)s::timestamptz), last_clicked_at)
+    where project_id = %(project_id)s and id in (
+        select id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+        order by id for update
+    )
+""")
+async def touch(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    opened_at: datetime | None,
+    clicked_at: datetime | None,
+) -> None: ...
+
+
+@rows_of("""
+    select id, email, attributes, unsubscribed, created_at, updated_at, last_opened_at, last_clicked_at
+    from contacts where project_id = %(project_id)s order by id
+""")
+def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ExportRow]: ...
+
+
+@statement("""
+    select name from contacts cross join lateral jsonb_object_keys(attributes) as name
+    where project_id = %(project_id)s group by name order by count(*) desc, name limit %(limit)s
+""")
+async def attribute_names(db: Queries, *, project_id: UUID, limit: int) -> list[str]: ...
+
+
+@statement("""
+    insert into audiences (project_id, id, name, type, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, 'STATIC', %(now)s, %(now)s)
+    returning *, project_id as app_id
+""")
+async def insert_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
+
+
+@statement(
+    "select count(*) from audiences where project_id = %(project_id)s and (not %(dynamic)s or rules is not null)"
+)
+async def count_audiences(db: Queries, *, project_id: UUID, dynamic: bool) -> int: ...
+
+
+@statement("select *, project_id as app_id from audiences where project_id = %(project_id)s and id = %(id)s")
+async def audience(db: Queries, *, project_id: UUID, id: UUID) -> Audience | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from audiences where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> Audience | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from audiences
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def audiences(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Audience]: ...
+
+
+@statement("""
+    update audiences set name = %(name)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
+
+
+@statement("""
+    update audiences set type = %(type)s, rules = %(rules)s, rules_id = %(rules_id)s, level = %(level)s,
+        depends_on = %(depends_on)s, watches_engagement = %(watches_engagement)s, due_at = %(due_at)s,
+        attempt = attempt + 1, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def set_rules(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    type: AudienceType,
+    rules: Jsonb | None,
+    rules_id: UUID | None,
+    level: int,
+    depends_on: list[UUID],
+    watches_engagement: bool,
+    due_at: datetime | None,
+    now: Moment,
+) -> Audience: ...
+
+
+@statement("""
+    select id, name, level, depends_on from audiences
+    where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
+""")
+async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Link]: ...
+
+
+@statement("update audiences set level = %(level)s where project_id = %(project_id)s and id = %(id)s")
+async def set_level(tx: Transaction, *, project_id: UUID, id: UUID, level: int) -> None: ...
+
+
+@statement("""
+    with gone as (
+        delete from audience_members where project_id = %(project_id)s and audience_id = %(id)s
+    )
+    delete from audiences where project_id = %(project_id)s and id = %(id)s
+""")
+async def delete_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    select id, rules_id, level from audiences
+    where project_id = %(project_id)s and type = 'DYNAMIC'
+      and (not %(engagement)s or watches_engagement or level > 0) and level >= %(from_level)s
+    order by level, id
+""")
+async def rulings(db: Queries, *, project_id: UUID, engagement: bool, from_level: int) -> list[Ruling]: ...
+
+
+@statement("""
+    select id, rules_id, rules from audiences
+    where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) and rules is not null
+""")
+async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredRules]: ...
+
+
+# The events are written where the members move, by the same statement: a million of them never visit Python.
+
+
+@statement("""
+    with moved as materialized (
+        select c.id as contact_id, verdict.audience_id, coalesce(verdict.belongs, false) as joins
+        from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        cross join contacts c
+        cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as verdict (audience_id, belongs)
+        where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[])
+          and coalesce(verdict.belongs, false) <> exists (
+              select from audience_members m
+              where m.project_id = %(project_id)s and m.audience_id = verdict.audience_id and m.contact_id = c.id
+          )
+    ), ended as (
+        delete from audience_members m using moved
+        where m.project_id = %(project_id)s and m.audience_id = moved.audience_id
+          and m.contact_id = moved.contact_id and not moved.joins
+    ), begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from moved where joins
+        order by audience_id, contact_id
+        on conflict do nothing
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
+            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
+            %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', audience_id, 'contactId', contact_id), %(now)s::timestamptz
+        from moved
+    )
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+""")
+async def sort_contacts(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    audience_ids: list[UUID],
+    conditions: Composable,
+    values: Jsonb,
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> Moves: ...
+
+
+@statement("""
+    with wanted as (
+        select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        cross join contacts c
+        where c.project_id = %(project_id)s and {condition}
+    ), moved as materialized (
+        select coalesce(wanted.id, member.contact_id) as contact_id, wanted.id is not null as joins
+        from wanted full join (
+            select contact_id from audience_members
+            where project_id = %(project_id)s and audience_id = %(audience_id)s
+        ) as member on wanted.id = member.contact_id
+        where wanted.id is null or member.contact_id is null
+    ), ended as (
+        delete from audience_members m using moved
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
+          and m.contact_id = moved.contact_id and not moved.joins
+    ), begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from moved where joins
+        order by contact_id
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
+            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
+            %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+        from moved
+    )
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+""")
+async def refill(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    audience_id: UUID,
+    condition: Composable,
+    values: Jsonb,
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> Moves: ...
+
+
+@statement("""
+    with begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
+        on conflict do nothing
+        returning contact_id
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), 'audience.joined', contact_id,
+            %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+        from begun
+    )
+    select contact_id from begun
+""")
+async def add_members(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    audience_id: UUID,
+    ids: list[UUID],
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> list[UUID]: ...
+
+
+@statement("""
+    delete from audience_members
+    where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = %(contact_id)s
+""")
+async def remove_member(tx: Transaction, *, project_id: UUID, audience_id: UUID, contact_id: UUID) -> bool: ...
+
+
+@statement("""
+    select count(*) from audience_members where project_id = %(project_id)s and audience_id = %(audience_id)s
+""")
+async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID) -> int: ...
+
+
+@statement("""
+    select c.*, c.project_id as app_id from (
+        select contact_id from audience_members
+        where project_id = %(project_id)s and audience_id = %(audience_id)s
+        order by contact_id desc limit %(limit)s offset %(offset)s
+    ) as member
+    join contacts c on c.project_id = %(project_id)s and c.id = member.contact_id
+    order by c.id desc
+""")
+async def members(db: Queries, *, project_id: UUID, audience_id: UUID, limit: int, offset: int) -> list[Contact]: ...
+
+
+@statement("""
+    select audience_id from audience_members where project_id = %(project_id)s and contact_id = %(contact_id)s
+    order by audience_id
+""")
+async def audiences_of_contact(db: Queries, *, project_id: UUID, contact_id: UUID) -> list[UUID]: ...
+
+
+@statement("""
+    update audiences set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...

@@ -1,0 +1,252 @@
+"""What becomes due here: imports that wait to be read, and audiences whose rules look at the clock."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from postern.audiences import intake_store, store
+from postern.audiences.intake import take_in
+from postern.audiences.membership import Actor, set_right
+from postern.audiences.model import (
+    IMPORT_BATCH,
+    IMPORT_ERRORS_KEPT,
+    LOOK_AGAIN,
+    ImportJob,
+    ImportMode,
+    LineError,
+    RefillJob,
+)
+from postern.audiences.spreadsheet import (
+    Layout,
+    Row,
+    RowFault,
+    check_size,
+    read_layout,
+    read_lines,
+    row_of,
+    split_lines,
+)
+from postern.kernel.database import Database, Jsonb
+from postern.kernel.due import Work, each
+from postern.kernel.problems import Problem
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+LEASE: Final = timedelta(minutes=2)
+BATCHES: Final = 10
+"""Batches of one import before it stands in line again, so that a worker can stop and others get their turn."""
+BATCH_BYTES: Final = 8_388_608
+"""Bytes of the file after which a batch ends early."""
+
+
+class Batch(msgspec.Struct):
+    """Rows of a file, read and merged, and how far they reach."""
+
+    rows: dict[str, Row]
+    errors: list[LineError]
+    read: int = 0
+    repeated: int = 0
+    """Rows whose address came before in the same batch; part of `read`."""
+    failed: int = 0
+    line: int = 0
+    position: int = 0
+    ended: bool = False
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """How far an import has come, and what there is to say about it."""
+
+    line: int
+    position: int
+    errors: list[LineError]
+
+
+async def run_import(world: "World", job: ImportJob) -> None:
+    """Take in some batches of an import. Each is one transaction with its progress, so that it happens once."""
+    if job.status == "UPLOADING":
+        await _give_up(world, job, "The upload did not end in time.")
+        return
+    first = await intake_store.piece(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
+    try:
+        layout = read_layout(first.data if first else b"")
+    except Problem as problem:  # The upload read this header before; only a newer release could think otherwise.
+        await _give_up(world, job, problem.detail)
+        return
+    mark = Mark(job.line, job.position, job.errors)
+    if mark.position == 0:
+        mark = Mark(2, layout.length, mark.errors)
+    ahead = asyncio.create_task(_read(world.db, job, layout, mark))
+    try:
+        for number in range(BATCHES):
+            batch = await ahead
+            after = Mark(batch.line, batch.position, [])
+            if not batch.ended and number + 1 < BATCHES:
+                ahead = asyncio.create_task(_read(world.db, job, layout, after))
+            errors = await _settle(world, job, batch, mark.errors, last=number + 1 == BATCHES)
+            if batch.ended:
+                return
+            mark = Mark(after.line, after.position, errors)
+    except _Overtaken:
+        return
+    finally:
+        await asyncio.gather(ahead, return_exceptions=True)
+
+
+async def _settle(
+    world: "World", job: ImportJob, batch: Batch, errors: list[LineError], *, last: bool
+) -> list[LineError]:
+    """Take a batch in and move the import on; returns its errors so far. Raises _Overtaken."""
+    now = world.clock()
+    actor = Actor(job.actor_type, job.actor_id, job.actor_label)
+    rows = list(batch.rows.values())
+    async with world.db.transaction() as tx:
+        await store.hold_shared(tx, project_id=job.project_id)
+        taken = await take_in(tx, job.project_id, rows, job.mode, now, actor)
+        limit = "The attributes do not fit beside those that the contact has."
+        late = [LineError(line=line, message=limit) for line in taken.too_large]
+        errors = sorted([*errors, *batch.errors, *late], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
+        failed = batch.failed + len(late)
+        known = batch.read - taken.created - failed
+        due_at = None if batch.ended else now if last else now + LEASE
+        settled = await intake_store.advance(
+            tx,
+            project_id=job.project_id,
+            id=job.id,
+            attempt=job.attempt,
+            status="COMPLETED" if batch.ended else "RUNNING",
+            position=batch.position,
+            line=batch.line,
+            rows=batch.read,
+            created=taken.created,
+            updated=known if job.mode == "upsert" else 0,
+            skipped=known if job.mode == "skip" else 0,
+            failed=failed,
+            errors=Jsonb(errors),
+            now=now,
+            due_at=due_at,
+        )
+        if not settled:
+            raise _Overtaken
+        if batch.ended:
+            await intake_store.drop_all_pieces(tx, project_id=job.project_id, import_id=job.id)
+        else:
+            await intake_store.drop_pieces(tx, project_id=job.project_id, import_id=job.id, position=batch.position)
+    return errors
+
+
+class _Overtaken(Exception):
+    """A later attempt has the import; this one's batch is rolled back."""
+
+
+async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark) -> Batch:
+    """Read the next batch, in a thread: what takes the time is the parser."""
+    loop = asyncio.get_running_loop()
+
+    async def fetch(position: int) -> intake_store.Piece | None:
+        return await intake_store.piece_at(db, project_id=job.project_id, import_id=job.id, position=position)
+
+    def pieces() -> Iterator[bytes]:
+        position = mark.position
+        while True:
+            piece = asyncio.run_coroutine_threadsafe(fetch(position), loop).result(LEASE.total_seconds())
+            if piece is None or piece.starts_at + len(piece.data) <= position:
+                return
+            yield piece.data[position - piece.starts_at :]
+            position = piece.starts_at + len(piece.data)
+
+    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, mark)
+
+
+def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark) -> Batch:
+    batch = Batch({}, [], line=mark.line, position=mark.position)
+    for line in read_lines(layout, split_lines(pieces), number=mark.line, position=mark.position):
+        batch.read += 1
+        batch.line, batch.position = line.next_line, line.next_position
+        try:
+            _add(batch, row_of(layout, line), mode)
+        except RowFault as fault:
+            batch.failed += 1
+            if len(batch.errors) < IMPORT_ERRORS_KEPT:
+                batch.errors.append(LineError(line=line.number, message=str(fault)))
+        if batch.read >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
+            return batch
+    batch.ended = True
+    return batch
+
+
+def _add(batch: Batch, row: Row, mode: ImportMode) -> None:
+    """Put a row with the others; a later line about the same address is merged, as if it came in a later batch."""
+    known = batch.rows.get(row.email_key)
+    if known is None:
+        batch.rows[row.email_key] = row
+        return
+    batch.repeated += 1
+    if mode == "upsert":
+        merged = known.attributes | row.attributes
+        check_size(merged)
+        known.attributes = merged
+        known.unsubscribed = known.unsubscribed or row.unsubscribed
+
+
+async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        await intake_store.advance(
+            tx,
+            project_id=job.project_id,
+            id=job.id,
+            attempt=job.attempt,
+            status="FAILED",
+            position=job.position,
+            line=job.line,
+            rows=0,
+            created=0,
+            updated=0,
+            skipped=0,
+            failed=0,
+            errors=Jsonb([*job.errors, LineError(line=job.line, message=reason)]),
+            now=now,
+            due_at=None,
+        )
+        await intake_store.drop_all_pieces(tx, project_id=job.project_id, import_id=job.id)
+
+
+async def look_again(world: "World", job: RefillJob) -> None:
+    """Set an audience right whose rules look at the clock, and look again in an hour."""
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        await store.hold_alone(tx, project_id=job.project_id)
+        audience = await store.audience(tx, project_id=job.project_id, id=job.id)
+        if audience is None or audience.type == "STATIC":
+            return
+        settled = await store.settle_refill(
+            tx, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=now + LOOK_AGAIN
+        )
+        if settled:
+            await set_right(tx, job.project_id, audience, now)
+
+
+WORK: list[Work[Any]] = [
+    Work[ImportJob](
+        name="contact_imports",
+        table="contact_imports",
+        kind=ImportJob,
+        lease=LEASE,
+        do=each(run_import, at_once=1),
+        share=1,
+        at_once=2,
+    ),
+    Work[RefillJob](
+        name="audiences",
+        table="audiences",
+        kind=RefillJob,
+        lease=timedelta(minutes=10),
+        do=each(look_again, at_once=1),
+        share=5,
+        at_once=1,
+    ),
+]
