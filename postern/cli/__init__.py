@@ -12,6 +12,7 @@ import typer
 COMMANDS = (
     "postern.cli.serve",
     "postern.cli.begin",
+    "postern.cli.listen",
 )
 
 CANNOT_RUN = 78

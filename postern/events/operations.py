@@ -142,15 +142,26 @@ async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event
 
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
     """Events recorded after the one given, oldest first."""
-    return await store.after(db, project_id=project_id, after=after_id, limit=limit)
+    return await store.after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
 
 @get("/projects/{project_id}/events", needs="events:read")
 async def list_events(
-    call: Call, type: str | None = None, limit: ListLimit = 100, cursor: Cursor | None = None
+    call: Call,
+    type: str | None = None,
+    after: UUID | None = None,
+    limit: ListLimit = 100,
+    cursor: Cursor | None = None,
 ) -> Feed[Event]:
-    """What happened in the project, newest first. `type` narrows to one or several names, comma-separated."""
+    """What happened in the project, newest first. `type` narrows to one or several names, comma-separated.
+
+    With `after`, an event's id, what happened since then instead, oldest first: for following along. Events of
+    the last seconds may still come in between, so begin a little earlier and leave out what you have seen.
+    """
     types = [name.strip() for name in type.split(",") if name.strip()] if type else None
+    if after is not None:
+        since = await store.after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
+        return Feed(data=since, next_cursor=None)
     scope = f"events|{type or ''}"
     rows = await store.newest(
         call.db,

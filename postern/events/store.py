@@ -55,9 +55,12 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
 @statement("""
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
     where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
+      and (%(types)s::text[] is null or type = any (%(types)s))
     order by id limit %(limit)s
 """)
-async def after(db: Queries, *, project_id: UUID, after: UUID | None, limit: int) -> list[Event]: ...
+async def after(
+    db: Queries, *, project_id: UUID, after: UUID | None, types: list[str] | None, limit: int
+) -> list[Event]: ...
 
 
 @statement("""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
+from uuid import UUID
 
 from postern.events.model import ALIASES, EVENT_NAMES, Event
 from postern.kernel.clock import Moment
@@ -67,12 +68,19 @@ def wants(entries: Collection[str], keys: Iterable[str]) -> bool:
 
 def payload_of(event: Event) -> dict[str, Any]:
     """The body of a delivery: `{type, timestamp, data}`, with the record's `id` among the data."""
-    own = event.data if event.type not in EVENT_NAMES else {camel(name): value for name, value in event.data.items()}
-    head = {"id": event.subject_id, "projectId": event.project_id}
-    payload: dict[str, Any] = {"type": event.type, "timestamp": event.occurred_at, "data": {**head, **own}}
-    if len(to_json(payload)) > PAYLOAD_BYTES:
-        payload["data"] = {**head, "truncated": True}
-    return payload
+    return payload(event.type, event.occurred_at, event.subject_id, event.project_id, event.data)
+
+
+def payload(
+    type: str, timestamp: Moment | str, subject_id: UUID | str | None, project_id: UUID | str, data: dict[str, Any]
+) -> dict[str, Any]:
+    """The body of a delivery, from the parts of its event."""
+    own = data if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
+    head = {"id": subject_id, "projectId": project_id}
+    whole: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own}}
+    if len(to_json(whole)) > PAYLOAD_BYTES:
+        whole["data"] = {**head, "truncated": True}
+    return whole
 
 
 def pause_before(tried: int, chance: float, retry_after: timedelta | None = None) -> timedelta | None:

@@ -1,0 +1,127 @@
+"""`postern listen`: what happens in a project, live, and forwarded signed to a developer's own machine."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+if TYPE_CHECKING:
+    import httpx
+
+LOOK_EVERY = timedelta(seconds=1)
+OVERLAP = timedelta(seconds=10)
+"""How far back each look goes: an event's row may become visible after that of a later one."""
+FORWARD_SECONDS = 15.0
+
+Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
+Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with events:read.")]
+Server = Annotated[str, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
+Forward = Annotated[str | None, typer.Option(help="Where to send events on, as webhooks are sent.")]
+Names = Annotated[str, typer.Option("--events", help="Which events: names, `email.*`, `*`, comma-separated.")]
+Secret = Annotated[str | None, typer.Option(help="Signs what is forwarded; made up and shown if left out.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(listen)
+
+
+def listen(
+    project: Project,
+    key: Key,
+    url: Server = "http://127.0.0.1:8025",
+    forward: Forward = None,
+    events: Names = "*",
+    secret: Secret = None,
+) -> None:
+    """Show a project's events as they happen, and forward them signed with `--forward http://localhost:3000/hook`."""
+    from postern.kernel.signatures import new_webhook_secret
+
+    secret = secret or new_webhook_secret()
+    if forward:
+        print(f"Forwarding to {forward}, signed with {secret}")
+    try:
+        asyncio.run(_listen(url, key, project, _names(events), forward, secret))
+    except KeyboardInterrupt:
+        pass
+
+
+def _names(text: str) -> list[str]:
+    from postern.cli import CannotRun
+    from postern.webhooks.rules import is_known
+
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    for name in names:
+        if not is_known(name):
+            raise CannotRun(f"{name} is no event. Names are like email.delivered, email.*, custom.order.placed, *.")
+    return names
+
+
+async def _listen(url: str, key: str, project: str, names: Sequence[str], forward: str | None, secret: str) -> None:
+    import httpx
+
+    headers = {"Authorization": f"Bearer {key}"}
+    async with (
+        httpx.AsyncClient(base_url=url, headers=headers, timeout=FORWARD_SECONDS) as server,
+        httpx.AsyncClient(timeout=FORWARD_SECONDS) as there,
+    ):
+        async for event in follow(server, project, names):
+            line = f"{event['occurredAt']}  {event['type']:<28} {event['subjectId'] or ''}"
+            print(line + (await send_on(there, forward, event, secret) if forward else ""), flush=True)
+
+
+async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
+    """Events from now on, each once, in the order in which they show. Raises CannotRun where they cannot be read."""
+    from postern.webhooks.rules import keys_of, wants
+
+    newest = (await _read(server, project, limit=1))[:1]
+    last = UUID(newest[0]["id"]) if newest else UUID(int=0)
+    seen = {str(last)}
+    # What is there already is seen, however far the first look reaches back.
+    seen |= {event["id"] for event in await _read(server, project, after=_earlier(last))}
+    while True:
+        found = await _read(server, project, after=_earlier(last))
+        for event in found:
+            if event["id"] not in seen:
+                seen.add(event["id"])
+                last = max(last, UUID(event["id"]))
+                if wants(names, keys_of(event["type"])):
+                    yield event
+        seen = {each for each in seen if UUID(each) > _earlier(last)}
+        if len(found) < 1_000:
+            await asyncio.sleep(LOOK_EVERY.total_seconds())
+
+
+def _earlier(event_id: UUID) -> UUID:
+    """An id from a little before: the first 48 bits of a UUIDv7 are milliseconds (RFC 9562 §5.7)."""
+    return UUID(int=max(0, event_id.int - (int(OVERLAP.total_seconds() * 1_000) << 80)))
+
+
+async def _read(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
+    from postern.cli import CannotRun
+
+    answer = await server.get(f"/projects/{project}/events", params={"limit": 1_000, **query})
+    if not answer.is_success:
+        raise CannotRun(f"The server refuses: {answer.json().get('detail', answer.status_code)}")
+    return answer.json()["data"]
+
+
+async def send_on(there: "httpx.AsyncClient", forward: str, event: dict[str, Any], secret: str) -> str:
+    """POST an event as a webhook would be; says in a few words how it went."""
+    import httpx
+
+    from postern.kernel.clock import system_clock
+    from postern.kernel.signatures import webhook_headers
+    from postern.kernel.values import to_json
+    from postern.webhooks.rules import payload
+
+    body = to_json(payload(event["type"], event["occurredAt"], event["subjectId"], event["projectId"], event["data"]))
+    headers = {"Content-Type": "application/json", **webhook_headers(event["id"], system_clock(), body, [secret])}
+    try:
+        answer = await there.post(forward, content=body, headers=headers)
+    except httpx.HTTPError as trouble:
+        return f"  → {type(trouble).__name__}"
+    return f"  → {answer.status_code} in {answer.elapsed.total_seconds() * 1_000:.0f} ms"
