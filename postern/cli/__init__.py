@@ -5,9 +5,13 @@ import what is heavy inside their functions: `postern --help` and the start of a
 """
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-import typer
+if TYPE_CHECKING:
+    import typer
 
 COMMANDS = (
     "postern.cli.serve",
@@ -23,8 +27,10 @@ class CannotRun(Exception):
     """The command cannot do its work; the message is for people and says what to do."""
 
 
-def make_command() -> typer.Typer:
+def make_command() -> "typer.Typer":
     """The command with everything that hangs below it."""
+    import typer
+
     app = typer.Typer(
         name="postern",
         help="E-mail delivery and customer identity behind one HTTP API.",
@@ -39,8 +45,15 @@ def make_command() -> typer.Typer:
 
 def main() -> None:
     """Run the command line; trouble that was expected is one sentence, without a stack trace."""
-    try:
+    with expected_trouble():
         make_command()()
+
+
+@contextmanager
+def expected_trouble() -> Generator[None]:
+    """End with one sentence where something expected keeps the command from running."""
+    try:
+        yield
     except Exception as error:
         if not _is_expected(error):
             raise

@@ -1,12 +1,17 @@
-"""One API process and one worker process. Heavy to import: everything the server knows is behind it."""
+"""One API process and one worker process. Heavy to import: everything the server knows is behind it.
+
+`postern serve` runs `python -m postern.cli.parts api SOCKET` and `… worker`.
+"""
 
 import asyncio
 import gc
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 import uvicorn
@@ -15,11 +20,11 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.app import WORK, make_app
-from postern.cli.serve import Leash
+from postern.cli import expected_trouble
 from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
 from postern.kernel.due import Worker
 from postern.kernel.log import set_up_logs
-from postern.kernel.settings import Settings
+from postern.kernel.settings import Settings, read_settings
 from postern.kernel.values import new_id
 from postern.world import World, open_world
 
@@ -27,7 +32,24 @@ BACKLOG = 2_048
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-def run_api(settings: Settings, url: str, *, listener: int | None, leash: Leash | None) -> None:
+@dataclass
+class Leash:
+    """The pipe to the process that started us: it brings the database's URL, and its end is our end."""
+
+    descriptor: int = 0
+
+    def database_url(self) -> str:
+        """Wait for the URL. Exits if the parent goes away before it comes."""
+        read = b""
+        while not read.endswith(b"\n"):
+            part = os.read(self.descriptor, 4_096)
+            if not part:
+                sys.exit(0)
+            read += part
+        return read.decode().strip()
+
+
+def run_api(settings: Settings, url: str, *, listener: int | None = None, leash: Leash | None = None) -> None:
     """Serve the API until SIGTERM, SIGINT or the end of the leash; requests in hand are answered first."""
 
     async def run() -> None:
@@ -65,7 +87,7 @@ def _configuration(settings: Settings, world: World) -> uvicorn.Config:
     )
 
 
-def run_worker(settings: Settings, url: str, *, leash: Leash | None) -> None:
+def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> None:
     """Do what becomes due until SIGTERM, SIGINT or the end of the leash; work in hand is finished first."""
 
     async def run() -> None:
@@ -114,3 +136,19 @@ def _stop_on_signals(stop: Callable[[], None], leash: Leash | None) -> None:
                 stop()
 
         loop.add_reader(descriptor, pulled)
+
+
+def main() -> None:
+    """Run the part that the arguments name, on a leash."""
+    part, *sockets = sys.argv[1:]
+    settings, leash = read_settings(), Leash()
+    url = leash.database_url()
+    with expected_trouble():
+        if part == "api":
+            run_api(settings, url, listener=int(sockets[0]), leash=leash)
+        else:
+            run_worker(settings, url, leash=leash)
+
+
+if __name__ == "__main__":
+    main()

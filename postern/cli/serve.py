@@ -1,14 +1,11 @@
 """`postern serve | api | worker | migrate`: the server whole, and its parts."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 Many = Annotated[int, typer.Option(min=1, max=64)]
-Tied = Annotated[bool, typer.Option(hidden=True, help="Read the database's URL from stdin; stop when it closes.")]
-Listener = Annotated[int | None, typer.Option(hidden=True, help="An open socket to serve on.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,24 +28,20 @@ def serve(api_processes: Many = 1, workers: Many = 1) -> None:
     raise typer.Exit(asyncio.run(run_tree(read_settings(), api_processes=api_processes, workers=workers)))
 
 
-def api(tied: Tied = False, listener: Listener = None) -> None:
+def api() -> None:
     """Run one API process on POSTERN_HOST and POSTERN_PORT. Any number share one database."""
     from postern.cli.parts import run_api
     from postern.kernel.settings import read_settings
 
-    settings = read_settings()
-    leash = Leash() if tied else None
-    run_api(settings, leash.database_url() if leash else _checked_url(), listener=listener, leash=leash)
+    run_api(read_settings(), _checked_url())
 
 
-def worker(tied: Tied = False) -> None:
+def worker() -> None:
     """Run one worker: it delivers mail, webhooks and everything else that becomes due. Any number may run."""
     from postern.cli.parts import run_worker
     from postern.kernel.settings import read_settings
 
-    settings = read_settings()
-    leash = Leash() if tied else None
-    run_worker(settings, leash.database_url() if leash else _checked_url(), leash=leash)
+    run_worker(read_settings(), _checked_url())
 
 
 def bring_up_to_date() -> None:
@@ -82,22 +75,3 @@ def _checked_url() -> str:
         if names := missing(connection):
             raise CannotRun(f"The database lacks {len(names)} migrations ({names[0]} …): run `postern migrate`.")
     return url
-
-
-@dataclass
-class Leash:
-    """The pipe to the process that started us: it brings the database's URL, and its end is our end."""
-
-    descriptor: int = 0
-
-    def database_url(self) -> str:
-        """Wait for the URL; exit if the parent goes away before it comes."""
-        import os
-
-        read = b""
-        while not read.endswith(b"\n"):
-            part = os.read(self.descriptor, 4_096)
-            if not part:
-                raise typer.Exit(0)
-            read += part
-        return read.decode().strip()

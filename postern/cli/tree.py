@@ -57,9 +57,8 @@ class Child:
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "postern",
+            "postern.cli.parts",
             *self.arguments,
-            "--tied",
             stdin=asyncio.subprocess.PIPE,
             env=self.environment,
             pass_fds=self.keep_open,
@@ -246,9 +245,7 @@ async def _listen(settings: Settings) -> socket.socket:
 def _children(settings: Settings, listener: socket.socket, api_processes: int, workers: int) -> list[Child]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
     number = listener.fileno()
-    apis = [
-        Child("API process", ["api", "--listener", str(number)], environment, (number,)) for _ in range(api_processes)
-    ]
+    apis = [Child("API process", ["api", str(number)], environment, (number,)) for _ in range(api_processes)]
     return [*apis, *(Child("worker", ["worker"], environment) for _ in range(workers))]
 
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import idna
 import msgspec
-import tldextract
 
 from postern.domains.model import (
     DEGRADED_AT_MOST,
@@ -25,11 +25,12 @@ from postern.domains.model import (
 )
 from postern.kernel.problems import Invalid
 
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
 LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 LONGEST_NAME = 230
 """Of a domain's 253 octets, what leaves room for the names below it that must be published."""
-PUBLIC_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-"""The list that comes with the package: nothing is fetched."""
 BOUNCE_LABEL = "bounce"
 TRACKING_LABEL = "links"
 
@@ -57,14 +58,14 @@ def as_domain(text: str) -> str:
         raise _invalid(f"{text!r} is not a domain name.")
     if len(labels) < 2 or labels[-1].isdigit():
         raise _invalid(f"{text!r} is not a domain name that mail can come from.")
-    if PUBLIC_SUFFIXES(ascii_name).suffix == ascii_name:
+    if _public_suffixes()(ascii_name).suffix == ascii_name:
         raise _invalid(f"{ascii_name} is a public suffix; use a domain registered under it.", "public_suffix")
     return ascii_name
 
 
 def registered_domain(domain: str) -> str:
     """The part of a domain that somebody registered; the domain itself where no suffix is known."""
-    return PUBLIC_SUFFIXES(domain).top_domain_under_public_suffix or domain
+    return _public_suffixes()(domain).top_domain_under_public_suffix or domain
 
 
 def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
@@ -191,3 +192,11 @@ def look_again_in(
     if age < timedelta(minutes=10):
         return timedelta(minutes=1)
     return timedelta(minutes=10) if age < timedelta(minutes=10 + 180) else timedelta(hours=1)
+
+
+@cache
+def _public_suffixes() -> "TLDExtract":
+    """The list that comes with the package: nothing is fetched. Loaded late, for it slows every start down."""
+    import tldextract
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
