@@ -9,7 +9,6 @@ from pathlib import Path
 
 from postern.cli import CannotRun
 from postern.kernel.embedded import EmbeddedPostgres, FolderInUseError, hold_folder
-from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
 
 LOCK = "postern.lock"
@@ -73,19 +72,16 @@ def database_url(settings: Settings) -> str:
 
 @contextmanager
 def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
-    """The migrated database and the base URL: the running server's, or an embedded one just for this block."""
+    """The database and the base URL: the running server's, or an embedded one just for this block."""
     running = running_on(settings.data) if settings.data.is_dir() else None
     if running and settings.database_url in (None, running.database_url):
         yield running.database_url, running.base_url
         return
     if settings.database_url:
-        migrate(settings.database_url)
         yield settings.database_url, settings.public_url
         return
     server = EmbeddedPostgres(settings.data)
     try:
-        url = server.start()
-        migrate(url)
-        yield url, settings.public_url
+        yield server.start(), settings.public_url
     finally:
         server.stop()

@@ -50,12 +50,8 @@ def bring_up_to_date() -> None:
     from postern.kernel.migrations import migrate
     from postern.kernel.settings import read_settings
 
-    settings = read_settings()
-    if settings.database_url:
-        applied = migrate(settings.database_url)
-    else:
-        with reach_database(settings) as (url, _):
-            applied = migrate(url)
+    with reach_database(read_settings()) as (url, _):
+        applied = migrate(url)
     for name in applied:
         print(f"applied {name}")
     print("The schema is up to date.")

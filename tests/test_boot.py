@@ -1,0 +1,367 @@
+"""The server as people start it: whole, in a folder of its own, killed and started again."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+
+from postern.kernel import embedded
+
+ROOT = Path(__file__).parent.parent
+WAIT_SECONDS = 60
+
+
+@dataclass
+class Started:
+    """A running `postern serve`."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    output: Path
+
+    @property
+    def running(self) -> dict[str, Any]:
+        return json.loads((self.folder / "running.json").read_text())
+
+    @property
+    def url(self) -> str:
+        return self.running["base_url"]
+
+    def printed(self) -> str:
+        return self.output.read_text()
+
+    def children(self) -> list[int]:
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(each) for task in tasks for each in task.read_text().split()]
+
+    def child(self, part: str) -> int:
+        """The process id of the API (`api`), the worker (`worker`) or the database (`-D`)."""
+        return next(pid for pid in self.children() if part in arguments(pid))
+
+    def ready(self) -> bool:
+        with suppress(OSError, ValueError):
+            return is_ready(self.url)
+        return False
+
+    def wait_until_ready(self) -> None:
+        eventually(self.ready, self)
+        eventually(lambda: "Postern is ready at" in self.printed(), self)
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(sign)
+        return self.process.wait(WAIT_SECONDS)
+
+
+def is_ready(url: str) -> bool:
+    with suppress(httpx.HTTPError):
+        return httpx.get(f"{url}/readyz", timeout=5).status_code == 200
+    return False
+
+
+def eventually(happened: Any, server: Started) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not happened():
+        assert server.process.poll() is None, server.printed()
+        assert time.monotonic() < deadline, server.printed()
+        time.sleep(0.02)
+
+
+def arguments(pid: int) -> list[str]:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    return []
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    ours = ("POSTERN_", "DATABASE_URL", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return {**kept, "POSTERN_DATA": str(folder), "POSTERN_PORT": "0", **more}
+
+
+def command(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "postern", *words],
+        env=environment(folder, **more),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT_SECONDS,
+    )
+
+
+def start(folder: Path, *words: str, **more: str) -> Started:
+    output = folder.with_suffix(f".{time.monotonic_ns()}.log")
+    with output.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "postern", "serve", *words],
+            env=environment(folder, **more),
+            cwd=ROOT,
+            stdout=file,
+            stderr=file,
+            text=True,
+        )
+    return Started(process, folder, output)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A folder for what the tests here leave on disk."""
+    place = Path(tempfile.mkdtemp(prefix="boot-", dir=embedded.reachable_temporary_folder()))
+    place.chmod(0o755)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.fixture(scope="module")
+def first(place: Path) -> Iterator[Started]:
+    """The first start on a fresh folder; it keeps running for the tests that only look."""
+    server = start(place / "first")
+    server.wait_until_ready()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[Started]:
+    """A server that the test may kill; the folder is kept from test to test."""
+    server = start(place / "killed")
+    server.wait_until_ready()
+    yield server
+    server.stop()
+
+
+def test_the_first_start_prints_all_one_needs(first: Started) -> None:
+    said = first.printed()
+    found = dict(re.findall(r"^    (base URL|project id|secret key|developer|password) +(\S+)$", said, re.MULTILINE))
+    assert found["base URL"] == first.url
+    signed_in = httpx.post(
+        f"{first.url}/auth/sign-in", json={"email": found["developer"], "password": found["password"]}
+    )
+    assert signed_in.status_code == 200, signed_in.text
+    project = httpx.get(
+        f"{first.url}/projects/{found['project id']}", headers={"Authorization": f"Bearer {found['secret key']}"}
+    )
+    assert project.json()["id"] == found["project id"] == signed_in.json()["projects"][0]["id"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
+def test_the_printed_curl_sends(first: Started) -> None:
+    line = first.printed().partition("Send a message:\n\n")[2].partition("\n\n")[0]
+    sent = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
+    answer = json.loads(sent.stdout)
+    assert answer["status"] in ("SENT", "QUEUED", "DELIVERED"), answer
+
+
+def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:
+    second = start(first.folder)
+    assert second.process.wait(WAIT_SECONDS) == 78
+    assert f"(process {first.process.pid}) runs on the data folder {first.folder}" in second.printed()
+    assert "POSTERN_DATA" in second.printed()
+    assert first.ready()
+
+
+def test_a_taken_port_is_a_clear_message(first: Started, place: Path) -> None:
+    port = first.url.rpartition(":")[2]
+    second = start(place / "other", POSTERN_PORT=port)
+    assert second.process.wait(WAIT_SECONDS) == 78
+    assert f"Cannot listen on 127.0.0.1:{port}" in second.printed()
+    assert "Traceback" not in second.printed()
+
+
+def test_what_tells_others_the_database_is_for_the_owner_alone(first: Started) -> None:
+    assert ((first.folder / "running.json").stat().st_mode & 0o777) == 0o600
+    assert ((first.folder / "master.key").stat().st_mode & 0o777) == 0o600
+
+
+def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
+    assert set(made) == {
+        "baseUrl",
+        "projectId",
+        "secretKey",
+        "developerEmail",
+        "developerPassword",
+        "developerToken",
+    }
+    assert made["baseUrl"] == base_url
+    for token in (made["secretKey"], made["developerToken"]):
+        seen = httpx.get(
+            f"{base_url}/projects/{made['projectId']}", headers={"Authorization": f"Bearer {token}"}, timeout=10
+        )
+        assert seen.status_code == 200, seen.text
+
+
+def test_bootstrap_beside_a_running_server(first: Started) -> None:
+    one, other = (json.loads(command(first.folder, "bootstrap", "--json").stdout) for _ in range(2))
+    assert_bootstrapped(one, first.url)
+    assert_bootstrapped(other, first.url)
+    assert one["projectId"] != other["projectId"]
+
+
+def test_bootstrap_and_migrate_without_a_server(place: Path) -> None:
+    folder = place / "alone"
+    assert "applied 0001_" in command(folder, "migrate").stdout
+    assert command(folder, "migrate").stdout == "The schema is up to date.\n"
+    made = json.loads(command(folder, "bootstrap", "--json").stdout)
+    server = start(folder)
+    try:
+        server.wait_until_ready()
+        assert_bootstrapped({**made, "baseUrl": server.url}, server.url)
+        assert "secret key" not in server.printed(), "Only the first start makes an account."
+    finally:
+        server.stop()
+
+
+def test_sigterm_stops_all_that_was_started(server: Started) -> None:
+    children = server.children()
+    assert len(children) == 3
+    assert server.stop(signal.SIGTERM) == 0
+    assert not [pid for pid in children if arguments(pid)]
+    assert not (server.folder / "running.json").exists()
+
+
+def test_ctrl_c_answers_what_is_in_hand_first(server: Started) -> None:
+    body = b'{"email": "nobody@example.com", "password": "wrong"}'
+    head = (
+        "POST /auth/sign-in HTTP/1.1\r\nHost: postern\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    port = int(server.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 100"), "The request is in hand now."
+        server.process.send_signal(signal.SIGINT)
+        eventually(lambda: "Finishing what is in hand" in server.printed(), server)
+        assert refuses_connections(port, server), "Nobody new is let in."
+        connection.sendall(body)
+        assert connection.recv(100).startswith(b"HTTP/1.1 401")
+    assert server.process.wait(WAIT_SECONDS) == 0
+
+
+def refuses_connections(port: int, server: Started) -> bool:
+    def refused() -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            return True
+        return False
+
+    eventually(refused, server)
+    return True
+
+
+@pytest.mark.parametrize("part", ["api", "worker", "-D"])
+def test_a_killed_part_comes_back(server: Started, part: str) -> None:
+    before = server.child(part)
+    os.kill(before, signal.SIGKILL)
+    eventually(lambda: any(part in arguments(pid) for pid in server.children() if pid != before), server)
+    eventually(server.ready, server)
+    assert json.loads(command(server.folder, "bootstrap", "--json").stdout)["baseUrl"] == server.url
+
+
+def test_a_killed_server_starts_again(server: Started) -> None:
+    children = server.children()
+    made = json.loads(command(server.folder, "bootstrap", "--json").stdout)
+    port = server.url.rpartition(":")[2]
+    server.process.kill()
+    server.process.wait()
+    again = start(server.folder, POSTERN_PORT=port)
+    try:
+        again.wait_until_ready()
+        assert_bootstrapped(made, again.url)
+        assert not [pid for pid in children if "-D" in arguments(pid)], "The old database is gone."
+    finally:
+        again.stop()
+
+
+def test_the_parts_of_a_killed_server_stop_by_themselves(server: Started) -> None:
+    parts = [server.child("api"), server.child("worker")]
+    server.process.kill()
+    server.process.wait()
+    deadline = time.monotonic() + WAIT_SECONDS
+    while any(arguments(pid) for pid in parts) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(arguments(pid) for pid in parts)
+    embedded.stop_leftovers(server.folder / "postgres")
+
+
+def test_another_master_key_is_refused(place: Path) -> None:
+    folder = place / "keyed"
+    assert command(folder, "bootstrap", "--json").returncode == 0
+    server = start(folder, POSTERN_SECRET="another secret than the one in the folder")
+    assert server.process.wait(WAIT_SECONDS) == 78
+    assert "another master key" in server.printed()
+    assert "Traceback" not in server.printed()
+
+
+def test_without_a_database_the_parts_say_what_to_do(place: Path) -> None:
+    nothing = command(place / "nothing", "worker")
+    assert nothing.returncode == 78
+    assert "set DATABASE_URL" in nothing.stderr
+    away = command(place / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none")
+    assert away.returncode == 78
+    assert "Traceback" not in away.stderr
+
+
+@pytest.fixture
+def empty_database() -> Iterator[str]:
+    """A database of an operator's own, without a schema."""
+    server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
+    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
+        connection.execute(f'create database "{name}"')
+        yield server.replace("%7Bdatabase%7D", name)
+        connection.execute(f'drop database "{name}" with (force)')
+
+
+def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, empty_database: str) -> None:
+    folder = place / "apart"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+    own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port}
+    early = command(folder, "api", **own)
+    assert early.returncode == 78
+    assert "run `postern migrate`" in early.stderr
+    assert "applied 0001_" in command(folder, "migrate", **own).stdout
+    parts = [
+        subprocess.Popen([sys.executable, "-m", "postern", part], env=environment(folder, **own), cwd=ROOT)
+        for part in ("api", "worker", "worker")
+    ]
+    try:
+        made = json.loads(command(folder, "bootstrap", "--json", **own).stdout)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not is_ready(made["baseUrl"]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert_bootstrapped(made, f"http://127.0.0.1:{port}")
+    finally:
+        for part in parts:
+            part.terminate()
+        codes = [part.wait(WAIT_SECONDS) for part in parts]
+    assert codes == [0, 0, 0]
+
+
+def test_serve_takes_a_database_of_ones_own(place: Path, empty_database: str) -> None:
+    server = start(place / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
+    try:
+        server.wait_until_ready()
+        assert len(server.children()) == 4, "No database of ours beside two and two."
+        assert not (server.folder / "postgres").exists()
+        assert_bootstrapped(json.loads(command(server.folder, "bootstrap", "--json").stdout), server.url)
+    finally:
+        assert server.stop() == 0
