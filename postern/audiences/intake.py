@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 from uuid import UUID
 
+from litestar.exceptions import InternalServerException
+
 from postern.audiences import intake_store, store
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
 from postern.audiences.model import (
@@ -18,6 +20,7 @@ from postern.audiences.model import (
     ImportMissing,
     ImportMode,
     TooManyImports,
+    UploadBroken,
 )
 from postern.audiences.spreadsheet import OURS, ROW_LIMIT, Row, RowFault, read_email, read_layout
 from postern.events import operations as events
@@ -42,7 +45,7 @@ ids_of = intake_store.ids_of
     status=201,
     body_limit=IMPORT_LIMIT,
     takes="text/csv",
-    problems=[ImportFileInvalid, TooManyImports, UnsupportedMediaType],
+    problems=[ImportFileInvalid, TooManyImports, UploadBroken, UnsupportedMediaType],
 )
 async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "upsert") -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
@@ -73,6 +76,9 @@ async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "u
     )
     try:
         size = await _upload(call, import_id, request)
+    except InternalServerException:  # What Litestar makes of a caller who goes away in the middle.
+        await intake_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
+        raise UploadBroken from None
     except BaseException:
         await intake_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise

@@ -78,6 +78,10 @@ class TooManyImports(Conflict):
     """The project has five imports waiting or running; wait until one of them is done."""
 
 
+class UploadBroken(Refused):
+    """The connection ended before the file did; nothing was imported."""
+
+
 class ImportFileInvalid(Refused):
     """The file is not a CSV with a header that has an `email` column."""
 

@@ -303,13 +303,13 @@ class _Compiler:
             case "in" | "notIn":
                 moments = [moment for each in value if isinstance(each, str) and (moment := read_moment(each))]
                 if not moments:
-                    return SQL("false")
+                    return _only_absent(column, operator)
                 among = SQL("{} in ({})").format(column, SQL(", ").join([self.moment(each) for each in moments]))
                 return among if operator == "in" else SQL("({} is null or not {})").format(column, among)
             case _:
                 moment = read_moment(value) if isinstance(value, str) else None
                 if moment is None or operator not in _COMPARISONS:
-                    return SQL("false")
+                    return _only_absent(column, operator)
                 compared = SQL("({} {} {})").format(column, _COMPARISONS[operator], self.moment(moment))
                 return compared if operator != "neq" else SQL("({} is null or {})").format(column, compared)
 
@@ -411,10 +411,16 @@ def _absent(x: Composable) -> Composable:
     return SQL("(coalesce(jsonb_typeof({}), 'null') = 'null')").format(x)
 
 
+def _only_absent(column: Composable, operator: str) -> Composable:
+    """For a value that no moment can be compared with."""
+    return SQL("({} is null)").format(column) if operator in ("neq", "notIn", "notContains") else SQL("false")
+
+
 def _casefold(value: Any) -> Any:
+    """A value to compare an address with; dates stay dates, so that they match no address."""
     if isinstance(value, list):
         return [_casefold(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
-    return value.casefold() if isinstance(value, str) else value
+    return value.casefold() if isinstance(value, str) and read_moment(value) is None else value
 
 
 def _json_type(value: Any) -> str:

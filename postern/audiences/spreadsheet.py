@@ -241,6 +241,8 @@ def check_size(attributes: dict[str, Any]) -> None:
             raise RowFault(f"The cell of `{name}` holds a NUL character.")
         if not isinstance(value, str | int | float):
             size = ATTRIBUTES_LIMIT
+            if b"\\u0000" in to_json(value):
+                raise RowFault(f"The cell of `{name}` holds a NUL character.")
     if size * 6 > ATTRIBUTES_LIMIT and len(to_json(attributes)) > ATTRIBUTES_LIMIT:
         raise RowFault(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
@@ -312,6 +314,8 @@ def read_email(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=65_536)
 def _domain(domain: str) -> str | None:
+    if domain.endswith(".") or domain != domain.strip():
+        return None
     try:
         return domain_of(domain)
     except AddressInvalid:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from psycopg import DataError
 
 from postern.audiences import intake_store, store
 from postern.audiences.intake import take_in
@@ -92,6 +93,9 @@ async def run_import(world: "World", job: ImportJob) -> None:
             mark = Mark(after.line, after.position, errors)
     except _Overtaken:
         return
+    except DataError as error:
+        message = f"The database refuses something in the rows from here on: {str(error).strip()[:200]}"
+        await _give_up(world, msgspec.structs.replace(job, position=mark.position, line=mark.line), message)
     finally:
         await asyncio.gather(ahead, return_exceptions=True)
 
@@ -208,7 +212,7 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
             updated=0,
             skipped=0,
             failed=0,
-            errors=Jsonb([*job.errors, LineError(line=job.line, message=reason)]),
+            errors=Jsonb([*job.errors[: IMPORT_ERRORS_KEPT - 1], LineError(line=job.line, message=reason)]),
             now=now,
             due_at=None,
         )
