@@ -16,6 +16,8 @@ import postern.audiences.work
 import postern.customers.end_users
 import postern.customers.operations
 import postern.customers.sessions
+import postern.customers.sign_in
+import postern.customers.work
 import postern.domains.operations
 import postern.domains.work
 import postern.emails.operations
@@ -44,7 +46,12 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.webhooks.operations),
     *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
     *operations_of(postern.emails.operations, postern.emails.suppressions),
-    *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
+    *operations_of(
+        postern.customers.operations,
+        postern.customers.end_users,
+        postern.customers.sessions,
+        postern.customers.sign_in,
+    ),
 ]
 """Every operation of the API."""
 
@@ -53,6 +60,7 @@ WORK: list[Work[Any]] = [
     *postern.webhooks.work.WORK,
     *postern.audiences.work.WORK,
     *SENDS,
+    *postern.customers.work.WORK,
 ]
 """Every kind of record that becomes due."""
 

@@ -25,8 +25,9 @@ class Failures(Record):
     """What one more attempt found."""
 
     failures: int
-    locks: int
     locked_until: Moment | None
+    everywhere: int
+    """Failures of this identifier from all addresses within the window."""
 
 
 class Totp(Record):
@@ -141,7 +142,10 @@ async def drop_challenges_to(db: Queries, *, project_id: UUID, identifier: bytes
         since = case when f.locked_until is null and f.since + %(window)s::interval <= %(now)s then %(now)s
                      else f.since end,
         due_at = %(now)s::timestamptz + %(kept)s::interval
-    returning f.failures, f.locks, f.locked_until
+    returning f.failures, f.locked_until, coalesce((
+        select e.failures from customer_failures e
+        where e.project_id = %(project_id)s and e.identifier = %(identifier)s and e.ip_address = ''
+          and e.since + %(window)s::interval > %(now)s), 0) as everywhere
 """)
 async def take_attempt(
     db: Queries,
@@ -156,13 +160,15 @@ async def take_attempt(
 ) -> Failures: ...
 
 
+# Doubles with every lock: 15 minutes, 30 minutes, an hour.
 @statement("""
-    update customer_failures set locked_until = %(until)s, locks = locks + 1, failures = 0
+    update customer_failures set locks = locks + 1, failures = 0,
+        locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and (locked_until is null or locked_until <= %(now)s)
 """)
 async def lock_out(
-    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, until: Moment, now: Moment
+    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, most: str
 ) -> bool: ...
 
 
@@ -172,13 +178,6 @@ async def lock_out(
       and (%(ip_address)s::text is null or ip_address = %(ip_address)s)
 """)
 async def forgive(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str | None) -> None: ...
-
-
-@statement("""
-    update customer_failures set failures = greatest(failures - 1, 0)
-    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = ''
-""")
-async def give_back(db: Queries, *, project_id: UUID, identifier: bytes) -> None: ...
 
 
 # Authenticator apps and recovery codes.
@@ -309,7 +308,7 @@ async def insert_letter(
 @statement("""
     delete from customer_letters where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def letter_written(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...
+async def letter_written(db: Queries, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...
 
 
 # What has passed.

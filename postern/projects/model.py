@@ -1,6 +1,6 @@
 """Projects, their settings, and API keys."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 import msgspec
@@ -40,6 +40,42 @@ class Relay(Body):
     messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
 
 
+SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
+SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED"]
+SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
+SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
+
+Origin = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^https?://[A-Za-z0-9.\[\]:-]+$")]
+"""What a browser sends as `Origin`: scheme, host and port, without a path."""
+Redirect = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^[a-z][a-z0-9+.-]*://[^\s#]+$")]
+ORIGINS_LIMIT = 50
+
+
+class SignInSettings(Record):
+    """How a project's customers sign in."""
+
+    methods: list[SignInMethod] = msgspec.field(default_factory=lambda: list(SIGN_IN_METHODS))
+    sign_up: bool = True
+    """Whether strangers may sign up; accounts can always be created by API."""
+    verify_email: Literal["REQUIRED", "LATER"] = "REQUIRED"
+    """REQUIRED: an account begins when its address is proven, and nobody learns which addresses have one.
+    LATER: sign-up signs in at once, and an address that is taken is told as such."""
+    allowed_origins: list[str] = []
+    """Web pages that may call the sign-in operations (CORS)."""
+    redirect_urls: list[str] = []
+    """Where hosted pages, links and providers may send people back to; compared exactly."""
+    mail_from: str | None = None
+    """Sender of sign-in mails; must belong to a verified sending domain."""
+    security_mails: list[SecurityMail] = msgspec.field(default_factory=lambda: list(SECURITY_MAILS))
+    contacts: Literal["NONE", "LINK", "CREATE"] = "NONE"
+    """Whether a customer who signs up is linked to the contact with that address, or made one."""
+    passkey_domain: str | None = None
+    """The domain that passkeys belong to (relying party id); null is this server's own."""
+    app_name: str | None = None
+    logo_url: str | None = None
+    accent_color: str | None = None
+
+
 class ProjectSettings(Record):
     """What a project may set for itself. Null means the instance's default."""
 
@@ -54,6 +90,7 @@ class ProjectSettings(Record):
     on_ambiguous: Literal["retry", "hold"] = "retry"
     rate_limit: int | None = None
     """Requests a second; null is the instance's default."""
+    sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
     """Settings of features that keep their own shape (sign-in methods, contact creation …)."""
 

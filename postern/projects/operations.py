@@ -24,9 +24,11 @@ from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.secrets import looks_like_key, new_key
 from postern.kernel.values import Body, Timestamp, new_id, to_plain
+from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import store
 from postern.projects.model import (
     KEYS_PER_PROJECT,
+    ORIGINS_LIMIT,
     RELAYS_PER_PROJECT,
     SEED_LIST_LIMIT,
     ApiKey,
@@ -36,9 +38,14 @@ from postern.projects.model import (
     Name,
     Project,
     ProjectSettings,
+    Redirect,
     Relay,
+    SecurityMail,
+    SignInMethod,
+    SignInSettings,
     TooManyKeys,
 )
+from postern.projects.model import Origin as WebOrigin
 from postern.projects.permissions import KEY_PERMISSIONS, is_permission
 
 if TYPE_CHECKING:
@@ -59,6 +66,23 @@ class NewProject(Body):
     name: Name
 
 
+class SignInChange(Body):
+    """Sign-in settings to change; what is left out stays, null goes back to the default."""
+
+    methods: Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=8)] | None | Unset = UNSET
+    sign_up: bool | Unset = UNSET
+    verify_email: Literal["REQUIRED", "LATER"] | Unset = UNSET
+    allowed_origins: Annotated[list[WebOrigin], msgspec.Meta(max_length=ORIGINS_LIMIT)] | None | Unset = UNSET
+    redirect_urls: Annotated[list[Redirect], msgspec.Meta(max_length=ORIGINS_LIMIT)] | None | Unset = UNSET
+    mail_from: Address | None | Unset = UNSET
+    security_mails: Annotated[list[SecurityMail], msgspec.Meta(max_length=8)] | None | Unset = UNSET
+    contacts: Literal["NONE", "LINK", "CREATE"] | Unset = UNSET
+    passkey_domain: HostName | None | Unset = UNSET
+    app_name: Name | None | Unset = UNSET
+    logo_url: Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^https://[^\s\"'<>;]+$")] | None | Unset = UNSET
+    accent_color: Annotated[str, msgspec.Meta(pattern=r"^#[0-9a-fA-F]{6}$")] | None | Unset = UNSET
+
+
 class SettingsChange(Body):
     """Settings to change; what is left out stays, null goes back to the default."""
 
@@ -71,6 +95,7 @@ class SettingsChange(Body):
     retention_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None | Unset = UNSET
     on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET
+    sign_in: SignInChange | Unset = UNSET
     extra: dict[str, Any] | Unset = UNSET
 
 
@@ -295,11 +320,26 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
     given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     if given.get("relays"):
         given["relays"] = [_sealed(call, each, settings.relays or []) for each in given["relays"]]
+    if "sign_in" in given:
+        given["sign_in"] = _sign_in_changed(settings.sign_in, given["sign_in"])
     if "extra" in given:
         merged = {**settings.extra, **given["extra"]}
         given["extra"] = {name: value for name, value in merged.items() if value is not None}
         if len(msgspec.json.encode(given["extra"])) > 65_536:
             raise Invalid.at("/settings/extra", "These settings take more than 64 KiB.", "too_large")
+    return msgspec.structs.replace(settings, **given)
+
+
+def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:
+    """Raises Invalid for a sender that is no address."""
+    given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    default = SignInSettings()
+    given = {name: getattr(default, name) if value is None else value for name, value in given.items()}
+    if given.get("mail_from") is not None:
+        try:
+            parse_address(given["mail_from"])
+        except AddressInvalid as error:
+            raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
     return msgspec.structs.replace(settings, **given)
 
 

@@ -1,0 +1,177 @@
+"""Letters to customers: codes, links and security notices, written by the worker through the project's own sends.
+
+A request only leaves a sealed note of what to write, whether or not anybody is there to read it: asking for a code
+for a stranger takes as long as asking for one for a customer.
+"""
+
+import html
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.customers import proof_store
+from postern.customers.model import Person
+from postern.customers.proof_store import Letter
+from postern.emails.operations import send_system_mail
+from postern.kernel.credentials import Call
+from postern.kernel.database import Transaction
+from postern.kernel.problems import Problem
+from postern.kernel.values import Record, new_id
+from postern.projects import operations as projects
+from postern.projects.model import Project, SecurityMail
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+ATTEMPTS = 8
+"""How often a letter is tried before it is given up: the project has no sender that may send, for example."""
+STALE = timedelta(days=1)
+
+
+class Note(Record):
+    """What is sealed: which letter, to whom, and what it says."""
+
+    kind: str
+    to: str | None
+    values: dict[str, str]
+
+
+LETTERS: dict[str, tuple[str, str]] = {
+    "SIGN_UP": (
+        "{code} is your {app} code",
+        "Enter this code to finish signing up: {code}\n\nIt holds for 10 minutes.",
+    ),
+    "SIGN_UP_KNOWN": (
+        "You already have an account at {app}",
+        (
+            "Somebody, perhaps you, tried to sign up at {app} with this address. You already have an account: sign in, "
+            "or reset your password if you forgot it. If it was not you, there is nothing to do."
+        ),
+    ),
+    "CODE": ("{code} is your {app} code", "Enter this code to sign in: {code}\n\nIt holds for 10 minutes."),
+    "LINK": ("Sign in to {app}", "Open this link to sign in:\n\n{link}\n\nIt holds for 15 minutes and works once."),
+    "RESET": (
+        "Reset your {app} password",
+        (
+            "Open this link to choose a new password:\n\n{link}\n\nIt holds for 30 minutes and works once. "
+            "If you did not ask for it, there is nothing to do."
+        ),
+    ),
+    "VERIFY": (
+        "{code} is your {app} code",
+        "Enter this code to verify your address: {code}\n\nIt holds for 10 minutes.",
+    ),
+    "NEW_DEVICE": (
+        "New sign-in to {app}",
+        (
+            "Somebody signed in to your account from a device we have not seen before.\n\nDevice: {device}\n"
+            "Address: {ip}\nTime: {time}\n\nIf it was not you, change your password now and end all other sessions."
+        ),
+    ),
+    "PASSWORD_CHANGED": (
+        "Your {app} password was changed",
+        "The password of your account was changed at {time}. If it was not you, reset it now.",
+    ),
+    "EMAIL_CHANGED": (
+        "Your {app} address was changed",
+        "Your account has another e-mail address since {time}. If it was not you, contact {app} now.",
+    ),
+    "MFA_CHANGED": (
+        "Your {app} second factor was changed",
+        "{change} at {time}. If it was not you, change your password now.",
+    ),
+}
+"""Subject and text of every letter; what stands in braces is filled in, and escaped in HTML."""
+
+
+async def leave_note(
+    tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
+) -> None:
+    """Have a letter written once this transaction commits; to nobody where `to` is None."""
+    note = Note(kind=kind, to=to, values=values)
+    letter_id = new_id()
+    await proof_store.insert_letter(
+        tx,
+        project_id=call.project_id,
+        id=letter_id,
+        customer_id=customer_id,
+        sealed=call.world.secrets.seal(msgspec.json.encode(note), f"letter:{letter_id}"),
+        now=call.now,
+    )
+    call.world.bell.ring("customer_letters")
+
+
+async def notify(
+    tx: Transaction, call: Call, project: Project, person: Person, kind: SecurityMail, **values: str
+) -> None:
+    """Tell a customer about a change to the own account, where the project has not switched that off."""
+    if kind in project.settings.sign_in.security_mails and person.email is not None:
+        time = call.now.strftime("%Y-%m-%d %H:%M UTC")
+        await leave_note(tx, call, kind, person.email, person.id, time=time, **values)
+
+
+async def write_letter(world: "World", letter: Letter) -> None:
+    """Send a letter and let its note go. A crash in between sends it twice, never not at all."""
+    note = msgspec.json.decode(world.secrets.open(letter.sealed, f"letter:{letter.id}"), type=Note)
+    if note.to is not None and world.clock() - letter.created_at < STALE:
+        try:
+            await _send(world, letter.project_id, note)
+        except Problem as problem:
+            log.warning("letter_not_sent", kind=note.kind, project=str(letter.project_id), problem=problem.code())
+            if letter.attempt < ATTEMPTS:
+                return
+    await proof_store.letter_written(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
+
+
+def sender_of(world: "World", project: Project) -> str:
+    """Who sign-in mails are from: the project's setting, or this server."""
+    name = app_name(project).replace('"', "").replace("\\", "")
+    configured = project.settings.sign_in.mail_from
+    if configured:
+        return configured if "<" in configured else f'"{name}" <{configured}>'
+    host = urlsplit(world.settings.public_url).hostname or ""
+    return f'"{name}" <no-reply@{host if "." in host and not host[-1].isdigit() else "postern.test"}>'
+
+
+def app_name(project: Project) -> str:
+    """What customers know the project as."""
+    return project.settings.sign_in.app_name or project.name
+
+
+async def _send(world: "World", project_id: UUID, note: Note) -> None:
+    assert note.to is not None
+    project = await projects.require_project(world.db, project_id)
+    values = {"app": app_name(project), **note.values}
+    subject, text = LETTERS[note.kind]
+    written = text.format(**values)
+    await send_system_mail(
+        world,
+        project_id,
+        to=note.to,
+        from_=sender_of(world, project),
+        subject=_inert(subject.format(**values)),
+        html=_inert(_page(text, values)),
+        text=_inert(written),
+        tags=["sign-in"],
+    )
+
+
+def _page(text: str, values: dict[str, str]) -> str:
+    escaped = {name: html.escape(value) for name, value in values.items()}
+    if "link" in escaped:
+        escaped["link"] = f'<a href="{escaped["link"]}">{escaped["link"]}</a>'
+    if "code" in escaped:
+        escaped["code"] = f"<strong>{escaped['code']}</strong>"
+    paragraphs = "".join(f"<p>{part}</p>" for part in html.escape(text).format(**escaped).split("\n\n"))
+    return f'<!doctype html><html lang="en"><body>{paragraphs.replace(chr(10), "<br>")}</body></html>'
+
+
+def _inert(text: str) -> str:
+    """Text in which the template language finds nothing to fill in, whatever names people give themselves."""
+    return text.replace("{{", "{ {").replace("{%", "{ %").replace("{#", "{ #")

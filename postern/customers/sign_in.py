@@ -1,0 +1,726 @@
+"""How customers come in: signing up, passwords, codes and links by mail, and what follows a proof.
+
+Answers never tell whether an address has an account (unless the project chose `verifyEmail: LATER`): known and
+unknown people get the same status, the same body, and the same work done.
+"""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from postern.customers import letters, proof_store, proofs, rules, session_store, store
+from postern.customers.hashes import check_any_password
+from postern.customers.model import (
+    CODE_LIFE,
+    LINK_LIFE,
+    MFA_LIFE,
+    RESET_LIFE,
+    CodeInvalid,
+    EmailTaken,
+    EmailText,
+    GivenPassword,
+    MethodOff,
+    Password,
+    PasswordCommon,
+    Person,
+    PersonName,
+    SignInBlocked,
+    SignInFailed,
+    SignInLocked,
+    SignUpClosed,
+    SixDigits,
+    Token,
+    Url,
+)
+from postern.customers.operations import drop_mfa, identifier_of, know
+from postern.customers.passwords import require_uncommon
+from postern.customers.proof_store import Challenge
+from postern.customers.sessions import (
+    AT_THE_DOOR,
+    CUSTOMER,
+    Me,
+    SignIn,
+    bearer_of,
+    end_sessions,
+    locked_person,
+    me_of,
+    person_of,
+    require_fresh,
+    start_session,
+)
+from postern.events import operations as events
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.http import post
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.passwords import hash_password, is_outdated
+from postern.kernel.problems import Invalid
+from postern.kernel.secrets import new_token
+from postern.kernel.values import Body, Record, as_id, new_id
+from postern.projects import operations as projects
+from postern.projects.model import Project, SignInMethod
+
+ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
+A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
+
+
+class SignUp(Body):
+    """An account to begin. `password` may be left out where codes, links or passkeys are on."""
+
+    email: EmailText
+    password: Password | None = None
+    name: PersonName | None = None
+
+
+class PasswordSignIn(Body):
+    """An address and its password."""
+
+    email: EmailText
+    password: GivenPassword
+
+
+class Asked(Record):
+    """Something was mailed, if there is somebody to mail it to. Send the code with `challengeId`."""
+
+    challenge_id: UUID
+    expires_at: Moment
+
+
+class SigningUp(SignIn):
+    """What signing up answers: what to verify, or the tokens of a session where that may wait."""
+
+    challenge_id: UUID | None = None
+    challenge_expires_at: Moment | None = None
+
+
+class EmailOnly(Body):
+    """An address."""
+
+    email: EmailText
+
+
+class LinkRequest(Body):
+    """An address, and where the link leads: one of the project's `redirectUrls`, or our own page."""
+
+    email: EmailText
+    redirect_url: Url | None = None
+
+
+class CodeAnswer(Body):
+    """The six digits from the mail, and what they answer."""
+
+    challenge_id: str
+    code: SixDigits
+
+
+class TokenAnswer(Body):
+    """The token from a link."""
+
+    token: Token
+
+
+class PasswordReset(Body):
+    """The token from the mail, and the new password."""
+
+    token: Token
+    password: Password
+
+
+class PasswordChange(Body):
+    """The present password (where there is one) and the new one."""
+
+    current_password: GivenPassword | None = None
+    new_password: Password
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up",
+    accepts=AT_THE_DOOR,
+    status=201,
+    problems=[SignUpClosed, MethodOff, PasswordCommon, EmailTaken, TooManyRequests],
+    example={**ADA, "name": "Ada"},
+)
+async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
+    """Begin an account: a code is mailed, and `sign-up/verify` finishes it.
+
+    An address that has an account gets the same answer and a mail that says so. Where the project verifies
+    addresses later, the answer has the tokens of a session, and a taken address is 409.
+    """
+    proofs.knock(call)
+    project = await project_at(call)
+    settings = project.settings.sign_in
+    if not settings.sign_up:
+        raise SignUpClosed
+    if data.password is not None:
+        require_method(project, "PASSWORD")
+        require_uncommon(data.password)
+    elif settings.methods == ["PASSWORD"]:
+        raise Invalid.at("/password", "`password` is required.", "required")
+    spec, key = rules.read_email(data.email)
+    identifier = identifier_of(call.world.secrets, call.project_id, key)
+    proofs.ask_for_mail(call, identifier)
+    password_hash = await hash_password(data.password) if data.password is not None else None
+    if settings.verify_email == "LATER":
+        return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
+    known = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    code = six_digits(call)
+    async with call.db.transaction() as tx:
+        await proof_store.drop_challenges_to(tx, project_id=call.project_id, identifier=identifier, purpose="SIGN_UP")
+        challenge_id, expires_at = await proofs.pose(
+            tx,
+            call,
+            "SIGN_UP",
+            CODE_LIFE,
+            code if known is None else new_token(),
+            identifier=identifier,
+            email=spec,
+            key=key,
+            passwordHash=password_hash,
+            name=data.name,
+        )
+        if known is None:
+            await letters.leave_note(tx, call, "SIGN_UP", spec, code=code)
+        else:
+            await letters.leave_note(tx, call, "SIGN_UP_KNOWN", known.email, known.id)
+    return SigningUp(challenge_id=challenge_id, challenge_expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInLocked, SignUpClosed],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
+    """Finish signing up with the code from the mail, and sign in."""
+    proofs.knock(call)
+    project = await project_at(call)
+    if not project.settings.sign_in.sign_up:
+        raise SignUpClosed
+    challenge = await _answer_code(call, "SIGN_UP", data)
+    said = proofs.about(call, challenge)
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        person = await new_person(
+            tx, call, said["email"], said["key"], name=said["name"], password_hash=said["passwordHash"], verified=True
+        )
+        if person is None:
+            raise CodeInvalid  # Somebody began an account with this address in the meantime.
+        person = await know(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
+        await _forgive(tx, call, challenge)
+        return await come_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in",
+    accepts=AT_THE_DOOR,
+    problems=[SignInFailed, SignInLocked, SignInBlocked, MethodOff, TooManyRequests],
+    example=ADA,
+)
+async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
+    """Sign in with address and password.
+
+    Ten failures lock this address for this caller for 15 minutes, then longer. With a second factor on, the answer
+    has `mfaRequired` and no tokens yet.
+    """
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    _, key = rules.read_email(data.email)
+    identifier = identifier_of(call.world.secrets, call.project_id, key)
+    number = await proofs.begin_attempt(call, identifier)
+    found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    kept = found.password_hash if found else None
+    if not await check_any_password(data.password, kept) or found is None or kept is None:
+        await proofs.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
+        raise SignInFailed
+    if is_outdated(kept):
+        renewed = await hash_password(data.password)
+        await store.rehash(call.db, project_id=call.project_id, id=found.id, password_hash=renewed, before=kept)
+        kept = renewed
+    async with call.db.transaction() as tx:
+        # The password was checked outside any lock: whoever changed it, or banned meanwhile, comes first.
+        person = await store.lock(tx, project_id=call.project_id, id=found.id)
+        if person is None or person.password_hash != kept:
+            raise SignInFailed
+        await proofs.attempt_succeeded(tx, call, identifier)
+        return await come_in(tx, call, project, person, ["pwd"])
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/code",
+    accepts=AT_THE_DOOR,
+    problems=[MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
+    """Have a six-digit code mailed: it holds for 10 minutes and 5 tries. Unknown addresses get the same answer.
+
+    Where strangers may sign up, a code sent to a new address begins an account.
+    """
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_CODE")
+    code = six_digits(call)
+    challenge_id, expires_at = await _mail_proof(call, project, data.email, "CODE", CODE_LIFE, code, code=code)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/code/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInLocked, SignInBlocked, MethodOff],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
+    """Sign in with the code from the mail; it works once."""
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_CODE")
+    challenge = await _answer_code(call, "CODE", data)
+    return await _in_by_mail(call, project, challenge, "otp")
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/link",
+    accepts=AT_THE_DOOR,
+    problems=[MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def ask_for_link(call: Call, data: LinkRequest) -> None:
+    """Have a link mailed that signs in once, within 15 minutes. Unknown addresses get the same answer."""
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_LINK")
+    target = _link_target(call, project, data.redirect_url, "link")
+    secret = new_token(32)
+    await _mail_proof(call, project, data.email, "LINK", LINK_LIFE, secret, target=target)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/link/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInBlocked, MethodOff],
+    example={"token": "0199…"},
+)
+async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
+    """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_LINK")
+    challenge = await proofs.answer_token(call, "LINK", data.token)
+    return await _in_by_mail(call, project, challenge, "link")
+
+
+@post(
+    "/projects/{project_id}/auth/password/forgot",
+    accepts=AT_THE_DOOR,
+    problems=[MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def forget_password(call: Call, data: LinkRequest) -> None:
+    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer."""
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    target = _link_target(call, project, data.redirect_url, "reset")
+    secret = new_token(32)
+    await _mail_proof(call, project, data.email, "RESET", RESET_LIFE, secret, target=target, strangers=False)
+
+
+@post(
+    "/projects/{project_id}/auth/password/reset",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, PasswordCommon, MethodOff],
+    example={"token": "0199…", "password": "correct horse battery staple"},
+)
+async def reset_password(call: Call, data: PasswordReset) -> None:
+    """Set a new password with the token from the mail. All sessions end; sign in with the new one."""
+    proofs.knock(call)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    require_uncommon(data.password)
+    challenge = await proofs.answer_token(call, "RESET", data.token)
+    password_hash = await hash_password(data.password)
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        person = await _mailed_person(tx, call, challenge)
+        if person is None:
+            raise CodeInvalid
+        person = await prove_address(tx, call, person)
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id)
+        await _forgive(tx, call, challenge)
+
+
+@post(
+    "/projects/{project_id}/auth/password/change",
+    accepts=CUSTOMER,
+    problems=[SignInFailed, SignInLocked, PasswordCommon],
+    example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
+)
+async def change_password(call: Call, data: PasswordChange) -> None:
+    """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
+    project = await project_at(call)
+    require_uncommon(data.new_password)
+    before = await person_of(call)
+    if before.password_hash is not None:
+        await require_password(call, before, data.current_password or "")
+    password_hash = await hash_password(data.new_password)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        if person.password_hash != before.password_hash:
+            raise SignInFailed
+        if person.password_hash is None:
+            await require_fresh(tx, call)
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
+
+
+@post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
+async def ask_to_verify_email(call: Call) -> Asked:
+    """Have a code mailed to the own address that proves it."""
+    person = await person_of(call)
+    if person.email is None or person.email_key is None:
+        raise Invalid("This account has no address to verify.")
+    return await _ask_to_verify(call, person, person.email, person.email_key)
+
+
+@post(
+    "/projects/{project_id}/auth/email/change",
+    accepts=CUSTOMER,
+    problems=[TooManyRequests],
+    example={"email": "ada@example.org"},
+)
+async def ask_to_change_email(call: Call, data: EmailOnly) -> Asked:
+    """Have a code mailed to a new address; the account keeps the old one until `verify-email` has the code."""
+    spec, key = rules.read_email(data.email)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        await require_fresh(tx, call)
+    return await _ask_to_verify(call, person, spec, key)
+
+
+@post(
+    "/projects/{project_id}/auth/verify-email",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, EmailTaken],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_email(call: Call, data: CodeAnswer) -> Me:
+    """Prove an address with the code that was mailed to it.
+
+    Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
+    """
+    project = await project_at(call)
+    challenge = await proofs.answer(call, "VERIFY", as_id(data.challenge_id), data.code)
+    if challenge is None or challenge.customer_id != bearer_of(call)[0]:
+        raise CodeInvalid
+    said = proofs.about(call, challenge)
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        person = await locked_person(tx, call)
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=said["key"])
+        if holder is not None and holder.id != person.id:
+            raise EmailTaken
+        changed = person.email_key != said["key"]
+        if changed:
+            await letters.notify(tx, call, project, person, "EMAIL_CHANGED")
+        person = await store.set_email(
+            tx,
+            project_id=call.project_id,
+            id=person.id,
+            email=said["email"],
+            email_key=said["key"],
+            identifier=identifier_of(call.world.secrets, call.project_id, said["key"]),
+            verified_at=call.now,
+            now=call.now,
+        )
+        await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
+    return me_of(person)
+
+
+# What follows a proof, whichever it was.
+
+
+async def come_in(
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    person: Person,
+    methods: list[str],
+    *,
+    second_factor_done: bool = False,
+) -> SignIn:
+    """Sign in somebody who proved who they are, and whose row is locked: ban, second factor, session, event."""
+    if person.is_banned(call.now):
+        raise SignInBlocked
+    if person.mfa_enabled_at is not None and not second_factor_done:
+        token, _ = await proofs.pose_token(
+            tx, call, "MFA", MFA_LIFE, customer_id=person.id, identifier=person.identifier, methods=methods
+        )
+        return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
+    seen = await session_store.is_known_device(
+        tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
+    )
+    signed_in = await start_session(tx, call, person, methods)
+    event = events.make_event(
+        call.project_id,
+        "customer.signed_in",
+        person.id,
+        call.now,
+        actor_type="CUSTOMER",
+        actor_id=person.id,
+        sessionId=str(signed_in.session_id),
+        methods=methods,
+        ipAddress=call.origin.ip,
+        userAgent=call.origin.user_agent,
+    )
+    await events.record_all(tx, [event])
+    if seen.any and not seen.known:
+        await letters.notify(
+            tx, call, project, person, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
+        )
+    return signed_in
+
+
+async def new_person(
+    tx: Transaction,
+    call: Call,
+    email: str | None,
+    key: str | None,
+    *,
+    name: str | None,
+    password_hash: str | None,
+    verified: bool,
+    method: str = "SIGN_UP",
+) -> Person | None:
+    """Make a customer who signed up; None if the address is taken."""
+    person = await store.insert(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        external_id=None,
+        email=email,
+        email_key=key,
+        identifier=identifier_of(call.world.secrets, call.project_id, key) if key else None,
+        email_verified_at=call.now if verified and key else None,
+        phone=None,
+        name=name,
+        metadata=Jsonb({}),
+        roles=[],
+        password_hash=password_hash,
+        now=call.now,
+    )
+    if person is not None:
+        event = events.make_event(
+            call.project_id,
+            "customer.signed_up",
+            person.id,
+            call.now,
+            actor_type="CUSTOMER",
+            actor_id=person.id,
+            method=method,
+        )
+        await events.record_all(tx, [event])
+    return person
+
+
+async def prove_address(tx: Transaction, call: Call, person: Person) -> Person:
+    """Note that somebody received mail at a customer's address.
+
+    If it was never proven before, whoever made the account may be somebody else: their password, sessions, second
+    factor, passkeys and accounts elsewhere go first.
+    """
+    if person.email_verified_at is not None:
+        return person
+    await disown(tx, call, person)
+    person = await store.set_email(
+        tx,
+        project_id=call.project_id,
+        id=person.id,
+        email=person.email,
+        email_key=person.email_key,
+        identifier=person.identifier,
+        verified_at=call.now,
+        now=call.now,
+    )
+    await events.record(tx, call, "customer.email_verified", person.id, changed=False)
+    return person
+
+
+async def disown(tx: Transaction, call: Call, person: Person) -> None:
+    """Take every way in from an account whose address nobody ever proved."""
+    await end_sessions(tx, call, person.id)
+    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
+    await drop_mfa(tx, call, person)
+    await proof_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=None)
+    await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+
+
+async def project_at(call: Call) -> Project:
+    """The project whose door this is. Raises ProjectMissing."""
+    return await projects.require_project(call.db, call.project_id)
+
+
+def require_method(project: Project, method: SignInMethod) -> None:
+    """Raises MethodOff."""
+    if method not in project.settings.sign_in.methods:
+        raise MethodOff
+
+
+async def require_password(call: Call, person: Person, password: str) -> None:
+    """Ask a signed-in customer for the password again; failures count as at the door. Raises SignInFailed."""
+    identifier = person.identifier or person.id.bytes
+    number = await proofs.begin_attempt(call, identifier)
+    if not await check_any_password(password, person.password_hash):
+        await proofs.attempt_failed(call, identifier, number, person.id, "PASSWORD")
+        raise SignInFailed("The current password is wrong.")
+    async with call.db.transaction() as tx:
+        await proofs.attempt_succeeded(tx, call, identifier)
+
+
+def require_redirect(project: Project, url: str) -> str:
+    """Raises Invalid unless the project lists this address exactly."""
+    if url not in project.settings.sign_in.redirect_urls:
+        raise Invalid.at("/redirectUrl", "This address is not among the project's `redirectUrls`.", "not_allowed")
+    return url
+
+
+def six_digits(call: Call) -> str:
+    """A code, from the operating system's chance."""
+    return f"{call.world.chance.randrange(1_000_000):06d}"
+
+
+async def _sign_up_at_once(
+    call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
+) -> SigningUp:
+    async with call.db.transaction() as tx:
+        person = await new_person(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
+        if person is None:
+            raise EmailTaken
+        if password_hash is not None:
+            person = await know(tx, call, person, "PASSWORD")
+        signed_in = await come_in(tx, call, project, person, ["pwd"] if password_hash else [])
+    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in SignIn.__struct_fields__}
+    return SigningUp(**fields)
+
+
+async def _mail_proof(
+    call: Call,
+    project: Project,
+    email: str,
+    purpose: str,
+    life: timedelta,
+    secret: str,
+    *,
+    code: str | None = None,
+    target: str | None = None,
+    strangers: bool = True,
+) -> tuple[UUID, Moment]:
+    """Pose a challenge to an address and have it mailed; the same is done, and nothing sent, for nobody."""
+    spec, key = rules.read_email(email)
+    identifier = identifier_of(call.world.secrets, call.project_id, key)
+    proofs.ask_for_mail(call, identifier)
+    person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    welcome = person is not None or (strangers and project.settings.sign_in.sign_up)
+    async with call.db.transaction() as tx:
+        await proof_store.drop_challenges_to(tx, project_id=call.project_id, identifier=identifier, purpose=purpose)
+        challenge_id, expires_at = await proofs.pose(
+            tx,
+            call,
+            purpose,
+            life,
+            secret if welcome else new_token(),
+            customer_id=person.id if person else None,
+            identifier=identifier,
+            email=spec,
+            key=key,
+        )
+        values = {"code": code or ""}
+        if target is not None:
+            joint = "&" if "?" in target else "?"
+            values["link"] = f"{target}{joint}{urlencode({'token': challenge_id.hex + secret})}"
+        to = (person.email if person else spec) if welcome else None
+        await letters.leave_note(tx, call, purpose, to, person.id if person else None, **values)
+    return challenge_id, expires_at
+
+
+async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
+    """The challenge that a code answers; failures count against whom it was sent to. Raises CodeInvalid."""
+    challenge_id = as_id(data.challenge_id)
+    posed = await proof_store.challenge(
+        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, now=call.now
+    )
+    if posed is None or posed.identifier is None:
+        raise CodeInvalid
+    number = await proofs.begin_attempt(call, posed.identifier)
+    found = await proofs.answer(call, purpose, challenge_id, data.code)
+    if found is None:
+        await proofs.attempt_failed(call, posed.identifier, number, posed.customer_id, "EMAIL_CODE")
+        raise CodeInvalid
+    return found
+
+
+async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> SignIn:
+    """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        person = await _mailed_person(tx, call, challenge)
+        if person is None:
+            if challenge.customer_id is not None or not project.settings.sign_in.sign_up:
+                raise CodeInvalid
+            said = proofs.about(call, challenge)
+            person = await new_person(
+                tx, call, said["email"], said["key"], name=None, password_hash=None, verified=True
+            )
+            if person is None:
+                raise CodeInvalid
+        person = await prove_address(tx, call, person)
+        person = await know(tx, call, person, "EMAIL_CODE")
+        await _forgive(tx, call, challenge)
+        return await come_in(tx, call, project, person, [method])
+
+
+async def _mailed_person(tx: Transaction, call: Call, challenge: Challenge) -> Person | None:
+    """The customer a challenge was mailed to, locked, if the address is still theirs."""
+    if challenge.customer_id is None:
+        return None
+    person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+    if person is None or person.email_key != proofs.about(call, challenge)["key"]:
+        raise CodeInvalid
+    return person
+
+
+async def _ask_to_verify(call: Call, person: Person, email: str, key: str) -> Asked:
+    identifier = identifier_of(call.world.secrets, call.project_id, key)
+    proofs.ask_for_mail(call, identifier)
+    code = six_digits(call)
+    async with call.db.transaction() as tx:
+        await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose="VERIFY")
+        challenge_id, expires_at = await proofs.pose(
+            tx, call, "VERIFY", CODE_LIFE, code, customer_id=person.id, identifier=identifier, email=email, key=key
+        )
+        await letters.leave_note(tx, call, "VERIFY", email, person.id, code=code)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+
+
+async def _set_password(tx: Transaction, call: Call, project: Project, person: Person, password_hash: str) -> None:
+    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=password_hash, now=call.now)
+    await know(tx, call, person, "PASSWORD")
+    await events.record(tx, call, "customer.password_changed", person.id)
+    await letters.notify(tx, call, project, person, "PASSWORD_CHANGED")
+
+
+async def _forgive(tx: Transaction, call: Call, challenge: Challenge) -> None:
+    if challenge.identifier is not None:
+        await proofs.attempt_succeeded(tx, call, challenge.identifier)
+
+
+def _link_target(call: Call, project: Project, redirect_url: str | None, page: str) -> str:
+    if redirect_url is not None:
+        return require_redirect(project, redirect_url)
+    return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"

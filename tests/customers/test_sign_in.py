@@ -1,0 +1,574 @@
+"""Customers sign up, sign in, stay signed in and prove their addresses."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+import jwt
+import psycopg
+import pytest
+
+from tests.conftest import Client
+from tests.customers.conftest import GOOD, new_address
+
+
+async def test_the_whole_way_from_sign_up_to_sign_out(door):
+    address = new_address()
+    up = await door.signed_up(address)
+    assert up["customer"]["email"] == address
+    assert up["customer"]["emailVerifiedAt"] is not None
+    assert up["customer"]["identities"] == ["PASSWORD"]
+    into = (await door.sign_in(address.upper())).json()
+    ada = door.as_(into["accessToken"])
+    assert (await ada.get("/me")).json()["id"] == up["customer"]["id"]
+    sessions = (await ada.get("/sessions")).json()
+    assert [each["current"] for each in sessions] == [True, False]
+    assert (await ada.post("/sign-out")).status_code == 204
+    assert (await ada.get("/me")).status_code == 401
+    assert (await door.post("/token/refresh", {"refreshToken": into["refreshToken"]})).status_code == 401
+    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 200
+
+
+async def test_anybody_can_check_an_access_token_with_the_jwks(door, project, world):
+    up = await door.signed_up()
+    keys = (await Client(door.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
+    kid = jwt.get_unverified_header(up["accessToken"])["kid"]
+    key = jwt.PyJWKSet.from_dict(keys)[kid]
+    issuer = f"{world.settings.public_url}/projects/{project.id}"
+    claims = jwt.decode(up["accessToken"], key, algorithms=["ES256"], audience=project.id, issuer=issuer)
+    assert (claims["sub"], claims["sid"]) == (up["customer"]["id"], up["sessionId"])
+    assert claims["exp"] - claims["iat"] == 300
+    assert "d" not in keys["keys"][0]
+
+
+async def test_a_token_of_another_kind_or_key_is_no_token(door, project, world):
+    up = await door.signed_up()
+    claims = jwt.decode(up["accessToken"], options={"verify_signature": False})
+    kid = jwt.get_unverified_header(up["accessToken"])["kid"]
+    keys = (await Client(door.app).get(f"/projects/{project.id}/.well-known/jwks.json")).json()
+    public = str(keys["keys"][0])
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    forged = [
+        jwt.encode(claims, None, algorithm="none", headers={"kid": kid}),
+        jwt.encode(claims, public.ljust(32), algorithm="HS256", headers={"kid": kid}),
+        jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), algorithm="ES256", headers={"kid": kid}),
+        jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), algorithm="ES256", headers={"kid": str(uuid4())}),
+        up["accessToken"][:-4] + "AAAA",
+        "ey.ey.ey",
+    ]
+    for token in forged:
+        assert (await door.as_(token).get("/me")).status_code == 401
+
+
+async def test_signing_keys_rotate_without_a_gap(door, project, clock):
+    up = await door.signed_up()
+    jwks = Client(door.app)
+    first = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
+    assert (await project.developer.post(f"/projects/{project.id}/auth/signing-keys/rotate")).status_code == 204
+    both = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
+    assert (len(first), len(both)) == (1, 2)
+    clock.move(timedelta(minutes=11))
+    renewed = (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
+    kid = jwt.get_unverified_header(renewed["accessToken"])["kid"]
+    assert kid in {key["kid"] for key in both} - {key["kid"] for key in first}
+    assert (await door.as_(renewed["accessToken"]).get("/me")).status_code == 200
+    clock.move(timedelta(hours=2))
+    last = (await jwks.get(f"/projects/{project.id}/.well-known/jwks.json")).json()["keys"]
+    assert [key["kid"] for key in last] == [kid]
+
+
+async def test_access_tokens_live_five_minutes_and_sessions_seven_idle_days(door, clock):
+    up = await door.signed_up()
+    clock.move(timedelta(minutes=5, seconds=1))
+    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    for _ in range(4):
+        clock.move(timedelta(days=6))
+        up = (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).json()
+    clock.move(timedelta(days=6, minutes=1))
+    late = await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})
+    assert late.status_code == 401, "thirty days are the end, however often it was used"
+    idle = await door.signed_up()
+    clock.move(timedelta(days=7, minutes=1))
+    assert (await door.post("/token/refresh", {"refreshToken": idle["refreshToken"]})).status_code == 401
+
+
+async def test_refresh_token_theft_ends_the_session(door, project, clock):
+    up = await door.signed_up()
+    stolen = up["refreshToken"]
+    newer = (await door.post("/token/refresh", {"refreshToken": stolen})).json()
+    lost = (await door.post("/token/refresh", {"refreshToken": stolen})).json()
+    assert lost["refreshToken"] == newer["refreshToken"], "whose answer was lost gets it again"
+    clock.move(timedelta(seconds=31))
+    assert (await door.post("/token/refresh", {"refreshToken": stolen})).status_code == 401
+    assert (await door.post("/token/refresh", {"refreshToken": newer["refreshToken"]})).status_code == 401
+    assert (await door.as_(newer["accessToken"]).get("/me")).status_code == 401
+    events = (await project.client.get(f"/customers/{up['customer']['id']}/events")).json()["data"]
+    assert events[0]["type"] == "customer.session_revoked"
+    assert events[0]["metadata"]["reason"] == "REFRESH_TOKEN_REUSED"
+
+
+async def test_a_refresh_token_is_bound_to_its_project_and_cannot_be_made_up(door, new_project):
+    up = await door.signed_up()
+    other = await new_project()
+    theirs = Client(door.app, None, f"/projects/{other.id}/auth")
+    for token in (up["refreshToken"], "cr_", "cr_AAAA.AAAA", "x" * 60, up["refreshToken"][:-1] + "~"):
+        assert (await theirs.post("/token/refresh", {"refreshToken": token})).status_code == 401
+    assert (
+        await theirs.request("GET", "/me", headers={"authorization": f"Bearer {up['accessToken']}"})
+    ).status_code == 404
+
+
+async def test_concurrent_refreshes_of_one_token_agree(door):
+    up = await door.signed_up()
+    body = {"refreshToken": up["refreshToken"]}
+    answers = await asyncio.gather(*(door.post("/token/refresh", body) for _ in range(6)))
+    assert {each.status_code for each in answers} == {200}
+    assert len({each.json()["refreshToken"] for each in answers}) == 1
+
+
+async def test_user_enumeration_status_and_body_are_the_same(door):
+    known = new_address()
+    await door.signed_up(known)
+
+    def same(*answers):
+        bodies = []
+        for answer in answers:
+            body = answer.json() if answer.content else {}
+            for name in ("requestId", "challengeId", "challengeExpiresAt", "expiresAt"):
+                body[name] = name in body
+            bodies.append((answer.status_code, body))
+        assert bodies[0] == bodies[1]
+
+    for path, body in (
+        ("/sign-up", {"password": GOOD}),
+        ("/sign-in", {"password": "wrong password"}),
+        ("/sign-in/code", {}),
+        ("/sign-in/link", {}),
+        ("/password/forgot", {}),
+    ):
+        same(
+            await door.post(path, {"email": known, **body}),
+            await door.post(path, {"email": new_address(), **body}),
+        )
+
+
+async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(door, monkeypatch):
+    """Time is held equal by doing the same work: the database sees the same statements in the same order."""
+    known = new_address()
+    await door.signed_up(known)
+    ran: list[str] = []
+    execute = psycopg.AsyncCursor.execute
+
+    async def noting(self, query, *args, **kwargs):
+        if "pg_notify" not in str(query):
+            ran.append(" ".join(str(query).split()[:3]))
+        return await execute(self, query, *args, **kwargs)
+
+    monkeypatch.setattr(psycopg.AsyncCursor, "execute", noting)
+    for path, body in (
+        ("/sign-in", {"password": "wrong password"}),
+        ("/sign-in/code", {}),
+        ("/sign-in/link", {}),
+        ("/password/forgot", {}),
+        ("/sign-up", {"password": GOOD}),
+    ):
+        ran.clear()
+        await door.post(path, {"email": known, **body})
+        for_known = list(ran)
+        ran.clear()
+        await door.post(path, {"email": new_address(), **body})
+        assert ran == for_known, path
+        assert len(ran) > 2
+
+
+async def test_signing_up_twice_mails_the_one_who_is_there(door):
+    known = new_address()
+    await door.signed_up(known)
+    again = await door.post("/sign-up", {"email": known, "password": "another password here"})
+    subjects = [mail["subject"] for mail in await door.mails(known)]
+    assert "already have an account" in subjects[-1]
+    code = await door.code(known)
+    refused = await door.post("/sign-up/verify", {"challengeId": again.json()["challengeId"], "code": code})
+    assert refused.status_code == 401
+    assert (await door.sign_in(known, "another password here")).status_code == 401
+    assert (await door.sign_in(known)).status_code == 200
+
+
+async def test_ten_failures_lock_longer_every_time(door, project, clock):
+    address = new_address()
+    up = await door.signed_up(address)
+
+    async def fail(times):
+        for _ in range(times):
+            await asyncio.sleep(0)
+            answer = await door.sign_in(address, "wrong password")
+            if answer.status_code == 429 and answer.json()["code"] == "too_many_requests":
+                raise AssertionError("the rate limit came first")
+        return answer
+
+    assert (await fail(9)).status_code == 401
+    seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()
+    assert seen["failedSignInAttempts"] == 9
+    assert (await fail(1)).status_code == 401
+    locked = await door.sign_in(address)
+    assert (locked.status_code, locked.json()["code"], locked.headers["retry-after"]) == (429, "sign_in_locked", "900")
+    seen = (await project.client.get("/customers?status=locked")).json()
+    assert [each["id"] for each in seen["data"]] == [up["customer"]["id"]]
+    assert seen["data"][0]["signInLockedUntil"] is not None
+    elsewhere = door.at(ip="198.51.100.9")
+    assert (await elsewhere.sign_in(address)).status_code == 200, "another address is not locked"
+    clock.move(timedelta(minutes=16))
+    assert (await fail(10)).status_code == 401
+    assert (await door.sign_in(address)).headers["retry-after"] == "1800"
+    events = (await project.client.get(f"/customers/{up['customer']['id']}/events")).json()["data"]
+    assert sum(each["type"] == "customer.locked" for each in events) == 2
+
+
+async def test_unknown_people_are_locked_alike(door):
+    address = new_address()
+    for _ in range(10):
+        assert (await door.sign_in(address)).status_code == 401
+    assert (await door.sign_in(address)).status_code == 429
+
+
+async def test_lockout_bypass_by_case_or_tag(door):
+    local, _, domain = new_address().partition("@")
+    await door.signed_up(f"{local}@{domain}")
+    variants = [f"{local.upper()}@{domain}", f"{local}@{domain.upper()}", f"{local}+1@{domain}", f"{local}+x@{domain}"]
+    for number in range(10):
+        assert (await door.sign_in(variants[number % 4], "wrong password")).status_code == 401
+    for variant in (f"{local}@{domain}", *variants, f"{local}+another@{domain}"):
+        assert (await door.sign_in(variant)).status_code == 429
+
+
+async def test_lockout_bypass_by_guessing_side_by_side(door):
+    address = new_address()
+    await door.signed_up(address)
+    answers = await asyncio.gather(*(door.sign_in(address, f"guess number {number}") for number in range(24)))
+    assert sum(each.status_code == 401 for each in answers) == 10
+    assert sum(each.status_code == 429 for each in answers) == 14
+
+
+async def test_concurrent_use_of_one_code_exactly_one_wins(door):
+    address = new_address()
+    await door.signed_up(address)
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+    answers = await asyncio.gather(*(door.post("/sign-in/code/verify", body) for _ in range(5)))
+    assert sorted(each.status_code for each in answers) == [200, 401, 401, 401, 401]
+    again = await door.post("/sign-in/code/verify", body)
+    assert again.status_code == 401
+
+
+async def test_a_code_allows_five_tries_and_ten_minutes(door, clock):
+    address = new_address()
+    await door.signed_up(address)
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    code = await door.code(address)
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    for _ in range(5):
+        tried = await door.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": wrong})
+        assert tried.status_code == 401
+    right = {"challengeId": asked["challengeId"], "code": code}
+    assert (await door.post("/sign-in/code/verify", right)).status_code == 401
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    late = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+    clock.move(timedelta(minutes=10, seconds=1))
+    assert (await door.post("/sign-in/code/verify", late)).status_code == 401
+
+
+async def test_a_new_code_makes_the_old_one_worthless(door):
+    address = new_address()
+    first = (await door.post("/sign-in/code", {"email": address})).json()
+    code = await door.code(address)
+    await door.post("/sign-in/code", {"email": address})
+    assert (
+        await door.post("/sign-in/code/verify", {"challengeId": first["challengeId"], "code": code})
+    ).status_code == 401
+
+
+async def test_a_code_sent_to_a_new_address_begins_an_account(door, project):
+    address = new_address()
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+    into = (await door.post("/sign-in/code/verify", body)).json()
+    assert into["customer"]["identities"] == ["EMAIL_CODE"]
+    await door.settings(signUp=False)
+    stranger = new_address()
+    asked = await door.post("/sign-in/code", {"email": stranger})
+    assert asked.status_code == 200
+    assert await door.mails(stranger) == []
+    assert (await project.client.get("/customers/stats")).json()["total"] == 1
+
+
+async def test_a_link_signs_in_once(door):
+    address = new_address()
+    await door.signed_up(address)
+    assert (await door.post("/sign-in/link", {"email": address})).status_code == 204
+    token = await door.link_token(address)
+    assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 200
+    assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 401
+    assert (await door.post("/sign-in/link/verify", {"token": "nonsense"})).status_code == 401
+
+
+async def test_links_lead_only_where_the_project_says(door):
+    body = {"email": new_address(), "redirectUrl": "https://evil.example/steal"}
+    refused = await door.post("/sign-in/link", body)
+    assert refused.json()["errors"][0]["path"] == "/redirectUrl"
+    await door.settings(redirectUrls=["https://app.example.com/in?x=1"])
+    body["redirectUrl"] = "https://app.example.com/in?x=1"
+    assert (await door.post("/sign-in/link", body)).status_code == 204
+    mail = (await door.mails(body["email"]))[-1]
+    assert "https://app.example.com/in?x=1&token=" in mail["text"]
+
+
+async def test_a_reset_sets_the_password_and_ends_all_sessions(door):
+    address = new_address()
+    up = await door.signed_up(address)
+    await door.post("/password/forgot", {"email": address})
+    token = await door.link_token(address)
+    new = "an entirely different one"
+    common = await door.post("/password/reset", {"token": token, "password": "password1"})
+    assert (common.status_code, common.json()["code"]) == (422, "password_common")
+    assert (await door.post("/password/reset", {"token": token, "password": new})).status_code == 204
+    assert (await door.post("/password/reset", {"token": token, "password": new})).status_code == 401
+    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await door.sign_in(address)).status_code == 401
+    assert (await door.sign_in(address, new)).status_code == 200
+    assert any("password was changed" in mail["subject"] for mail in await door.mails(address))
+
+
+async def test_changing_the_password_asks_for_the_old_one_and_ends_other_sessions(door):
+    address = new_address()
+    up = await door.signed_up(address)
+    other = (await door.sign_in(address)).json()
+    ada = door.as_(up["accessToken"])
+    new = "an entirely different one"
+    wrong = await ada.post("/password/change", {"currentPassword": "wrong password", "newPassword": new})
+    assert wrong.status_code == 401
+    right = await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": new})
+    assert right.status_code == 204
+    assert (await ada.get("/me")).status_code == 200
+    assert (await door.as_(other["accessToken"]).get("/me")).status_code == 401
+    assert (await door.sign_in(address, new)).status_code == 200
+
+
+async def test_session_fixation_a_sign_in_never_takes_over_a_session_that_was_there(door):
+    address = new_address()
+    attacker = await door.signed_up()
+    await door.signed_up(address)
+    into = await door.as_(None).post(
+        "/sign-in", {"email": address, "password": GOOD}, cookie=f"session={attacker['sessionId']}"
+    )
+    assert into.json()["sessionId"] != attacker["sessionId"]
+    assert into.json()["refreshToken"] != attacker["refreshToken"]
+    assert (await door.as_(attacker["accessToken"]).get("/me")).json()["id"] == attacker["customer"]["id"]
+    planted = await door.post("/sign-in", {"email": address, "password": GOOD, "sessionId": attacker["sessionId"]})
+    assert planted.status_code == 400
+
+
+async def test_pre_hijacking_whoever_proves_the_address_drops_what_was_planted(door, project):
+    victim = new_address()
+    planted = await door.unverified(victim)
+    assert planted["customer"]["emailVerifiedAt"] is None
+    asked = (await door.post("/sign-in/code", {"email": victim})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(victim)}
+    into = (await door.post("/sign-in/code/verify", body)).json()
+    assert into["customer"]["id"] == planted["customer"]["id"]
+    assert into["customer"]["identities"] == ["EMAIL_CODE"]
+    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
+    assert (await door.post("/token/refresh", {"refreshToken": planted["refreshToken"]})).status_code == 401
+    assert (await door.sign_in(victim)).status_code == 401
+
+
+async def test_pre_hijacking_receiving_the_mail_of_somebody_elses_account_verifies_nothing(door):
+    victim = new_address()
+    planted = await door.unverified(victim)
+    asked = (await door.as_(planted["accessToken"]).post("/verify-email/send")).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(victim)}
+    somebody = await door.signed_up()
+    refused = await door.as_(somebody["accessToken"]).post("/verify-email", body)
+    assert refused.status_code == 401
+    own = await door.as_(planted["accessToken"]).post("/verify-email", body)
+    assert own.status_code == 200, "the one who signed up and reads the mail is the one"
+    assert own.json()["emailVerifiedAt"] is not None
+
+
+async def test_an_address_changes_only_when_the_new_one_is_proven(door, clock):
+    old, new = new_address(), new_address()
+    up = await door.signed_up(old)
+    taken = new_address()
+    await door.signed_up(taken)
+    ada = door.as_(up["accessToken"])
+    asked = (await ada.post("/email/change", {"email": new})).json()
+    assert (await ada.get("/me")).json()["email"] == old
+    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    assert (await ada.post("/verify-email", body)).json()["email"] == new
+    assert any("another e-mail" in mail["text"] for mail in await door.mails(old))
+    asked = (await ada.post("/email/change", {"email": taken})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(taken)}
+    assert (await ada.post("/verify-email", body)).status_code == 409
+    assert (await door.sign_in(new)).status_code == 200
+
+
+async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project, monkeypatch):
+    from postern.customers import sign_in
+
+    address = new_address()
+    up = await door.signed_up(address)
+    check = sign_in.check_any_password
+
+    async def banned_meanwhile(password, hashed):
+        right = await check(password, hashed)
+        assert (await project.client.post(f"/customers/{up['customer']['id']}/ban")).status_code == 200
+        return right
+
+    monkeypatch.setattr(sign_in, "check_any_password", banned_meanwhile)
+    answer = await door.sign_in(address)
+    assert (answer.status_code, answer.json()["code"]) == (403, "sign_in_blocked")
+    seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()
+    assert seen["sessions"] == []
+
+
+async def test_a_ban_holds_from_the_next_request_on(door, project):
+    address = new_address()
+    up = await door.signed_up(address)
+    ada = door.as_(up["accessToken"])
+    assert (await ada.get("/me")).status_code == 200
+    await project.client.post(f"/customers/{up['customer']['id']}/ban")
+    assert (await ada.get("/me")).status_code == 401
+    assert (await door.post("/token/refresh", {"refreshToken": up["refreshToken"]})).status_code == 401
+    assert (await door.sign_in(address)).status_code == 403
+    wrong = await door.sign_in(address, "wrong password")
+    assert wrong.status_code == 401, "only who knows the password learns of the ban"
+    await project.client.post(f"/customers/{up['customer']['id']}/unban")
+    assert (await door.sign_in(address)).status_code == 200
+
+
+@pytest.mark.parametrize("family", ["customers", "end-users"])
+async def test_a_session_ended_by_a_developer_is_over_at_once(door, project, family):
+    up = await door.signed_up()
+    base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
+    customer = f"{base}/{up['customer']['id']}"
+    assert [each["id"] for each in (await project.client.get(customer)).json()["sessions"]] == [up["sessionId"]]
+    assert (await project.client.post(f"{customer}/sessions/{up['sessionId']}/revoke")).status_code == 204
+    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+    assert (await project.client.post(f"{customer}/sessions/{up['sessionId']}/revoke")).status_code == 404
+    assert (await project.client.get(customer)).json()["sessions"] == []
+
+
+async def test_own_sessions_can_be_ended(door):
+    address = new_address()
+    up = await door.signed_up(address)
+    others = [(await door.sign_in(address)).json() for _ in range(3)]
+    ada = door.as_(up["accessToken"])
+    stranger = await door.signed_up()
+    assert (await ada.client.delete(f"/sessions/{stranger['sessionId']}")).status_code == 404
+    assert (await ada.client.delete(f"/sessions/{others[0]['sessionId']}")).status_code == 204
+    assert (await door.as_(others[0]["accessToken"]).get("/me")).status_code == 401
+    assert (await ada.post("/sessions/revoke-others")).status_code == 204
+    assert len((await ada.get("/sessions")).json()) == 1
+
+
+async def test_a_new_device_is_told_and_can_be_switched_off(door):
+    address = new_address()
+    await door.signed_up(address)
+    await door.sign_in(address)
+    assert len(await door.mails(address)) == 1
+    await door.at(agent="curl/8").sign_in(address)
+    mail = (await door.mails(address))[-1]
+    assert mail["subject"].startswith("New sign-in")
+    assert "curl/8" in mail["text"]
+    await door.settings(securityMails=["PASSWORD_CHANGED"])
+    await door.at(agent="<b>{{ another }}</b>").sign_in(address)
+    assert len(await door.mails(address)) == 2
+
+
+async def test_what_people_call_themselves_is_not_run_as_a_template(door):
+    address = new_address()
+    await door.signed_up(address)
+    await door.at(agent="<b>{{ 7 * 7 }}</b>").sign_in(address)
+    mail = (await door.mails(address))[-1]
+    assert "{ { 7 * 7 }}" in mail["text"]
+    assert "<b>" not in mail["html"]
+
+
+async def test_common_passwords_are_refused_in_any_case(door):
+    for password in ("Password1", "QWERTYUIOP", "iloveyou123"):
+        answer = await door.post("/sign-up", {"email": new_address(), "password": password})
+        assert (answer.status_code, answer.json()["code"]) == (422, "password_common"), password
+    short = await door.post("/sign-up", {"email": new_address(), "password": "short"})
+    assert short.json()["errors"][0]["path"] == "/password"
+
+
+async def test_methods_can_be_switched_off(door):
+    await door.settings(methods=["EMAIL_CODE"], signUp=False)
+    body = {"email": new_address(), "password": GOOD}
+    assert (await door.post("/sign-in", body)).json()["code"] == "method_off"
+    assert (await door.post("/sign-up", body)).json()["code"] == "sign_up_closed"
+    assert (await door.post("/sign-in/link", {"email": body["email"]})).json()["code"] == "method_off"
+    assert (await door.post("/sign-in/code", {"email": body["email"]})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda secret: __import__("bcrypt").hashpw(secret, __import__("bcrypt").gensalt(4)).decode(),
+        lambda secret: (
+            "$scrypt$ln=10,r=8,p=1$c2FsdHNhbHQ$"
+            + __import__("base64")
+            .b64encode(__import__("hashlib").scrypt(secret, salt=b"saltsalt", n=1024, r=8, p=1, dklen=32))
+            .decode()
+            .rstrip("=")
+        ),
+        lambda secret: (
+            "$pbkdf2-sha256$1000$c2FsdHNhbHQ$"
+            + __import__("base64")
+            .b64encode(__import__("hashlib").pbkdf2_hmac("sha256", secret, b"saltsalt", 1000))
+            .decode()
+        ),
+        lambda secret: __import__("argon2").PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash(secret),
+    ],
+    ids=["bcrypt", "scrypt", "pbkdf2", "argon2"],
+)
+async def test_imported_hashes_sign_in_and_become_ours(door, project, world, made):
+    address = new_address()
+    body = {"email": address, "emailVerified": True, "passwordHash": made(GOOD.encode())}
+    created = await project.client.post("/customers", body)
+    assert created.status_code == 201, created.text
+    assert (await door.sign_in(address, "wrong password")).status_code == 401
+    assert (await door.sign_in(address)).status_code == 200
+    async with world.db.connection() as connection:
+        row = await (
+            await connection.execute("select password_hash from customers where id = %s", [created.json()["id"]])
+        ).fetchone()
+    assert row[0].startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert (await door.sign_in(address)).status_code == 200
+
+
+async def test_hashes_that_cost_too_much_are_refused(project):
+    for hashed in (
+        "$2b$15$" + "a" * 53,
+        "$scrypt$ln=22,r=8,p=1$c2FsdHNhbHQ$" + "a" * 43,
+        "$pbkdf2-sha256$90000000$c2FsdHNhbHQ$" + "a" * 43,
+        "$argon2id$v=19$m=4194304,t=2,p=1$c2FsdHNhbHQ$" + "a" * 43,
+        "md5:5f4dcc3b5aa765d61d8327deb882cf99",
+    ):
+        answer = await project.client.post("/customers", {"email": new_address(), "passwordHash": hashed})
+        assert (answer.status_code, answer.json()["code"]) == (422, "hash_refused"), hashed
+
+
+async def test_what_has_passed_is_forgotten(door, world, work_off, clock):
+    address = new_address()
+    await door.signed_up(address)
+    await door.post("/sign-in/code", {"email": address})
+    await door.sign_in(address, "wrong password")
+    clock.move(timedelta(days=31))
+    await work_off()
+    async with world.db.connection() as connection:
+        for table in ("customer_challenges", "customer_failures", "customer_sessions", "customer_letters"):
+            row = await (
+                await connection.execute(f"select count(*) from {table} where project_id = %s", [door.project.id])
+            ).fetchone()
+            assert row[0] == 0, table
