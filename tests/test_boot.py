@@ -150,16 +150,16 @@ def server(place: Path) -> Iterator[Started]:
 
 def test_the_first_start_prints_all_one_needs(first: Started) -> None:
     said = first.printed()
-    found = dict(re.findall(r"^    (base URL|project id|secret key|developer|password) +(\S+)$", said, re.MULTILINE))
-    assert found["base URL"] == first.url
-    signed_in = httpx.post(
-        f"{first.url}/auth/sign-in", json={"email": found["developer"], "password": found["password"]}
-    )
+    shell = dict(re.findall(r"^    export (\w+)=(\S+)$", said, re.MULTILINE))
+    login = dict(re.findall(r"^    (email|password) +(\S+)$", said, re.MULTILINE))
+    assert shell["POSTERN_URL"] == first.url
+    signed_in = httpx.post(f"{first.url}/auth/sign-in", json=login)
     assert signed_in.status_code == 200, signed_in.text
     project = httpx.get(
-        f"{first.url}/projects/{found['project id']}", headers={"Authorization": f"Bearer {found['secret key']}"}
+        f"{first.url}/projects/{shell['POSTERN_PROJECT']}",
+        headers={"Authorization": f"Bearer {shell['POSTERN_KEY']}"},
     )
-    assert project.json()["id"] == found["project id"] == signed_in.json()["projects"][0]["id"]
+    assert project.json()["id"] == shell["POSTERN_PROJECT"] == signed_in.json()["projects"][0]["id"]
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
@@ -168,6 +168,24 @@ def test_the_printed_curl_sends(first: Started) -> None:
     sent = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
     answer = json.loads(sent.stdout)
     assert answer["status"] in ("SENT", "QUEUED", "DELIVERED"), answer
+
+
+GUIDE = (ROOT / "docs/guide/quickstart.md").read_text()
+CURLS = [block for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL) if block.startswith("curl")]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
+def test_the_quickstart_works_to_the_letter(first: Started) -> None:
+    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    names = {"POSTERN_URL": "baseUrl", "POSTERN_PROJECT": "projectId", "POSTERN_KEY": "secretKey"}
+    shell = {**environment(first.folder), **{name: made[field] for name, field in names.items()}}
+    sent, logs, ready = (
+        json.loads(subprocess.run(["/bin/sh", "-c", each], env=shell, capture_output=True, check=True).stdout)
+        for each in CURLS
+    )
+    assert sent["status"] in ("SENT", "QUEUED", "DELIVERED")
+    assert [each["subject"] for each in logs["data"]] == ["Welcome, Ada"]
+    assert ready["status"] == "ready"
 
 
 def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:
@@ -224,7 +242,7 @@ def test_bootstrap_and_migrate_without_a_server(place: Path) -> None:
     try:
         server.wait_until_ready()
         assert_bootstrapped({**made, "baseUrl": server.url}, server.url)
-        assert "secret key" not in server.printed(), "Only the first start makes an account."
+        assert "POSTERN_KEY" not in server.printed(), "Only the first start makes an account."
     finally:
         server.stop()
 

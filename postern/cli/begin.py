@@ -48,11 +48,14 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 Postern is ready at {self.base_url} (Ctrl-C stops it). The API's reference is at {self.base_url}/docs
 These are shown only now; `postern bootstrap` makes another set.
 
-    base URL     {self.base_url}
-    project id   {self.project_id}
-    secret key   {self.secret_key}
-    developer    {self.developer_email}
-    password     {self.developer_password}
+    export POSTERN_URL={self.base_url}
+    export POSTERN_PROJECT={self.project_id}
+    export POSTERN_KEY={self.secret_key}
+
+The developer account that owns them (POST /auth/sign-in):
+
+    email     {self.developer_email}
+    password  {self.developer_password}
 
 Send a message:
 
