@@ -37,6 +37,8 @@ create table sends (
     delivered_at timestamptz,
     opened_at timestamptz,
     clicked_at timestamptz,
+    human_opened_at timestamptz,
+    human_clicked_at timestamptz,
     bounced_at timestamptz,
     complained_at timestamptz,
     created_at timestamptz not null,
@@ -147,7 +149,8 @@ create table captured_messages (
 -- Handing a message to the inbox view twice keeps it once.
 create unique index captured_messages_send on captured_messages (project_id, send_id);
 
--- How many sends are in each state, and how many were opened and clicked: kept by the triggers below, so that a
+-- How many sends are in each state, and how many were opened and clicked (by people; `…_touched` counts machines
+-- too): kept by the triggers below, so that a
 -- total never counts rows. Several rows a measure (slot), so that writers do not queue behind one another.
 create table send_counters (
     project_id uuid not null,
@@ -178,14 +181,18 @@ begin
     from (select o.status as old_status, n.status as new_status, n.project_id, n.campaign_id, n.variant_id,
                  o.sent_at is null and n.sent_at is not null as sent,
                  o.delivered_at is null and n.delivered_at is not null as delivered,
-                 o.opened_at is null and n.opened_at is not null as opened,
-                 o.clicked_at is null and n.clicked_at is not null as clicked,
+                 o.human_opened_at is null and n.human_opened_at is not null as opened,
+                 o.human_clicked_at is null and n.human_clicked_at is not null as clicked,
+                 o.opened_at is null and n.opened_at is not null as open_touched,
+                 o.clicked_at is null and n.clicked_at is not null as click_touched,
                  o.bounced_at is null and n.bounced_at is not null as bounced,
                  o.complained_at is null and n.complained_at is not null as complained
           from old_rows o join new_rows n using (project_id, id)
-          where (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.bounced_at, o.complained_at)
+          where (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.human_opened_at, o.human_clicked_at,
+                 o.bounced_at, o.complained_at)
                 is distinct from
-                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.bounced_at, n.complained_at)
+                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.human_opened_at, n.human_clicked_at,
+                 n.bounced_at, n.complained_at)
     ) as c
     cross join lateral (values
         (case when old_status <> new_status then old_status end, -1),
@@ -194,6 +201,8 @@ begin
         (case when delivered then 'delivered' end, 1),
         (case when opened then 'opened' end, 1),
         (case when clicked then 'clicked' end, 1),
+        (case when open_touched then 'open_touched' end, 1),
+        (case when click_touched then 'click_touched' end, 1),
         (case when bounced then 'bounced' end, 1),
         (case when complained then 'complained' end, 1)
     ) as m (measure, step)

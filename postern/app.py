@@ -23,7 +23,9 @@ import postern.domains.work
 import postern.emails.operations
 import postern.emails.suppressions
 import postern.events.operations
+import postern.inbox.operations
 import postern.projects.operations
+import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
@@ -31,6 +33,7 @@ from postern.accounts.operations import read_token
 from postern.customers.sessions import read_customer_token
 from postern.emails.work import SENDS
 from postern.events.operations import Reaction, react_with
+from postern.inbox import pages as inbox_pages
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
 from postern.kernel.http import Front, Operation, answer_trouble, handler_of, operations_of
@@ -52,6 +55,9 @@ OPERATIONS: list[Operation[Any, Any]] = [
         postern.customers.sessions,
         postern.customers.sign_in,
     ),
+    *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
+    *operations_of(postern.tracking.operations),
+    *operations_of(postern.inbox.operations),
 ]
 """Every operation of the API."""
 
@@ -81,7 +87,7 @@ react_with(REACTIONS)
 
 def make_app(world: World) -> ASGIApp:
     """The ASGI application on a world."""
-    pages = [*instance.routes(OPERATIONS)]
+    pages = [*instance.routes(OPERATIONS), *inbox_pages.routes()]
     app = Litestar(
         route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
         exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]

@@ -4,6 +4,7 @@ import hmac
 from collections.abc import Sequence
 from datetime import timedelta
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -138,7 +139,10 @@ def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
     assets = create_static_files_router(
         path="/docs/assets", directories=[swagger_ui_bundle.swagger_ui_path], name="docs-assets"
     )
-    return [healthz, readyz, metrics, zone, openapi_json, docs, docs_start, assets]
+    own_assets = create_static_files_router(
+        path="/assets", directories=[Path(__file__).parent / "assets"], name="assets"
+    )
+    return [own_assets, healthz, readyz, metrics, zone, openapi_json, docs, docs_start, assets]
 
 
 def _may_scrape(request: RawRequest) -> bool:

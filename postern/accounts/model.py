@@ -39,6 +39,18 @@ class SignUpClosed(Forbidden):
     """This server does not let strangers create accounts; ask its operator."""
 
 
+class LinkInvalid(Unknown):
+    """This link was used before or is too old."""
+
+
+class UsedToken(Record):
+    """A single-use token that has just been used up."""
+
+    developer_id: UUID
+    email: str | None
+    expires_at: Moment
+
+
 class Developer(Record):
     """A person with an account; `passwordHash` never leaves the server."""
 

@@ -12,6 +12,7 @@ from postern.accounts.model import (
     Developer,
     DeveloperView,
     EmailTaken,
+    LinkInvalid,
     Refresh,
     RefreshTokenInvalid,
     SignedIn,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 SIGN_IN_RATE = Rate("sign-in", 10, timedelta(minutes=5))
 """Tries per address and origin: enough for a person, too few for a list of passwords."""
+
+LINK_LIFE = timedelta(minutes=10)
 
 SIGN_UP_RATE = Rate("sign-up", 30, timedelta(hours=1))
 
@@ -127,6 +130,36 @@ async def sign_out(call: Call) -> None:
     """End this session: its tokens are refused from the next request on."""
     assert call.caller.credential_id
     await store.revoke(call.db, id=call.caller.credential_id, now=call.now)
+
+
+async def make_link(world: "World", developer_id: UUID) -> str:
+    """A one-time link that signs a developer in to the inbox page, good for ten minutes."""
+    token = new_key("dl_")
+    await store.insert_token(
+        world.db,
+        hash=world.secrets.digest("developer-token", token),
+        developer_id=developer_id,
+        purpose="INBOX",
+        email=None,
+        expires_at=world.clock() + LINK_LIFE,
+        now=world.clock(),
+    )
+    return f"{world.settings.public_url}/inbox/enter?token={token}"
+
+
+async def enter_by_link(call: Call, token: str) -> SignedIn:
+    """Sign in by a one-time link. Raises LinkInvalid."""
+    async with call.db.transaction() as tx:
+        used = await store.use_token(tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX")
+        developer = await store.developer(tx, id=used.developer_id) if used else None
+        if used is None or developer is None or used.expires_at <= call.now:
+            raise LinkInvalid
+        return await start_session(tx, call, developer)
+
+
+async def end_session(world: "World", session_id: UUID) -> None:
+    """End one session of a developer."""
+    await store.revoke(world.db, id=session_id, now=world.clock())
 
 
 async def open_account(call: Call, data: SignUp) -> SignedIn:

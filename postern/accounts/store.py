@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.accounts.model import Developer, Session, SessionOwner
+from postern.accounts.model import Developer, Session, SessionOwner, UsedToken
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
 
@@ -107,3 +107,26 @@ async def rotate(
 
 @statement("update developer_sessions set revoked_at = %(now)s where id = %(id)s and revoked_at is null")
 async def revoke(db: Queries, *, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    insert into developer_tokens (hash, developer_id, purpose, email, expires_at, created_at)
+    values (%(hash)s, %(developer_id)s, %(purpose)s, %(email)s, %(expires_at)s, %(now)s)
+""")
+async def insert_token(
+    db: Queries,
+    *,
+    hash: bytes,
+    developer_id: UUID,
+    purpose: str,
+    email: str | None,
+    expires_at: Moment,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s
+    returning developer_id, email, expires_at
+""")
+async def use_token(tx: Transaction, *, hash: bytes, purpose: str) -> UsedToken | None: ...

@@ -19,7 +19,7 @@ import structlog
 from postern.domains import operations as domains
 from postern.domains.keys import signers
 from postern.emails import rules, store
-from postern.emails.model import SEND_BODY_GONE, Send, SendBody
+from postern.emails.model import MARKETING, SEND_BODY_GONE, Send, SendBody
 from postern.emails.rules import Verdict
 from postern.emails.settling import LOST, Attempted, settle_all
 from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
@@ -202,7 +202,7 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
     if body is None:
         return rules.failed(SEND_BODY_GONE)
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
-    blocked = [(each, facts.suppressed[each.lower()]) for each in waiting if each.lower() in facts.suppressed]
+    blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
     blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
     gone = {address for address, _ in blocked}
     left = [each for each in waiting if each not in gone]
@@ -228,6 +228,13 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
     )
+
+
+def _suppression(address: str, send: Send, body: SendBody, facts: Facts) -> str | None:
+    """Why nothing is written to an address; who unsubscribed still gets password resets."""
+    why = facts.suppressed.get(address.lower())
+    may_be_left = send.lane == MARKETING or body.unsubscribable
+    return None if why == "UNSUBSCRIBE" and not may_be_left else why
 
 
 def recipients_of(send: Send) -> list[str]:

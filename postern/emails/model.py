@@ -289,6 +289,30 @@ class Send(Record):
     created_at: Moment
 
 
+class TouchedSend(Record):
+    """A send that a reader or a machine touched: what tracking needs of it."""
+
+    project_id: UUID
+    id: UUID
+    recipient: str
+    subject: str
+    sender: str
+    message_id: str
+    to_addresses: list[str]
+    tags: list[str] | None
+    test: bool
+    contact_id: UUID | None
+    campaign_id: UUID | None
+    variant_id: UUID | None
+    domain_id: UUID | None
+    delivered_at: Moment | None
+    sent_at: Moment | None
+    opened_at: Moment | None
+    clicked_at: Moment | None
+    human_opened_at: Moment | None
+    human_clicked_at: Moment | None
+
+
 class KeptAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
     """An attachment as it is kept."""
 

@@ -7,7 +7,7 @@ import msgspec
 import psycopg
 
 from postern.emails import store
-from postern.emails.model import Send
+from postern.emails.model import Send, TouchedSend
 from postern.emails.rules import Verdict, storable
 from postern.events import operations as events
 from postern.events.model import Event
@@ -178,7 +178,7 @@ def _events(each: Attempted, now: Moment) -> list[Event]:
     return [event_of(each.send, type_, now, **data) for type_, data in each.verdict.events]
 
 
-def event_of(send: Send, type_: str, now: Moment, **data: Any) -> Event:
+def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:
     """An event of a send, with what those who react need to know of it."""
     known: dict[str, Any] = {
         "emailId": send.id,

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.emails.model import IdempotencyRow, Send, SendAttempt, SendBody, Suppression
+from postern.emails.model import IdempotencyRow, Send, SendAttempt, SendBody, Suppression, TouchedSend
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -481,12 +481,22 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
 
 
 @statement("""
-    update sends as s set opened_at = coalesce(s.opened_at, v.opened_at),
-                          clicked_at = coalesce(s.clicked_at, v.clicked_at)
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[], %(clicked_at)s::timestamptz[])
-         as v (project_id, id, opened_at, clicked_at)
+    select project_id, id, recipient, subject, sender, message_id, to_addresses, tags, test, contact_id, campaign_id,
+           variant_id, domain_id, delivered_at, sent_at, opened_at, clicked_at, human_opened_at, human_clicked_at
+    from sends where id = any (%(ids)s)
+""")
+async def touched_sends(db: Queries, *, ids: list[UUID]) -> list[TouchedSend]: ...
+
+
+@statement("""
+    update sends as s set
+        opened_at = coalesce(s.opened_at, v.opened_at), clicked_at = coalesce(s.clicked_at, v.clicked_at),
+        human_opened_at = coalesce(s.human_opened_at, v.human_opened_at),
+        human_clicked_at = coalesce(s.human_clicked_at, v.human_clicked_at)
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[], %(clicked_at)s::timestamptz[],
+                %(human_opened_at)s::timestamptz[], %(human_clicked_at)s::timestamptz[])
+         as v (project_id, id, opened_at, clicked_at, human_opened_at, human_clicked_at)
     where (s.project_id, s.id) = (v.project_id, v.id)
-      and (s.opened_at is null and v.opened_at is not null or s.clicked_at is null and v.clicked_at is not null)
 """)
 async def mark_engaged(
     tx: Transaction,
@@ -495,6 +505,8 @@ async def mark_engaged(
     id: list[UUID],
     opened_at: list[Moment | None],
     clicked_at: list[Moment | None],
+    human_opened_at: list[Moment | None],
+    human_clicked_at: list[Moment | None],
 ) -> None: ...
 
 
@@ -517,7 +529,3 @@ async def move(
     reason: str | None,
     now: Moment,
 ) -> bool: ...
-
-
-@statement("select project_id from sends where id = %(id)s")
-async def project_of_send(db: Queries, *, id: UUID) -> UUID | None: ...

@@ -32,19 +32,28 @@ class Grouped(Generic[Item, Result]):
         self._at_most = at_most
         self._side_by_side = side_by_side
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._running: set[asyncio.Task[None]] = set()
+        self._serving = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, item: Item) -> Result:
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if len(self._running) < self._side_by_side:
+        if self._serving < self._side_by_side:
+            self._serving += 1
             task = asyncio.create_task(self._serve())
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await future
 
     async def _serve(self) -> None:
-        await asyncio.sleep(0)  # Whoever is in this turn of the loop comes along.
+        try:
+            await asyncio.sleep(0)  # Whoever is in this turn of the loop comes along.
+            await self._serve_waiting()
+        finally:
+            # In the same turn in which nobody was waiting any more: whoever comes next starts anew.
+            self._serving -= 1
+
+    async def _serve_waiting(self) -> None:
         while self._waiting:
             group, self._waiting = self._waiting[: self._at_most], self._waiting[self._at_most :]
             try:

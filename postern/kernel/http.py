@@ -243,6 +243,11 @@ def delete(path: str, **kwargs: Any) -> Callable[[Callable[P, Awaitable[R]]], Op
     return operation("DELETE", path, **kwargs)
 
 
+def is_head(request: RawRequest) -> bool:
+    """Whether the request is a HEAD: reads nothing, so that it should count for nothing."""
+    return bool(request.scope.get("postern_head"))
+
+
 def operations_of(*modules: ModuleType) -> list[Operation[Any, Any]]:
     """The operations that modules declare, in the order they are written."""
     found: list[Operation[Any, Any]] = []
@@ -261,10 +266,9 @@ def handler_of(each: Operation[Any, Any]) -> HTTPRouteHandler:
         return _respond(each, call, value)
 
     handle.__name__ = each.name
-    methods: list[Any] = ["GET", "HEAD"] if each.method == "GET" else [each.method]
     return route(
         re.sub(r"{(\w+)}", r"{\1:str}", each.path),
-        http_method=methods,
+        http_method=each.method,  # pyright: ignore[reportArgumentType] - one of the methods above
         opt={"operation": each, "needs": each.needs},
         request_max_body_size=each.body_limit,
         guards=[admit],
@@ -546,6 +550,10 @@ class Front:
             request_id=request_id, path=scope["path"], query=scope.get("query_string", b"").decode("latin-1")
         )
         started, status = time.perf_counter(), 500
+        is_head = scope["method"] == "HEAD"
+        if is_head:
+            # Every GET answers HEAD with the same headers and no body (RFC 9110 §9.3.2).
+            scope["method"], scope["postern_head"] = "GET", True  # type: ignore[typeddict-item,typeddict-unknown-key]
 
         async def stamped(message: Message) -> None:
             nonlocal status
@@ -554,6 +562,8 @@ class Front:
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
                 message = {**message, "headers": headers}  # type: ignore[misc]
+            elif is_head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}  # type: ignore[misc]
             await send(message)
 
         try:

@@ -1,0 +1,156 @@
+"""Reading captured messages."""
+
+import asyncio
+import email
+import email.policy
+import re
+from email.message import EmailMessage
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+
+from postern.audit import operations as audit
+from postern.inbox import store
+from postern.inbox.model import (
+    CapturedMessage,
+    CapturedMissing,
+    HeaderField,
+    InboxAttachment,
+    InboxMessage,
+    Raw,
+)
+from postern.kernel.credentials import Call
+from postern.kernel.database import Queries
+from postern.kernel.http import Answer, delete, get
+from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.values import Deleted
+
+SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
+Search = Annotated[str, msgspec.Meta(max_length=320)]
+
+
+@get("/projects/{project_id}/inbox", needs="inbox:read")
+async def list_inbox(
+    call: Call, q: Search | None = None, page: PageNumber = 1, limit: PageLimit = 25
+) -> Page[CapturedMessage]:
+    """Captured messages, newest first. `q` searches subject and recipients."""
+    return await page_of_inbox(call.db, call.project_id, q, page, limit)
+
+
+@get("/projects/{project_id}/inbox/{id}", needs="inbox:read", problems=[CapturedMissing])
+async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
+    """One captured message with its headers, html, text and attachments."""
+    return await asyncio.to_thread(taken_apart, await require_message(call.db, call.project_id, id))
+
+
+@get(
+    "/projects/{project_id}/inbox/{id}/raw",
+    needs="inbox:read",
+    problems=[CapturedMissing],
+    media_types=["message/rfc822"],
+)
+async def get_inbox_raw(call: Call, id: UUID) -> Answer:
+    """The message to the byte, as an `.eml` file."""
+    raw = await require_message(call.db, call.project_id, id)
+    return Answer(
+        raw.message,
+        media_type="message/rfc822",
+        headers={"Content-Disposition": f'attachment; filename="{raw.id}.eml"'},
+    )
+
+
+@get(
+    "/projects/{project_id}/inbox/{id}/attachments/{number}",
+    needs="inbox:read",
+    problems=[CapturedMissing],
+    media_types=["application/octet-stream"],
+)
+async def get_inbox_attachment(call: Call, id: UUID, number: str) -> Answer:
+    """One attachment, by its number."""
+    return attachment_of(await require_message(call.db, call.project_id, id), number)
+
+
+@delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
+async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
+    """Throw a captured message away; its send stays in the log."""
+    async with call.db.transaction() as tx:
+        if not await store.delete(tx, project_id=call.project_id, id=id):
+            raise CapturedMissing
+        await audit.record(tx, call, "inbox_message.deleted", "InboxMessage", id)
+    return Deleted()
+
+
+async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
+    """One page of a project's captured messages."""
+    offset = offset_of(page, limit)
+    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%" if q else None
+    total = await store.count(db, project_id=project_id, pattern=pattern)
+    rows = await store.messages(db, project_id=project_id, pattern=pattern, limit=limit, offset=offset)
+    return page_of(rows, total, page, limit)
+
+
+async def require_message(db: Queries, project_id: UUID, id: UUID) -> Raw:
+    """A captured message. Raises CapturedMissing."""
+    raw = await store.message(db, project_id=project_id, id=id)
+    if raw is None:
+        raise CapturedMissing
+    return raw
+
+
+def taken_apart(raw: Raw) -> InboxMessage:
+    """The message as people look at it."""
+    message = _parsed(raw)
+    html, text = (_content(message, kind) for kind in ("html", "plain"))
+    return InboxMessage(
+        **{name: getattr(raw, name) for name in CapturedMessage.__struct_fields__},
+        headers=[HeaderField(name=name, value=str(value)) for name, value in message.items()],
+        html=html,
+        text=text,
+        attachments=[
+            InboxAttachment(
+                number=number,
+                filename=part.get_filename() or f"attachment-{number}",
+                content_type=part.get_content_type(),
+                content_id=(part.get("content-id") or "").strip("<> ") or None,
+                size=len(_bytes(part)),
+            )
+            for number, part in enumerate(_files(message))
+        ],
+    )
+
+
+def attachment_of(raw: Raw, number: str) -> Answer:
+    """One attachment as a download. Raises CapturedMissing."""
+    files = _files(_parsed(raw))
+    if not number.isdigit() or len(number) > 3 or int(number) >= len(files):
+        raise CapturedMissing
+    part = files[int(number)]
+    kind = part.get_content_type()
+    filename = part.get_filename() or f"attachment-{number}"
+    return Answer(
+        _bytes(part),
+        media_type=kind if SAFE_TYPE.match(kind) else "application/octet-stream",
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"},
+    )
+
+
+def _parsed(raw: Raw) -> EmailMessage:
+    return email.message_from_bytes(raw.message, policy=email.policy.default)
+
+
+def _content(message: EmailMessage, kind: str) -> str | None:
+    part: Any = message.get_body((kind,))
+    return None if part is None else str(part.get_content())
+
+
+def _files(message: EmailMessage) -> list[Any]:
+    return [
+        part for part in message.walk() if not part.is_multipart() and (part.get_filename() or part.get("content-id"))
+    ]
+
+
+def _bytes(part: Any) -> bytes:
+    found = part.get_payload(decode=True)
+    return found if isinstance(found, bytes) else b""

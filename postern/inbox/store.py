@@ -1,0 +1,36 @@
+"""SQL of captured messages."""
+
+from uuid import UUID
+
+from postern.inbox.model import CapturedMessage, Raw
+from postern.kernel.database import Queries, Transaction, statement
+
+
+@statement("""
+    select id, send_id, mail_from, recipients, sender, subject, size, captured_at from captured_messages
+    where project_id = %(project_id)s
+      and (%(pattern)s::text is null or lower(subject || ' ' || array_to_string(recipients, ' ')) like %(pattern)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def messages(
+    db: Queries, *, project_id: UUID, pattern: str | None, limit: int, offset: int
+) -> list[CapturedMessage]: ...
+
+
+@statement("""
+    select count(*)::int from captured_messages
+    where project_id = %(project_id)s
+      and (%(pattern)s::text is null or lower(subject || ' ' || array_to_string(recipients, ' ')) like %(pattern)s)
+""")
+async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: ...
+
+
+@statement("""
+    select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message from captured_messages
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
+
+
+@statement("delete from captured_messages where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

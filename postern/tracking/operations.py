@@ -1,0 +1,150 @@
+"""The public addresses that mail points to."""
+
+from email import message_from_bytes
+from email.policy import HTTP
+from html import escape
+from typing import Annotated
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import msgspec
+
+from postern.emails import engagement
+from postern.emails import operations as emails
+from postern.emails.handover import LINKS_PURPOSE
+from postern.emails.settling import event_of
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.http import Answer, RawRequest, get, is_head, post
+from postern.mail.links import CLICK, UNSUBSCRIBE, verify_link
+from postern.tracking import store
+from postern.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, Hit, HitKind, KeptHit
+from postern.tracking.recording import keep_all
+
+GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
+"""One transparent pixel, 43 bytes."""
+
+NEVER_KEPT = {"Cache-Control": "no-store, no-cache, must-revalidate, private", "Referrer-Policy": "no-referrer"}
+PAGE_HEADERS = {
+    **NEVER_KEPT,
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'",
+}
+
+Target = Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="Where the link leads.")]
+Signature = Annotated[str, msgspec.Meta(max_length=200, description="The link's signature.")]
+
+
+@get("/t/o/{send_id}", public=True, media_types=["image/gif"])
+async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
+    """The pixel of a message. Always answers the 43-byte GIF, also for an unknown send; HEAD never counts."""
+    if not is_head(request):
+        await call.world.grouped(keep_all)(_hit(call, send_id, "OPEN", None))
+    return Answer(GIF, media_type="image/gif", headers=NEVER_KEPT)
+
+
+@get("/t/c/{send_id}", public=True, media_types=["text/html"])
+async def track_click(
+    call: Call, send_id: UUID, request: RawRequest, u: Target | None = None, s: Signature | None = None
+) -> Answer:
+    """A link of a message: notes the click and leads on to `u` with a 302.
+
+    `s` signs purpose, send and target; without a valid one the answer is a plain 404 page and never a redirect.
+    """
+    if not u or not s or not _is_signed(call, CLICK, send_id, s, u) or urlsplit(u).scheme not in ("http", "https"):
+        return _no_such_link()
+    if not is_head(request):
+        await call.world.grouped(keep_all)(_hit(call, send_id, "CLICK", u))
+    return Answer(b"", media_type="text/html", status=302, headers={**NEVER_KEPT, "Location": _as_header(u)})
+
+
+@get("/t/u/{send_id}", public=True, media_types=["text/html"])
+async def show_unsubscribe(call: Call, send_id: UUID, s: Signature | None = None) -> Answer:
+    """The page behind an unsubscribe link: one button, and nothing changes before it is pressed."""
+    if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
+        return _no_such_link()
+    return _page(
+        "Unsubscribe",
+        f"""<p>Do you want to stop receiving these messages?</p>
+<form method="post" action="/t/u/{send_id}"><input type="hidden" name="s" value="{escape(s)}">
+<button type="submit">Unsubscribe</button></form>""",
+    )
+
+
+@post("/t/u/{send_id}", public=True, media_types=["text/html"])
+async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature | None = None) -> Answer:
+    """Unsubscribe the recipient of a send: the button of the page, or one click in the mail program (RFC 8058).
+
+    `s` may be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.
+    """
+    signature = s or _signature_in(await request.body(), request.headers.get("content-type", ""))
+    if not signature or not _is_signed(call, UNSUBSCRIBE, send_id, signature):
+        return _no_such_link()
+    async with call.db.transaction() as tx:
+        for send in await engagement.touched_sends(tx, [send_id]):
+            if await engagement.leave(tx, send, source="unsubscribe", at=call.now):
+                await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
+    return _page("Unsubscribed", "<p>You will not receive these messages any more.</p>")
+
+
+@get("/projects/{project_id}/emails/logs/{send_id}/hits", needs="emails:read", problems=[emails.EmailMissing])
+async def list_hits(call: Call, send_id: UUID) -> list[KeptHit]:
+    """Every open and click of a send, newest first, with who we think was behind it and why."""
+    await emails.require_send(call.db, call.project_id, send_id)
+    return await store.hits(call.db, project_id=call.project_id, send_id=send_id)
+
+
+def _hit(call: Call, send_id: UUID, kind: HitKind, url: str | None) -> Hit:
+    return Hit(
+        send_id=send_id,
+        kind=kind,
+        url=url,
+        ip_address=call.origin.ip,
+        user_agent=call.origin.user_agent[:USER_AGENT_LIMIT].replace("\0", ""),
+        occurred_at=call.now,
+    )
+
+
+def _is_signed(call: Call, purpose: str, send_id: UUID, signature: str, url: str = "") -> bool:
+    return verify_link([call.world.secrets.key(LINKS_PURPOSE)], purpose, str(send_id), signature, url)
+
+
+def _as_header(url: str) -> str:
+    """A target as a header can carry it: what is not ASCII or would end the line is percent-encoded."""
+    return "".join(
+        character if 0x20 < ord(character) < 0x7F else "".join(f"%{octet:02X}" for octet in character.encode())
+        for character in url
+    )
+
+
+def _signature_in(body: bytes, content_type: str) -> str | None:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "application/json":
+        try:
+            found = msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            return None
+        value = found.get("s") if isinstance(found, dict) else None  # pyright: ignore[reportUnknownMemberType]
+        return value if isinstance(value, str) else None
+    if kind == "multipart/form-data":
+        parts = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body, policy=HTTP)
+        for part in parts.iter_parts() if parts.is_multipart() else ():
+            if part.get_param("name", header="content-disposition") == "s":
+                return str(part.get_payload()).strip()
+        return None
+    return parse_qs(body.decode("utf-8", "replace")).get("s", [None])[0]
+
+
+def _no_such_link() -> Answer:
+    return _page("Not found", "<p>This link is not valid.</p>", status=404)
+
+
+def _page(title: str, body: str, *, status: int = 200) -> Answer:
+    page = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><link rel="stylesheet" href="/assets/postern.css"></head>
+<body><main class="card"><h1>{title}</h1>
+{body}
+</main></body></html>
+"""
+    return Answer(page, media_type="text/html", status=status, headers=PAGE_HEADERS)

@@ -1,0 +1,93 @@
+"""Captured messages over the API and on the page."""
+
+import base64
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from postern.accounts.operations import make_link
+from tests.conftest import PASSWORD
+
+MAIL = {
+    "to": ["ada@example.com"],
+    "from": "Acme <hello@acme.example>",
+    "subject": "Invoice <7>",
+    "html": "<p>Hello <script>alert(1)</script></p>",
+    "text": "Hello",
+    "attachments": [
+        {"filename": "näme.txt", "content": base64.b64encode(b"hello").decode(), "contentType": "text/plain"}
+    ],
+}
+
+
+async def test_a_message_is_listed_and_taken_apart(project):
+    sent = (await project.client.post("/emails", MAIL)).json()
+    page = (await project.client.get("/inbox")).json()
+    assert (page["total"], page["data"][0]["sendId"]) == (1, sent["id"])
+    message = (await project.client.get(f"/inbox/{page['data'][0]['id']}")).json()
+    assert message["text"].strip() == "Hello"
+    assert "<script>" in message["html"]
+    (file,) = message["attachments"]
+    assert (file["filename"], file["size"]) == ("näme.txt", 5)
+    got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
+    assert got.content == b"hello"
+    assert (await project.client.get(f"/inbox/{message['id']}/attachments/7")).status_code == 404
+    raw = await project.client.get(f"/inbox/{message['id']}/raw")
+    assert raw.headers["content-type"].startswith("message/rfc822")
+    assert (await project.client.get("/inbox?q=invoice")).json()["total"] == 1
+    assert (await project.client.get("/inbox?q=100%")).json()["total"] == 0
+    assert (await project.client.delete(f"/inbox/{message['id']}")).json() == {"deleted": True}
+    assert (await project.client.get(f"/inbox/{message['id']}")).status_code == 404
+
+
+@pytest.fixture
+async def browser(app):
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1:8025", follow_redirects=True
+    ) as browser:
+        yield browser
+
+
+async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project, browser):
+    await project.client.post("/emails", MAIL)
+    door = await browser.get("/inbox")
+    assert "Sign in" in door.text
+    wrong = await browser.post("/inbox/sign-in", data={"email": project.email, "password": "wrong password"})
+    assert wrong.status_code == 401
+    inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    assert "Invoice &lt;7&gt;" in inside.text
+    assert "script-src" not in inside.headers["content-security-policy"]
+    link = inside.text.split(f'href="/inbox/{project.id}/')[1].split('"')[0]
+    shown = await browser.get(f"/inbox/{project.id}/{link}")
+    assert 'sandbox="' in shown.text
+    assert "<script>alert" not in shown.text
+    frame = await browser.get(f"/inbox/{project.id}/{link}/html")
+    assert frame.headers["content-security-policy"].startswith("sandbox")
+    file = await browser.get(f"/inbox/{project.id}/{link}/attachments/0")
+    assert file.headers["content-disposition"].startswith("attachment")
+    assert (await browser.get(f"/inbox/{project.id}/{link}/raw")).status_code == 200
+    await browser.post("/inbox/sign-out")
+    assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
+
+
+async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clock):
+    from postern.accounts import store
+
+    developer = await store.developer_by_email(world.db, email=project.email)
+    token = (await make_link(world, developer.id)).partition("token=")[2]
+    assert "<form" in (await browser.get("/inbox/enter", params={"token": token})).text
+    inside = await browser.post("/inbox/enter", data={"token": token})
+    assert "Inbox of" in inside.text
+    assert (await browser.post("/inbox/enter", data={"token": token})).status_code == 401
+    late = (await make_link(world, developer.id)).partition("token=")[2]
+    clock.move(timedelta(minutes=11))
+    assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 401
+
+
+async def test_another_accounts_inbox_is_unknown_and_foreign_forms_are_refused(project, new_project, browser):
+    theirs = await new_project()
+    await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    assert (await browser.get(f"/inbox/{theirs.id}")).status_code == 404
+    forged = await browser.post("/inbox/sign-out", headers={"origin": "https://evil.example"})
+    assert forged.status_code in (400, 403)

@@ -1,0 +1,183 @@
+"""Opens, clicks and unsubscribes, from the message to the log."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+
+from postern.kernel.clock import Moment
+from postern.tracking.model import Hit, RecentClick
+from postern.tracking.rules import judge
+
+BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+MAIL = {
+    "to": ["ada@example.com"],
+    "from": "Acme <hello@acme.example>",
+    "subject": "Hello",
+    "html": '<body><a href="https://acme.example/a?x=1&amp;y=é">one</a> <a href="https://acme.example/b">two</a>'
+    '<a href="mailto:x@acme.example">write</a></body>',
+}
+
+
+async def sent(project, **fields):
+    send = (await project.client.post("/emails", {**MAIL, **fields})).json()
+    inbox = (await project.client.get("/inbox")).json()["data"][0]
+    assert inbox["sendId"] == send["id"]
+    message = (await project.client.get(f"/inbox/{inbox['id']}")).json()
+    return send["id"], message
+
+
+def links(message) -> list[str]:
+    found = [unescape(href) for href in re.findall(r'href="([^"]+)"', message["html"])]
+    return [urlsplit(each)._replace(scheme="", netloc="").geturl() for each in found if "/t/c/" in each]
+
+
+async def entry(project, send_id):
+    return (await project.client.get(f"/emails/logs/{send_id}")).json()
+
+
+async def test_a_click_leads_on_and_marks_the_log_entry(project, stranger, clock):
+    send_id, message = await sent(project)
+    clock.move(timedelta(minutes=1))
+    answer = await stranger.get(links(message)[0], headers=BROWSER)
+    assert answer.status_code == 302
+    assert answer.headers["location"] == "https://acme.example/a?x=1&y=%C3%A9"
+    log = await entry(project, send_id)
+    assert log["clickedAt"]
+    assert log["openedAt"] is None
+    assert [each["type"] for each in log["webhookEvents"]] == ["Send", "Delivery", "Click"]
+    (hit,) = (await project.client.get(f"/emails/logs/{send_id}/hits")).json()
+    assert (hit["verdict"], hit["url"]) == ("human", "https://acme.example/a?x=1&y=é")
+    assert "mailto:x@acme.example" in message["html"]
+
+
+async def test_the_pixel_counts_once_and_answers_everybody(project, stranger, clock):
+    send_id, message = await sent(project)
+    assert f"/t/o/{send_id}" in message["html"]
+    clock.move(timedelta(minutes=1))
+    assert (await stranger.request("HEAD", f"/t/o/{send_id}", headers=BROWSER)).status_code == 200
+    assert (await entry(project, send_id))["openedAt"] is None
+    first = await stranger.get(f"/t/o/{send_id}", headers=BROWSER)
+    assert (len(first.content), first.headers["content-type"]) == (43, "image/gif")
+    assert "no-store" in first.headers["cache-control"]
+    opened = (await entry(project, send_id))["openedAt"]
+    clock.move(timedelta(minutes=1))
+    await stranger.get(f"/t/o/{send_id}", headers=BROWSER)
+    assert (await entry(project, send_id))["openedAt"] == opened
+    for unknown in (str(uuid4()), "x", "%00"):
+        assert (await stranger.get(f"/t/o/{unknown}")).content == first.content
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda link: link.replace("acme.example", "evil.example"),
+        lambda link: link[:-1] + ("A" if link[-1] != "A" else "B"),
+        lambda link: re.sub(r"&s=.*", "", link),
+        lambda link: re.sub(r"\?u=[^&]*&", "?", link),
+        lambda link: re.sub(r"/t/c/[^?]*", f"/t/c/{uuid4()}", link),
+        lambda link: link.replace("?u=https", "?u=javascript"),
+        lambda link: re.sub(r"&s=(.*)", r"&s=%C3%A9", link),
+    ],
+)
+async def test_a_forged_link_never_redirects(project, stranger, spoil):
+    send_id, message = await sent(project)
+    answer = await stranger.get(spoil(links(message)[0]), headers=BROWSER)
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
+    assert (await entry(project, send_id))["clickedAt"] is None
+
+
+async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger):
+    send_id, message = await sent(project, unsubscribable=True)
+    header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
+    signature = re.search(r"s=([^>]+)", header)[1]
+    answer = await stranger.get(f"/t/c/{send_id}", params={"u": "https://acme.example/", "s": signature})
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("how", ["form", "query", "json", "multipart"])
+async def test_only_a_post_unsubscribes_and_twice_is_once(project, stranger, how):
+    _, message = await sent(project, unsubscribable=True)
+    fields = {each["name"]: each["value"] for each in message["headers"]}
+    assert fields["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    url = urlsplit(fields["List-Unsubscribe"].strip("<>"))
+    path, s = url.path, url.query.removeprefix("s=")
+    page = await stranger.get(f"{path}?s={s}")
+    assert (page.status_code, "<form" in page.text) == (200, True)
+    assert (await project.client.post("/emails", {**MAIL, "unsubscribable": True})).json()["status"] == "DELIVERED"
+    for _ in range(2):
+        if how == "form":
+            done = await stranger.request("POST", path, data={"s": s, "List-Unsubscribe": "One-Click"})
+        elif how == "query":
+            done = await stranger.request("POST", f"{path}?s={s}", data={"List-Unsubscribe": "One-Click"})
+        elif how == "json":
+            done = await stranger.post(path, {"s": s})
+        else:
+            done = await stranger.request("POST", path, files={"s": (None, s)})
+        assert done.status_code == 200, done.text
+    later = await project.client.post("/emails", {**MAIL, "unsubscribable": True})
+    assert later.json()["status"] == "SUPPRESSED"
+    assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"  # a password reset still goes
+    assert (await stranger.post(path, {"s": "wrong"})).status_code == 404
+    events = (await project.client.get("/events?type=email.unsubscribed")).json()["data"]
+    assert len(events) == 1
+
+
+DELIVERED = Moment.fromisoformat("2026-01-31T12:00:00+00:00")
+LATER = DELIVERED + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "agent", "at", "verdict", "reason"),
+    [
+        ("OPEN", BROWSER["user-agent"], LATER, "human", None),
+        ("CLICK", BROWSER["user-agent"], LATER, "human", None),
+        ("OPEN", "Mozilla/5.0", LATER, "machine", "apple_mail_privacy_protection"),
+        ("CLICK", "Mozilla/5.0", LATER, "human", None),
+        ("OPEN", "Mozilla/5.0 (Windows NT 5.1) via ggpht.com GoogleImageProxy", DELIVERED, "proxy", "image_proxy"),
+        ("OPEN", "YahooMailProxy; https://help.yahoo.com", LATER, "proxy", "image_proxy"),
+        ("CLICK", "", LATER, "machine", "no_user_agent"),
+        ("CLICK", "Barracuda Sentinel (EE)", LATER, "machine", "user_agent"),
+        ("CLICK", "curl/8.5.0", LATER, "machine", "user_agent"),
+        ("CLICK", BROWSER["user-agent"], DELIVERED + timedelta(seconds=2), "machine", "too_soon"),
+        ("OPEN", BROWSER["user-agent"], DELIVERED + timedelta(seconds=6), "human", None),
+    ],
+)
+def test_who_is_behind_a_hit(kind, agent, at, verdict, reason):
+    hit = Hit(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
+    judged = judge(hit, DELIVERED, [])
+    assert (judged.verdict, judged.reason) == (verdict, reason)
+
+
+def test_all_links_at_once_is_a_scanner():
+    send_id = uuid4()
+    hit = Hit(
+        send_id=send_id, kind="CLICK", url="c", ip_address="", user_agent=BROWSER["user-agent"], occurred_at=LATER
+    )
+    near = [RecentClick(send_id=send_id, url=url, occurred_at=LATER) for url in ("a", "b")]
+    assert judge(hit, DELIVERED, near).reason == "all_links_at_once"
+    assert judge(hit, DELIVERED, near[:1]).verdict == "human"
+    far = [RecentClick(send_id=send_id, url=url, occurred_at=LATER - timedelta(seconds=9)) for url in ("a", "b")]
+    assert judge(hit, DELIVERED, far).verdict == "human"
+
+
+async def test_a_machine_marks_the_entry_but_is_not_counted_as_a_person(project, stranger, world):
+    send_id, message = await sent(project)
+    await stranger.get(links(message)[0], headers=BROWSER)  # within seconds of delivery
+    assert (await entry(project, send_id))["clickedAt"]
+    async with world.db.connection() as connection:
+        rows = await connection.execute(
+            "select measure, sum(count)::int from send_counters where project_id = %s group by measure", [project.id]
+        )
+        counts = dict(await rows.fetchall())
+    assert (counts.get("clicked", 0), counts["click_touched"]) == (0, 1)
+
+
+async def test_another_projects_hits_are_unknown(project, new_project):
+    theirs = await new_project()
+    send_id, _ = await sent(theirs)
+    assert (await project.client.get(f"/emails/logs/{send_id}/hits")).status_code == 404
