@@ -46,14 +46,18 @@ begin
     from (select o.status as old_status, n.status as new_status, n.project_id, n.campaign_id, n.variant_id,
                  o.sent_at is null and n.sent_at is not null as sent,
                  o.delivered_at is null and n.delivered_at is not null as delivered,
-                 o.opened_at is null and n.opened_at is not null as opened,
-                 o.clicked_at is null and n.clicked_at is not null as clicked,
+                 o.human_opened_at is null and n.human_opened_at is not null as opened,
+                 o.human_clicked_at is null and n.human_clicked_at is not null as clicked,
+                 o.opened_at is null and n.opened_at is not null as open_touched,
+                 o.clicked_at is null and n.clicked_at is not null as click_touched,
                  o.bounced_at is null and n.bounced_at is not null as bounced,
                  o.complained_at is null and n.complained_at is not null as complained
           from old_rows o join new_rows n using (project_id, id)
-          where (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.bounced_at, o.complained_at)
+          where (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.human_opened_at, o.human_clicked_at,
+                 o.bounced_at, o.complained_at)
                 is distinct from
-                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.bounced_at, n.complained_at)
+                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.human_opened_at, n.human_clicked_at,
+                 n.bounced_at, n.complained_at)
     ) as c
     cross join lateral (values
         (case when old_status <> new_status then old_status end, -1),
@@ -62,6 +66,8 @@ begin
         (case when delivered then 'delivered' end, 1),
         (case when opened then 'opened' end, 1),
         (case when clicked then 'clicked' end, 1),
+        (case when open_touched then 'open_touched' end, 1),
+        (case when click_touched then 'click_touched' end, 1),
         (case when bounced then 'bounced' end, 1),
         (case when complained then 'complained' end, 1)
     ) as m (measure, step)
@@ -688,6 +694,8 @@ CREATE TABLE public.sends (
     delivered_at timestamp with time zone,
     opened_at timestamp with time zone,
     clicked_at timestamp with time zone,
+    human_opened_at timestamp with time zone,
+    human_clicked_at timestamp with time zone,
     bounced_at timestamp with time zone,
     complained_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
@@ -742,6 +750,21 @@ CREATE TABLE public.templates (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE TABLE public.tracking_hits (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    kind text NOT NULL,
+    url text,
+    verdict text NOT NULL,
+    reason text,
+    ip_address text NOT NULL,
+    user_agent text NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    CONSTRAINT tracking_hits_kind_check CHECK ((kind = ANY (ARRAY['OPEN'::text, 'CLICK'::text, 'UNSUBSCRIBE'::text]))),
+    CONSTRAINT tracking_hits_verdict_check CHECK ((verdict = ANY (ARRAY['human'::text, 'machine'::text, 'proxy'::text])))
 );
 
 CREATE TABLE public.webhook_deliveries (
@@ -967,6 +990,9 @@ ALTER TABLE ONLY public.template_versions
 ALTER TABLE ONLY public.templates
     ADD CONSTRAINT templates_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.tracking_hits
+    ADD CONSTRAINT tracking_hits_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (project_id, id);
 
@@ -1067,6 +1093,8 @@ CREATE INDEX sends_id ON public.sends USING btree (id);
 CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key) WHERE (once_key IS NOT NULL);
 
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
+
+CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 

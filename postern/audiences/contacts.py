@@ -168,6 +168,15 @@ async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | Non
     return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
 
 
+async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
+    """The contacts behind many (project, address) pairs; pairs without one are left out. Addresses as on the wire."""
+    pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
+    rows = await store.contact_ids(
+        db, project_id=[project_id for project_id, _ in pairs], email_key=[key for _, key in pairs]
+    )
+    return {pairs[row.project_id, row.email_key]: row.id for row in rows}
+
+
 async def subscribed(db: Queries, project_id: UUID, email: str) -> bool:
     """Whether marketing may go to an address: false only for a contact that has unsubscribed."""
     contact = await contact_of(db, project_id, email)

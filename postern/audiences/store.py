@@ -448,3 +448,19 @@ async def audiences_of_contact(db: Queries, *, project_id: UUID, contact_id: UUI
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def settle_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
+
+
+class KnownAddress(Record):
+    """A contact's address in the form that lookups compare."""
+
+    project_id: UUID
+    email_key: str
+    id: UUID
+
+
+@statement("""
+    select c.project_id, c.email_key, c.id from contacts c
+    join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as wanted (project_id, email_key)
+         on (c.project_id, c.email_key) = (wanted.project_id, wanted.email_key)
+""")
+async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...

@@ -14,6 +14,7 @@ from uuid import UUID
 import msgspec
 import psycopg
 
+from postern.audiences.contacts import contact_ids
 from postern.domains import operations as domains
 from postern.emails import store
 from postern.emails.handover import Job, address_of, content_of
@@ -299,6 +300,7 @@ async def _commit(world: "World", requests: list[Request]) -> list[bool]:
         won = await _claim_keys(tx, requests)
         new = [each for request, is_new in zip(requests, won, strict=True) if is_new for each in request.sends]
         if new:
+            new = await _with_contacts(tx, new)
             await _insert(tx, new)
             await events.record_all(
                 tx,
@@ -307,6 +309,18 @@ async def _commit(world: "World", requests: list[Request]) -> list[bool]:
     if any(not each.at_once for each in new):
         world.bell.ring("sends")
     return won
+
+
+async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
+    """Sends to addresses that are contacts belong to those contacts."""
+    known = await contact_ids(tx, [(each.send.project_id, each.send.recipient) for each in new])
+    if not known:
+        return new
+    replace = msgspec.structs.replace
+    return [
+        replace(each, send=replace(each.send, contact_id=known.get((each.send.project_id, each.send.recipient))))
+        for each in new
+    ]
 
 
 async def _claim_keys(tx: Transaction, requests: list[Request]) -> list[bool]:
@@ -354,6 +368,7 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
         cc_addresses=[Jsonb(each.cc_addresses or []) for each in sends],
         bcc_addresses=[Jsonb(each.bcc_addresses or []) for each in sends],
         domain_id=[each.domain_id for each in sends],
+        contact_id=[each.contact_id for each in sends],
         tags=[Jsonb(each.tags or []) for each in sends],
         due_at=[each.due_at or each.created_at for each in sends],
         attempt=[each.attempt for each in sends],

@@ -56,21 +56,22 @@ class Count(Record):
 
 @statement("""
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
-                       cc_addresses, bcc_addresses, domain_id, tags, due_at, attempt, tries, handed_over,
+                       cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
                        scheduled_at, expires_at, created_at, updated_at)
     select v.project_id, v.id, v.status, 0, v.test, v.message_id, v.subject, v.sender, v.recipient,
            array(select jsonb_array_elements_text(v.to_addresses)),
            case when v.cc_addresses <> '[]' then array(select jsonb_array_elements_text(v.cc_addresses)) end,
            case when v.bcc_addresses <> '[]' then array(select jsonb_array_elements_text(v.bcc_addresses)) end,
-           v.domain_id, case when v.tags <> '[]' then array(select jsonb_array_elements_text(v.tags)) end,
+           v.domain_id, v.contact_id, case when v.tags <> '[]' then array(select jsonb_array_elements_text(v.tags)) end,
            v.due_at, v.attempt, 0, nullif(v.attempt, 0), v.scheduled_at, v.expires_at, v.created_at, v.created_at
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(test)s::bool[], %(message_id)s::text[],
                 %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(to_addresses)s::jsonb[],
-                %(cc_addresses)s::jsonb[], %(bcc_addresses)s::jsonb[], %(domain_id)s::uuid[], %(tags)s::jsonb[],
+                %(cc_addresses)s::jsonb[], %(bcc_addresses)s::jsonb[], %(domain_id)s::uuid[], %(contact_id)s::uuid[],
+                %(tags)s::jsonb[],
                 %(due_at)s::timestamptz[], %(attempt)s::int[], %(scheduled_at)s::timestamptz[],
                 %(expires_at)s::timestamptz[], %(created_at)s::timestamptz[])
          as v (project_id, id, status, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
-               bcc_addresses, domain_id, tags, due_at, attempt, scheduled_at, expires_at, created_at)
+               bcc_addresses, domain_id, contact_id, tags, due_at, attempt, scheduled_at, expires_at, created_at)
 """)
 async def insert_sends(
     tx: Transaction,
@@ -87,6 +88,7 @@ async def insert_sends(
     cc_addresses: list[Jsonb],
     bcc_addresses: list[Jsonb],
     domain_id: list[UUID | None],
+    contact_id: list[UUID | None],
     tags: list[Jsonb],
     due_at: list[datetime],
     attempt: list[int],
@@ -203,6 +205,9 @@ async def log(db: Queries, *, project_id: UUID, status: Composable, limit: int, 
         select send_id as id from send_search
         where project_id = %(project_id)s and haystack like %(pattern)s
         union
+        select s.id from contacts c join sends s on (s.project_id, s.contact_id) = (c.project_id, c.id)
+        where c.project_id = %(project_id)s and c.email_key like %(pattern)s and s.campaign_id is not null
+        union
         select id from sends where project_id = %(project_id)s and id = %(id)s
     )
     select s.* from sends s join found using (id)
@@ -218,6 +223,9 @@ async def search(
     with found as (
         select send_id as id from send_search
         where project_id = %(project_id)s and haystack like %(pattern)s
+        union
+        select s.id from contacts c join sends s on (s.project_id, s.contact_id) = (c.project_id, c.id)
+        where c.project_id = %(project_id)s and c.email_key like %(pattern)s and s.campaign_id is not null
         union
         select id from sends where project_id = %(project_id)s and id = %(id)s
     )

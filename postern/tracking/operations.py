@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.audiences import contacts
 from postern.emails import engagement
 from postern.emails import operations as emails
 from postern.emails.handover import LINKS_PURPOSE
@@ -82,6 +83,9 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
         return _no_such_link()
     async with call.db.transaction() as tx:
         for send in await engagement.touched_sends(tx, [send_id]):
+            contact = await contacts.contact_of(tx, send.project_id, send.recipient)
+            if contact is not None:
+                await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)
             if await engagement.leave(tx, send, source="unsubscribe", at=call.now):
                 await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
     return _page("Unsubscribed", "<p>You will not receive these messages any more.</p>")

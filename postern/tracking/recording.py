@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from postern.audiences.contacts import touch_engagement
 from postern.emails import engagement
 from postern.emails.model import TouchedSend
 from postern.emails.settling import event_of
 from postern.events import operations as events
+from postern.kernel.clock import Moment
 from postern.kernel.database import Transaction
 from postern.kernel.values import new_id
 from postern.tracking import store
@@ -28,6 +30,7 @@ async def keep_all(world: "World", hits: list[Hit]) -> list[bool]:
             seen = await _judged(tx, known, sends)
             await _insert(tx, seen)
             await engagement.mark(tx, [_mark(each) for each in seen])
+            await _touch_contacts(tx, seen)
             await events.record_all(tx, _events(seen))
     return [hit.send_id in sends for hit in hits]
 
@@ -64,6 +67,25 @@ async def _insert(tx: Transaction, seen: list[Seen]) -> None:
         user_agent=[hit.user_agent for hit, _, _ in seen],
         occurred_at=[hit.occurred_at for hit, _, _ in seen],
     )
+
+
+async def _touch_contacts(tx: Transaction, seen: list[Seen]) -> None:
+    """Let audiences know which contacts opened or clicked; machines are nobody's interest."""
+    touched: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
+    for hit, send, judged in seen:
+        if send.contact_id is not None and judged.verdict != "machine":
+            of_kind = touched.setdefault((send.project_id, hit.kind == "CLICK"), {})
+            of_kind[send.contact_id] = max(hit.occurred_at, of_kind.get(send.contact_id, hit.occurred_at))
+    for (project_id, clicked), contacts in sorted(touched.items()):
+        at = max(contacts.values())
+        await touch_engagement(
+            tx,
+            project_id,
+            sorted(contacts),
+            at,
+            opened_at=None if clicked else at,
+            clicked_at=at if clicked else None,
+        )
 
 
 def _mark(seen: Seen) -> engagement.Mark:

@@ -181,3 +181,20 @@ async def test_another_projects_hits_are_unknown(project, new_project):
     theirs = await new_project()
     send_id, _ = await sent(theirs)
     assert (await project.client.get(f"/emails/logs/{send_id}/hits")).status_code == 404
+
+
+async def test_what_a_contact_does_reaches_audiences_and_unsubscribing_reaches_the_contact(project, stranger, clock):
+    contact = (await project.client.post("/contacts", {"email": "Ada@example.com"})).json()
+    audience = (await project.client.post("/audiences", {"name": "Clickers"})).json()
+    rules = {"match": "all", "conditions": [{"field": "lastClickedAt", "operator": "exists"}]}
+    await project.client.patch(f"/audiences/{audience['id']}/rules", rules)
+    send_id, message = await sent(project, unsubscribable=True)
+    assert (await entry(project, send_id))["contact"]["id"] == contact["id"]
+    clock.move(timedelta(minutes=1))
+    await stranger.get(links(message)[0], headers=BROWSER)
+    members = (await project.client.get(f"/audiences/{audience['id']}/contacts")).json()
+    assert [each["id"] for each in members["data"]] == [contact["id"]]
+    header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
+    url = urlsplit(header.strip("<>"))
+    await stranger.request("POST", f"{url.path}?{url.query}")
+    assert (await project.client.get(f"/contacts/{contact['id']}")).json()["unsubscribed"] is True
