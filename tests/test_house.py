@@ -94,6 +94,16 @@ def test_every_operation_is_documented(each):
     assert (each.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
 
 
+def test_every_address_has_one_operation():
+    places = [(each.method, re.sub(r"{\w+}", "{}", each.path)) for each in postern.app.OPERATIONS]
+    assert not {place for place in places if places.count(place) > 1}
+
+
+def test_every_kind_of_work_and_reaction_is_listed_once():
+    for listed in ([work.name for work in postern.app.WORK], postern.app.REACTIONS):
+        assert len(listed) == len(set(listed))
+
+
 @pytest.mark.parametrize("file", FILES, ids=name)
 def test_time_is_asked_of_the_world(file):
     if name(file) == "kernel/clock.py" or file.is_relative_to(ROOT / "cli"):

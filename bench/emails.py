@@ -1,0 +1,346 @@
+"""The main job, measured: accepting mail, handing it over, the wire rate, tracking hits; each beside its limit.
+
+Run: python -m bench.emails [accept] [batch] [latency] [wire] [tracking]
+
+PostgreSQL (durable), the API, the worker, the sink and the load share the machine: a ratio counts, a second does not.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import uvloop
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from postern.kernel.embedded import run_embedded
+from postern.kernel.migrations import migrate
+
+SECONDS = 8.0
+CONNECTIONS = 32
+BATCH = 500
+WIRE = 20_000
+WORDS = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore. "
+HTML = (
+    "<html><body><h1>Hello {{name}}</h1>"
+    + "".join(f'<p>{WORDS * 3}<a href="https://acme.example/page/{n}">Read on</a></p>' for n in range(10))
+    + "</body></html>"
+)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Server:
+    """Postern's parts as processes, on a database of their own."""
+
+    def __init__(self, folder: Path, url: str, **environment: str) -> None:
+        self.port = free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.environment = {
+            **os.environ,
+            "DATABASE_URL": url,
+            "POSTERN_DATA": str(folder),
+            "POSTERN_PORT": str(self.port),
+            "POSTERN_SECRET": "a secret for the length of one benchmark",
+            "POSTERN_PROJECT_RATE": "1000000",
+            "POSTERN_LOG_LEVEL": "warning",
+            **environment,
+        }
+        self.running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, part: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([str(Path(sys.executable).with_name("postern")), part], env=self.environment)
+        self.running.append(process)
+        if part == "api":
+            self._wait_for("/healthz")
+        return process
+
+    def _wait_for(self, path: str) -> None:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(self.base + path, timeout=1).read()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise SystemExit("The API did not start.")
+
+    def stop(self) -> None:
+        for process in self.running:
+            process.send_signal(signal.SIGTERM)
+        for process in self.running:
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.running.clear()
+
+    def call(self, method: str, path: str, body=None, token: str | None = None):
+        request = urllib.request.Request(
+            self.base + path, json.dumps(body).encode() if body is not None else None, method=method
+        )
+        request.add_header("content-type", "application/json")
+        if token:
+            request.add_header("authorization", f"Bearer {token}")
+        return json.loads(urllib.request.urlopen(request, timeout=60).read() or b"null")
+
+    def project(self) -> tuple[str, str, str]:
+        """A fresh project: its id, a live secret key and its developer's token."""
+        email = f"bench-{os.urandom(4).hex()}@example.com"
+        up = self.call("POST", "/auth/sign-up", {"email": email, "password": "correct horse battery"})
+        project, token = up["projects"][0]["id"], up["accessToken"]
+        key = self.call("POST", f"/projects/{project}/api-keys", {"name": "bench"}, token)["key"]
+        return project, key, token
+
+
+@contextmanager
+def sink(ledger: Path | None = None):
+    """An SMTP sink in a process of its own; yields its port."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.peers.smtp_sink", "--port", str(port)]
+    process = subprocess.Popen([*command, *(["--ledger", str(ledger)] if ledger else [])], stdout=subprocess.DEVNULL)
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except OSError:
+            time.sleep(0.05)
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def load(port: int, request: bytes, *, connections: int, seconds: float) -> tuple[float, list[float], dict]:
+    """Send `request` over and over on keep-alive connections: answers a second, their times, and the statuses."""
+    times: list[float] = []
+    statuses: dict[bytes, int] = {}
+    ends = time.perf_counter() + seconds
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while time.perf_counter() < ends:
+            began = time.perf_counter()
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            lowered = head.lower()
+            at = lowered.index(b"content-length:") + 15
+            await reader.readexactly(int(lowered[at : lowered.index(b"\r", at)]))
+            times.append(time.perf_counter() - began)
+            status = head[9:12]
+            statuses[status] = statuses.get(status, 0) + 1
+        writer.close()
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(connections)))
+    return len(times) / (time.perf_counter() - began), times, statuses
+
+
+def post(path: str, key: str, body: object, *headers: str) -> bytes:
+    content = json.dumps(body).encode()
+    lines = [f"POST {path} HTTP/1.1", "Host: bench", f"Authorization: Bearer {key}", "Content-Type: application/json"]
+    lines += [f"Content-Length: {len(content)}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + content
+
+
+def percentile(times: list[float], share: float) -> float:
+    return sorted(times)[int(len(times) * share)] * 1_000
+
+
+# The limits ------------------------------------------------------------------------------------------------
+
+
+def bare_inserts(url: str, connections: int, seconds: float = 3.0) -> float:
+    """Durable single-row INSERTs a second over `connections` connections."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("create table if not exists bare (id bigserial primary key, body text)")
+
+    async def run() -> float:
+        count, ends = 0, time.perf_counter() + seconds
+
+        async def one() -> None:
+            nonlocal count
+            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+                while time.perf_counter() < ends:
+                    await connection.execute("insert into bare (body) values (%s)", ("x" * 300,))
+                    count += 1
+
+        await asyncio.gather(*(one() for _ in range(connections)))
+        return count / seconds
+
+    return uvloop.run(run())
+
+
+def rsa_signs(seconds: float = 2.0) -> float:
+    """RSA-2048 signatures a second on one core."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    count, ends = 0, time.perf_counter() + seconds
+    while time.perf_counter() < ends:
+        key.sign(b"x" * 200, padding.PKCS1v15(), SHA256())
+        count += 1
+    return count / seconds
+
+
+# The measurements ------------------------------------------------------------------------------------------
+
+
+def accept(server: Server, url: str) -> list[tuple[str, str]]:
+    project, key, _ = server.project()
+    body = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code {{n}}", "text": "12", "variables": {}}
+    rows = []
+    limit = bare_inserts(url, CONNECTIONS)
+    rows.append((f"bare durable INSERT, {CONNECTIONS} connections", f"{limit:,.0f}/s"))
+    for name, header in (("answered at once (Prefer: wait=0)", "Prefer: wait=0"), ("hand-over waited for", "X: y")):
+        request = post(f"/projects/{project}/emails", key, body, header)
+        uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=1))
+        rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
+        assert set(statuses) == {b"201"}, statuses
+        p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
+        rows.append(
+            (f"accept, {name}", f"{rate:,.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {rate / limit:.2f} of the limit")
+        )
+        time.sleep(2)
+    return rows
+
+
+def batch(server: Server, url: str) -> list[tuple[str, str]]:
+    project, key, _ = server.project()
+    one = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code {{n}}", "text": "12", "variables": {}}
+    request = post(f"/projects/{project}/emails/batch", key, {"emails": [one] * BATCH})
+    rate, times, statuses = uvloop.run(load(server.port, request, connections=4, seconds=SECONDS))
+    assert set(statuses) == {b"201"}, statuses
+    return [
+        (
+            "accept in batches of 500, 4 connections",
+            f"{rate * BATCH:,.0f} messages/s, p50 {percentile(times, 0.5):.0f} ms",
+        )
+    ]
+
+
+def relay_environment(port: int) -> dict[str, str]:
+    return {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": f"smtp://127.0.0.1:{port}?tls=none&connections=10"}
+
+
+def verified_domain(url: str, server: Server, project: str, token: str) -> None:
+    """A sending domain, taken for verified: DNS is not what is measured here."""
+    made = server.call("POST", f"/projects/{project}/domains", {"domain": "acme.example"}, token)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("update domains set status = 'VERIFIED', dkim_verified = true where id = %s", [made["id"]])
+
+
+def latency(server: Server, url: str, ledger: Path) -> list[tuple[str, str]]:
+    project, key, token = server.project()
+    verified_domain(url, server, project, token)
+    body = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Code", "html": HTML, "variables": {}}
+    request = post(f"/projects/{project}/emails", key, body)
+    rate, times, statuses = uvloop.run(load(server.port, request, connections=1, seconds=5))
+    assert set(statuses) == {b"201"}, statuses
+    delivered = len(ledger.read_text().splitlines())
+    assert delivered >= len(times), (delivered, len(times))
+    return [
+        (
+            "POST to the sink's answer to the final dot, one at a time",
+            f"p50 {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f} ms ({rate:,.0f}/s)",
+        )
+    ]
+
+
+def wire(server: Server, url: str, ledger: Path, workers: int) -> list[tuple[str, str]]:
+    project, key, token = server.project()
+    verified_domain(url, server, project, token)
+    for start in range(0, WIRE, BATCH):
+        emails = [
+            {
+                "to": [f"user{start + n}@example.com"],
+                "from": "Acme <a@acme.example>",
+                "subject": "Hello {{name}}",
+                "html": HTML,
+                "variables": {"name": f"User {start + n}"},
+            }
+            for n in range(BATCH)
+        ]
+        server.call("POST", f"/projects/{project}/emails/batch", {"emails": emails}, key)
+    before = len(ledger.read_text().splitlines())
+    began = time.perf_counter()
+    for _ in range(workers):
+        server.start("worker")
+    first = None
+    while (count := ledger.read_bytes().count(b"\n") - before) < WIRE:
+        if count and first is None:
+            first, began = time.perf_counter() - began, time.perf_counter()
+            counted = count
+        if time.perf_counter() - began > 180:
+            raise SystemExit(f"Only {count} of {WIRE} messages arrived.")
+        time.sleep(0.05)
+    rate = (WIRE - counted) / (time.perf_counter() - began)
+    return [(f"wire: {WIRE:,} queued messages, {workers} worker(s)", f"{rate:,.0f} messages/s")]
+
+
+def tracking(server: Server, url: str) -> list[tuple[str, str]]:
+    project, key, _ = server.project()
+    body = {"to": ["ada@example.com"], "from": "a@acme.example", "subject": "x", "html": HTML}
+    made = server.call("POST", f"/projects/{project}/emails", body, key)
+    request = (
+        f"GET /t/o/{made['id']} HTTP/1.1\r\nHost: bench\r\nUser-Agent: Mozilla/5.0 (X11; Linux) Firefox/140\r\n\r\n"
+    ).encode()
+    limit = bare_inserts(url, CONNECTIONS)
+    rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
+    assert set(statuses) == {b"200"}, statuses
+    return [
+        (
+            "tracking hits, each durable before it is answered",
+            f"{rate:,.0f}/s, p99 {percentile(times, 0.99):.1f} ms, {rate / limit:.2f} of the bare INSERT limit",
+        )
+    ]
+
+
+def main() -> None:
+    wanted = set(sys.argv[1:]) or {"accept", "batch", "latency", "wire", "tracking"}
+    rows: list[tuple[str, str]] = []
+    signs = rsa_signs()
+    rows.append(("RSA-2048 signatures, one core", f"{signs:,.0f}/s"))
+    with tempfile.TemporaryDirectory(prefix="postern-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with run_embedded(folder / "data") as postgres:
+            url = postgres.url()
+            migrate(url)
+            if wanted & {"accept", "batch", "tracking"}:
+                server = Server(folder, url)
+                server.start("api")
+                for part in ("accept", "batch", "tracking"):
+                    if part in wanted:
+                        rows += {"accept": accept, "batch": batch, "tracking": tracking}[part](server, url)
+                server.stop()
+            for part, workers in (("latency", 0), ("wire", 1), ("wire", 2)):
+                if part not in wanted:
+                    continue
+                ledger = folder / f"ledger-{part}-{workers}"
+                ledger.touch()
+                with sink(ledger) as port:
+                    server = Server(folder, url, **relay_environment(port))
+                    server.start("api")
+                    rows += latency(server, url, ledger) if part == "latency" else wire(server, url, ledger, workers)
+                    server.stop()
+    width = max(len(name) for name, _ in rows)
+    for name, figure in rows:
+        print(f"{name:<{width}}  {figure}")
+
+
+if __name__ == "__main__":
+    main()
