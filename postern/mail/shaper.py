@@ -98,19 +98,17 @@ class Shaper:
 
     def deferred(self, code: int, now: float) -> None:
         """A message was put off with this reply code; 421 speaks of the connection, the others add up."""
-        if code not in SLOW_DOWN_CODES:
+        if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
             return
         self._deferrals += 1
         if code == 421 or self._deferrals >= DEFERRALS_TO_SLOW:
             self._slow_down(now)
 
     def _slow_down(self, now: float) -> None:
-        if now - self._slowed_at < SETTLING_SECONDS:
-            return
         self._slowed_at, self._deferrals, self._accepted = now, 0, 0
         self.connections = max(1, self.connections // 2)
         rate = self.per_second or max(self._pace, float(self._sent))
-        self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.limits.per_second or rate))
+        self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.limits.per_second or SLOWEST_PER_SECOND))
 
     def _recover(self) -> None:
         self.connections = min(self.connections + 1, self.limits.connections)

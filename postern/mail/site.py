@@ -40,6 +40,7 @@ class Site:
         self._idle: list[Connection] = []
         self._busy = 0
         self._bulk = 0
+        self._used = 0
         self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
         self._paced = 0
         self._reaper: asyncio.TimerHandle | None = None
@@ -110,8 +111,10 @@ class Site:
         """Over a resting connection or, if that had died meanwhile, over a new one."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        connection = await self._resting()
+        connection: Connection | None = None
+        self._used += 1
         try:
+            connection = await self._resting()
             if connection:
                 try:
                     return self._learn(await connection.send(envelope, message, before_dot=before_dot))
@@ -126,14 +129,16 @@ class Site:
                 self.shaper.deferred(trouble.reply.code, self._clock())
             return deferred(envelope, trouble, self.label, timedelta(seconds=loop.time() - started))
         finally:
+            self._used -= 1
             if connection:
                 self._put_back(connection)
 
     def _learn(self, outcome: Outcome) -> Outcome:
         """One message is one signal, however many recipients it has."""
         best = next((one for one in outcome.results if isinstance(one, Accepted)), outcome.results[0])
-        if outcome.exchange:
-            if best.code >= 200 and best.code < 300:
+        if outcome.exchange and best.code:
+            self.shaper.connected()
+            if isinstance(best, Accepted):
                 self.shaper.accepted()
             else:
                 self.shaper.deferred(best.code, self._clock())
@@ -156,7 +161,7 @@ class Site:
             connection.abort()
         elif (
             connection.messages >= self.shaper.limits.messages_per_connection
-            or self._busy + len(self._idle) > self.shaper.connections
+            or self._used + len(self._idle) >= self.shaper.connections
         ):
             self._dismiss(connection)
         else:

@@ -455,6 +455,10 @@ class Connection(asyncio.Protocol):
             if not replies and self.messages > 1 and not isinstance(dropped, Silent):
                 raise Stale(dropped.text) from None
             replies.append(Reply(0, dropped.enhanced, dropped.text))
+        if replies[0].code == 421 and self.messages > 1:
+            # Servers count the messages of a connection and end it so; a new one may do.
+            self.abort()
+            raise Stale(replies[0].text)
         # After a 421 nothing more comes: it stands for everything that was still to be answered.
         replies += [replies[-1]] * (len(commands) - len(replies))
         if self._needs_reset:
@@ -562,9 +566,11 @@ class Connection(asyncio.Protocol):
         return (await self._await(1, self._command))[0]
 
     def _write(self, data: bytes, *, shown: bytes | None = None) -> None:
-        if self._trouble:
-            raise self._trouble
-        cast("asyncio.Transport", self._transport).write(data)
+        transport = self._transport
+        if self._trouble or transport is None or transport.is_closing():
+            # What is written to a closing transport is dropped without a word.
+            raise self._trouble or Dropped(f"{self.peer.label} closed the connection.")
+        transport.write(data)
         self._exchange.append(("C", shown or data))
 
     async def _await(self, wanted: int, pace: float) -> list[Reply]:

@@ -178,6 +178,7 @@ class Session(asyncio.Protocol):
         self._dripping: asyncio.Task[None] | None = None
         self._held: list[bytes] | None = None
         self._stalled = False
+        self._swapping = False
         self._forget()
 
     def _forget(self) -> None:
@@ -210,6 +211,8 @@ class Session(asyncio.Protocol):
         if self._stalled:
             return
         self._buffer += data
+        if self._swapping:
+            return
         self._held = []
         while self._buffer and not self._stalled and (self._text() if self._in_text else self._command()):
             pass
@@ -260,7 +263,7 @@ class Session(asyncio.Protocol):
         self._buffer = b""
         self._held = None
         self._write(b"220 2.0.0 Go ahead\r\n" + told.inject_after_starttls)
-        self._stalled = True
+        self._swapping = True
         self._tls = asyncio.ensure_future(self._start_tls(told.tls))
 
     async def _start_tls(self, context: ssl.SSLContext) -> None:
@@ -275,7 +278,8 @@ class Session(asyncio.Protocol):
             return
         self.connection_made(transport)
         self.encrypted = True
-        self._stalled = False
+        self._swapping = False
+        self.data_received(b"")
 
     def _on_auth(self, line: bytes) -> None:
         mechanism, _, initial = line.decode()[5:].partition(" ")
