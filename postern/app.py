@@ -15,8 +15,10 @@ import postern.audiences.operations
 import postern.audiences.work
 import postern.customers.end_users
 import postern.customers.operations
+import postern.customers.passkeys
 import postern.customers.sessions
 import postern.customers.sign_in
+import postern.customers.totp
 import postern.customers.work
 import postern.domains.operations
 import postern.domains.work
@@ -57,6 +59,17 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.end_users),
     *operations_of(postern.customers.sessions),
     *operations_of(postern.customers.sign_in),
+    *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
+    *operations_of(postern.emails.operations, postern.emails.suppressions),
+    *operations_of(
+        postern.customers.operations,
+        postern.customers.end_users,
+        postern.customers.sessions,
+        postern.customers.sign_in,
+        postern.customers.totp,
+        postern.customers.passkeys,
+    ),
+    *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
 ]

@@ -117,7 +117,7 @@ async def erase(tx: Transaction, call: Call, person: Person) -> None:
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
     if person.email is not None:
-        await mails.erase_address(tx, project_id, person.email)
+        await mails.erase_address(tx, project_id, person.email, call.now)
     if person.identifier is not None:
         await proof_store.forgive(tx, project_id=project_id, identifier=person.identifier, ip_address=None)
         await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=person.identifier, purpose=None)

@@ -199,10 +199,17 @@ async def totp(db: Queries, *, project_id: UUID, customer_id: UUID) -> Totp | No
 
 # A step that was used, or any before it, touches nothing: the replay of a code fails here.
 @statement("""
-    update customer_totp set used_step = %(step)s, confirmed_at = coalesce(confirmed_at, %(now)s)
+    update customer_totp set used_step = %(step)s
     where project_id = %(project_id)s and customer_id = %(customer_id)s and used_step < %(step)s
 """)
-async def use_step(tx: Transaction, *, project_id: UUID, customer_id: UUID, step: int, now: Moment) -> bool: ...
+async def use_step(tx: Transaction, *, project_id: UUID, customer_id: UUID, step: int) -> bool: ...
+
+
+@statement("""
+    update customer_totp set confirmed_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and confirmed_at is null
+""")
+async def confirm_totp(tx: Transaction, *, project_id: UUID, customer_id: UUID, now: Moment) -> bool: ...
 
 
 @statement("delete from customer_totp where project_id = %(project_id)s and customer_id = %(customer_id)s")

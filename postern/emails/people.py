@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from postern.events import history
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -32,7 +33,7 @@ async def mails_to(
 ) -> list[MailTo]: ...
 
 
-async def erase_address(tx: Transaction, project_id: UUID, address: str) -> None:
+async def erase_address(tx: Transaction, project_id: UUID, address: str, now: Moment) -> None:
     """Let everything go that mails to an address say: words, addresses, dialogues; states and times stay.
 
     What still waits is cancelled. The suppression of the address goes too: keeping it would keep the address.
@@ -44,6 +45,7 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str) -> None
         await _erase_attempts(tx, project_id=project_id, ids=ids)
         await _erase_captured(tx, project_id=project_id, ids=ids)
         await _erase_answers(tx, project_id=project_id, ids=ids)
+        await history.erase_subjects(tx, project_id=project_id, subject_ids=ids, now=now)
         await _erase_sends(tx, project_id=project_id, ids=ids, erased=ERASED)
     await _erase_suppression(tx, project_id=project_id, address=address)
     await _erase_soft_bounces(tx, project_id=project_id, address=address)

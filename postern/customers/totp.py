@@ -1,0 +1,276 @@
+"""The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
+
+import base64
+import hmac
+import os
+from datetime import timedelta
+from typing import Annotated, Literal
+from urllib.parse import quote, urlencode
+from uuid import UUID
+
+import msgspec
+
+from postern.customers import letters, proof_store, proofs, store
+from postern.customers.model import (
+    CodeInvalid,
+    MfaAlreadyOn,
+    MfaOff,
+    NotFresh,
+    Person,
+    SignInBlocked,
+    SignInLocked,
+    SixDigits,
+    Token,
+)
+from postern.customers.operations import drop_mfa, require_person
+from postern.customers.proof_store import Totp
+from postern.customers.sessions import (
+    AT_THE_DOOR,
+    CUSTOMER,
+    SignIn,
+    bearer_of,
+    end_sessions,
+    locked_person,
+    require_fresh,
+)
+from postern.customers.sign_in import come_in, project_at
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.database import Transaction
+from postern.kernel.http import post
+from postern.kernel.secrets import BASE62
+from postern.kernel.values import Body, Record
+
+STEP = timedelta(seconds=30)
+DIGITS = 6
+STEPS_ASIDE = 1
+"""Codes of one step before and after count too: clocks differ (RFC 6238 §5.2)."""
+SECRET_BYTES = 20
+"""As long as the HMAC-SHA-1 output (RFC 4226 §4, R6)."""
+RECOVERY_CODES = 10
+RECOVERY_CODE_LENGTH = 10
+"""Base62 characters: 59 bits, too many to guess at five tries each."""
+
+RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_CODE_LENGTH, max_length=RECOVERY_CODE_LENGTH + 4)]
+
+
+class Enrolment(Record):
+    """What an authenticator app needs; `uri` is the content of the QR code."""
+
+    secret: str
+    uri: str
+
+
+class RecoveryCodes(Record):
+    """Each signs in once instead of the second factor. They are shown this one time."""
+
+    codes: list[str]
+
+
+class TotpCode(Body):
+    """What the app shows now."""
+
+    code: SixDigits
+
+
+class SecondFactor(Body):
+    """The token from signing in, and either what the app shows or a recovery code."""
+
+    mfa_token: Token
+    code: SixDigits | None = None
+    recovery_code: RecoveryCode | None = None
+
+
+class Proof(Body):
+    """What the app shows, or a recovery code."""
+
+    code: SixDigits | None = None
+    recovery_code: RecoveryCode | None = None
+
+
+@post("/projects/{project_id}/auth/mfa/totp/enroll", accepts=CUSTOMER, problems=[MfaAlreadyOn, NotFresh])
+async def enrol_totp(call: Call) -> Enrolment:
+    """Begin a second factor: show `uri` as a QR code. It is on when `mfa/totp/confirm` has seen a first code."""
+    project = await project_at(call)
+    secret = os.urandom(SECRET_BYTES)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        await require_fresh(tx, call)
+        sealed = call.world.secrets.seal(secret, _context(call, person.id))
+        if not await proof_store.enrol_totp(
+            tx, project_id=call.project_id, customer_id=person.id, secret=sealed, now=call.now
+        ):
+            raise MfaAlreadyOn
+    text = base64.b32encode(secret).decode()
+    name = letters.app_name(project)
+    label = quote(f"{name}:{person.email or person.id}")
+    query = urlencode({"secret": text, "issuer": name, "digits": DIGITS, "period": int(STEP.total_seconds())})
+    return Enrolment(secret=text, uri=f"otpauth://totp/{label}?{query}")
+
+
+@post(
+    "/projects/{project_id}/auth/mfa/totp/confirm",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, MfaAlreadyOn, MfaOff, NotFresh, SignInLocked],
+    example={"code": "123456"},
+)
+async def confirm_totp(call: Call, data: TotpCode) -> RecoveryCodes:
+    """Turn the second factor on with a first code. Answers ten recovery codes; other sessions end."""
+    project = await project_at(call)
+    before = await _totp_of(call, bearer_of(call)[0])
+    if before is None:
+        raise MfaOff
+    if before.confirmed_at is not None:
+        raise MfaAlreadyOn
+    await _guard(call, before.customer_id, data.code, None)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        await require_fresh(tx, call)
+        if not await proof_store.confirm_totp(tx, project_id=call.project_id, customer_id=person.id, now=call.now):
+            raise MfaAlreadyOn
+        await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
+        codes = await _new_recovery_codes(tx, call, person.id)
+        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
+        await events.record(tx, call, "customer.mfa_enabled", person.id, method="TOTP")
+        await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A second factor was turned on")
+    return RecoveryCodes(codes=codes)
+
+
+@post(
+    "/projects/{project_id}/auth/mfa/totp/disable",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, MfaOff, SignInLocked],
+    example={"code": "123456"},
+)
+async def disable_totp(call: Call, data: Proof) -> None:
+    """Turn the second factor off, with one more code of it or a recovery code."""
+    project = await project_at(call)
+    before = await _totp_of(call, bearer_of(call)[0])
+    if before is None or before.confirmed_at is None:
+        raise MfaOff
+    await _guard(call, before.customer_id, data.code, data.recovery_code)
+    async with call.db.transaction() as tx:
+        person = await drop_mfa(tx, call, await locked_person(tx, call))
+        await events.record(tx, call, "customer.mfa_disabled", person.id, method="TOTP")
+        await letters.notify(tx, call, project, person, "MFA_CHANGED", change="The second factor was turned off")
+
+
+@post(
+    "/projects/{project_id}/auth/recovery-codes",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, MfaOff, SignInLocked],
+    example={"code": "123456"},
+)
+async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
+    """Make ten new recovery codes; the old ones are worthless from now on."""
+    project = await project_at(call)
+    before = await _totp_of(call, bearer_of(call)[0])
+    if before is None or before.confirmed_at is None:
+        raise MfaOff
+    await _guard(call, before.customer_id, data.code, None)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        codes = await _new_recovery_codes(tx, call, person.id)
+        await letters.notify(tx, call, project, person, "MFA_CHANGED", change="New recovery codes were made")
+    return RecoveryCodes(codes=codes)
+
+
+@post(
+    "/projects/{project_id}/auth/mfa/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInLocked, SignInBlocked],
+    example={"mfaToken": "0199…", "code": "123456"},
+)
+async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
+    """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
+    proofs.knock(call)
+    project = await project_at(call)
+    challenge = await proofs.answer_token(call, "MFA", data.mfa_token)
+    assert challenge.customer_id is not None
+    used = await _guard(call, challenge.customer_id, data.code, data.recovery_code)
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+        if person is None:
+            raise CodeInvalid
+        if used == "recovery":
+            await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
+        methods = [*proofs.about(call, challenge)["methods"], used]
+        return await come_in(tx, call, project, person, methods, second_factor_done=True)
+
+
+def totp_code(secret: bytes, step: int, *, digits: int = DIGITS, algorithm: str = "sha1") -> str:
+    """The code of one time step (RFC 6238 §4, RFC 4226 §5.3)."""
+    mac = hmac.digest(secret, step.to_bytes(8, "big"), algorithm)
+    offset = mac[-1] & 0x0F
+    number = int.from_bytes(mac[offset : offset + 4], "big") & 0x7FFF_FFFF
+    return f"{number % 10**digits:0{digits}d}"
+
+
+def matching_step(secret: bytes, code: str, seconds: float) -> int | None:
+    """The step around a time (in Unix seconds) whose code this is; all are compared, whichever fits."""
+    now, found = int(seconds // STEP.total_seconds()), None
+    for step in range(now - STEPS_ASIDE, now + STEPS_ASIDE + 1):
+        if step >= 0 and hmac.compare_digest(totp_code(secret, step), code):
+            found = step
+    return found
+
+
+async def _guard(
+    call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
+) -> Literal["totp", "recovery"]:
+    """Check one proof and use it up; failures count against the customer. Raises CodeInvalid, SignInLocked."""
+    person = await require_person(call.db, call.project_id, customer_id)
+    identifier = person.identifier or person.id.bytes
+    number = await proofs.begin_attempt(call, identifier)
+    async with call.db.transaction() as tx:
+        used = await _use(tx, call, person, code, recovery_code)
+        if used is not None:
+            await proofs.attempt_succeeded(tx, call, identifier)
+            return used
+    await proofs.attempt_failed(call, identifier, number, customer_id, "TOTP")
+    raise CodeInvalid
+
+
+async def _use(
+    tx: Transaction, call: Call, person: Person, code: str | None, recovery_code: str | None
+) -> Literal["totp", "recovery"] | None:
+    if recovery_code is not None:
+        hashed = _recovery_hash(call, person.id, recovery_code)
+        if await proof_store.use_recovery_code(tx, project_id=call.project_id, customer_id=person.id, hash=hashed):
+            return "recovery"
+        return None
+    kept = await proof_store.totp(tx, project_id=call.project_id, customer_id=person.id)
+    if kept is None or code is None:
+        return None
+    step = matching_step(call.world.secrets.open(kept.secret, _context(call, person.id)), code, call.now.timestamp())
+    if step is None or not await proof_store.use_step(tx, project_id=call.project_id, customer_id=person.id, step=step):
+        return None
+    return "totp"
+
+
+async def _totp_of(call: Call, customer_id: UUID) -> Totp | None:
+    return await proof_store.totp(call.db, project_id=call.project_id, customer_id=customer_id)
+
+
+async def _new_recovery_codes(tx: Transaction, call: Call, customer_id: UUID) -> list[str]:
+    codes = [
+        "".join(call.world.chance.choice(BASE62) for _ in range(RECOVERY_CODE_LENGTH)) for _ in range(RECOVERY_CODES)
+    ]
+    await proof_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=customer_id)
+    await proof_store.insert_recovery_codes(
+        tx,
+        project_id=call.project_id,
+        customer_id=customer_id,
+        hashes=[_recovery_hash(call, customer_id, code) for code in codes],
+    )
+    return [f"{code[:5]}-{code[5:]}" for code in codes]
+
+
+def _recovery_hash(call: Call, customer_id: UUID, code: str) -> bytes:
+    plain = code.replace("-", "").replace(" ", "")
+    return call.world.secrets.digest("recovery-code", f"{call.project_id}|{customer_id}|{plain}")
+
+
+def _context(call: Call, customer_id: UUID) -> str:
+    return f"totp:{call.project_id}:{customer_id}"

@@ -1,0 +1,82 @@
+"""After DELETE nothing in the database says who somebody was."""
+
+from uuid import uuid4
+
+from postern.audit.operations import verify_chain
+from tests.customers.conftest import GOOD
+
+COLUMNS = """
+    select c.table_name, c.column_name, c.data_type from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
+      and (c.data_type in ('text', 'character varying', 'json', 'jsonb', 'ARRAY', 'bytea'))
+"""
+
+
+async def places(world, words):
+    """The columns of all tables in which any of the words stands, whatever its case."""
+    found = set()
+    async with world.db.connection() as connection:
+        columns = await (await connection.execute(COLUMNS)).fetchall()
+        assert len(columns) > 60
+        for table, column, kind in columns:
+            shown = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
+            for word in words:
+                query = f'select count(*) from "{table}" where strpos(lower({shown}), %s) > 0'
+                if (await (await connection.execute(query, [word.lower()])).fetchone())[0]:
+                    found.add(f"{table}.{column}")
+    return found
+
+
+async def test_erasure_leaves_no_address_name_or_metadata_anywhere(door, project, world, work_off):
+    unique = uuid4().hex[:10]
+    address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
+    await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
+    up = await door.signed_up(address)
+    customer = up["customer"]["id"]
+    ada = door.as_(up["accessToken"])
+    await ada.client.patch("/me", {"name": name})
+    change = {"metadata": {"colour": secret, secret: 1}}
+    assert (await project.client.patch(f"/customers/{customer}/metadata", change)).status_code == 200
+    await project.client.post("/customers/link", {"customerId": customer, "externalUserId": f"crm-{unique}"})
+    await project.client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]})
+    await door.at(agent=f"Browser of {name}").sign_in(address)
+    await door.sign_in(address, "wrong password")
+    await door.post("/sign-in/code", {"email": address})
+    await door.post("/sign-in/link", {"email": address})
+    await door.post("/password/forgot", {"email": address})
+    await ada.post("/verify-email/send")
+    await work_off()
+    mail = {"to": [address], "from": "shop@postern.test", "subject": f"Hello {name}", "text": secret}
+    assert (await project.client.post("/emails", mail, headers={"idempotency-key": unique})).status_code == 201
+    await door.post("/sign-in/code", {"email": address})
+    ban = {"reason": f"{name} was rude"}
+    assert (await project.client.post(f"/customers/{customer}/ban", ban)).status_code == 200
+    await project.client.post(f"/customers/{customer}/unban")
+
+    words = [address, name, secret, f"crm-{unique}", unique]
+    before = await places(world, words)
+    assert {"customers.email", "customers.name", "customers.metadata", "events.data", "sends.recipient"} <= before
+
+    assert (await project.client.delete(f"/customers/{customer}")).status_code == 200
+    await work_off()
+    assert await places(world, [address, name, secret, f"crm-{unique}"]) == set()
+    report = await verify_chain(world.db, project.id)
+    assert report.intact
+    assert report.entries > 3
+    assert (await door.sign_in(address)).status_code == 401
+    assert (await ada.get("/me")).status_code == 401
+    events = (await project.client.get(f"/customers/{customer}/events")).json()["data"]
+    assert {"customer.signed_up", "customer.signed_in", "customer.deleted"} <= {each["type"] for each in events}
+    assert all(each["erasedAt"] and not each["metadata"] and not each["actorLabel"] for each in events)
+
+
+async def test_erasing_one_customer_leaves_the_others_alone(door, project, world):
+    one, other = f"one-{uuid4().hex[:8]}@example.com", f"other-{uuid4().hex[:8]}@example.com"
+    first, second = await door.signed_up(one), await door.signed_up(other)
+    before = await places(world, [other])
+    assert (await project.client.delete(f"/customers/{first['customer']['id']}")).status_code == 200
+    assert await places(world, [other]) == before
+    assert (await door.sign_in(other, GOOD)).status_code == 200
+    read = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
+    assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
