@@ -13,6 +13,7 @@ import postern.audiences.contacts
 import postern.audiences.intake
 import postern.audiences.operations
 import postern.audiences.work
+import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
 import postern.customers.passkeys
@@ -59,17 +60,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.end_users),
     *operations_of(postern.customers.sessions),
     *operations_of(postern.customers.sign_in),
-    *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
-    *operations_of(postern.emails.operations, postern.emails.suppressions),
-    *operations_of(
-        postern.customers.operations,
-        postern.customers.end_users,
-        postern.customers.sessions,
-        postern.customers.sign_in,
-        postern.customers.totp,
-        postern.customers.passkeys,
-    ),
-    *operations_of(postern.customers.operations, postern.customers.end_users, postern.customers.sessions),
+    *operations_of(postern.customers.totp),
+    *operations_of(postern.customers.passkeys),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
 ]
@@ -86,6 +78,7 @@ WORK: list[Work[Any]] = [
 
 REACTIONS: list[Reaction] = [
     postern.webhooks.operations.fan_out,
+    postern.customers.contacts.meet,
 ]
 """Who reacts to events, in the transaction that records them."""
 

@@ -220,6 +220,16 @@ async def find_or_create(
     return made
 
 
+async def erase(tx: Transaction, project_id: UUID, email: str) -> UUID | None:
+    """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells."""
+    await store.hold_shared(tx, project_id=project_id)
+    contact = await contact_of(tx, project_id, email)
+    if contact is None:
+        return None
+    await store.delete_contact(tx, project_id=project_id, id=contact.id)
+    return contact.id
+
+
 async def update_attributes(
     tx: Transaction,
     project_id: UUID,

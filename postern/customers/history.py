@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from postern.audiences import contacts
 from postern.audit import operations as audit
 from postern.audit.model import AuditEntry
 from postern.customers import proof_store, session_store, store
@@ -117,7 +118,10 @@ async def erase(tx: Transaction, call: Call, person: Person) -> None:
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
     if person.email is not None:
-        await mails.erase_address(tx, project_id, person.email, call.now)
+        contact = await contacts.erase(tx, project_id, person.email)
+        if contact is not None:
+            await history.erase_subjects(tx, project_id=project_id, subject_ids=[contact], now=call.now)
+        await mails.erase_address(tx, project_id, person.email, contact, call.now)
     if person.identifier is not None:
         await proof_store.forgive(tx, project_id=project_id, identifier=person.identifier, ip_address=None)
         await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=person.identifier, purpose=None)

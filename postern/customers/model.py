@@ -128,10 +128,6 @@ class PasswordCommon(Unprocessable):
     """This password is among the most common ones; choose another."""
 
 
-class RoleUnknown(Unprocessable):
-    """A role does not exist in project scope."""
-
-
 class MetadataTooLarge(Unprocessable):
     """Metadata takes at most 16 kB as JSON."""
 

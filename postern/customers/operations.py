@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from uuid import UUID
 
+from postern.access import operations as access
+from postern.access.model import RoleUnknown
 from postern.audit import operations as audit
 from postern.audit.model import AuditEntry
 from postern.customers import history, proof_store, rules, session_store, store
@@ -32,7 +34,6 @@ from postern.customers.model import (
     PasswordCommon,
     Person,
     RolesChange,
-    RoleUnknown,
     SessionMissing,
     TimelineEntry,
     TooManyRoles,
@@ -415,7 +416,7 @@ async def lock_person(tx: Transaction, call: Call, id: UUID) -> Person:
 async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
     """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
     spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
-    await require_roles(tx, call.project_id, data.roles)
+    await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
     person = await store.insert(
         tx,
         project_id=call.project_id,
@@ -459,13 +460,6 @@ async def know(
         return person
     await store.list_providers(tx, project_id=call.project_id, id=person.id)
     return await require_person(tx, call.project_id, person.id)
-
-
-async def require_roles(db: Queries, project_id: UUID, roles: list[str]) -> None:
-    """Raises RoleUnknown naming the first role that does not exist in project scope."""
-    for role in roles:
-        if role not in ("OWNER", "ADMIN", "MEMBER"):
-            raise RoleUnknown(f"There is no role `{role[:64]}` in project scope.")
 
 
 async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
@@ -574,7 +568,8 @@ async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[s
     wanted = list(dict.fromkeys(roles))
     if len(wanted) > ROLES_LIMIT:
         raise TooManyRoles
-    await require_roles(tx, call.project_id, [role for role in wanted if role not in person.roles])
+    added = [role for role in wanted if role not in person.roles]
+    await access.require_roles(tx, call.project_id, "PROJECT", added)
     if wanted == person.roles:
         return person
     person = await store.set_roles(tx, project_id=call.project_id, id=person.id, roles=wanted, now=call.now)

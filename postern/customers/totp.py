@@ -1,11 +1,6 @@
 """The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
 
-import base64
-import hmac
-import os
-from datetime import timedelta
 from typing import Annotated, Literal
-from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import msgspec
@@ -38,20 +33,18 @@ from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
 from postern.kernel.http import post
-from postern.kernel.secrets import BASE62
+from postern.kernel.totp import (
+    RECOVERY_LENGTH,
+    matching_step,
+    new_recovery_codes,
+    new_totp_secret,
+    plain_recovery_code,
+    totp_key,
+    totp_uri,
+)
 from postern.kernel.values import Body, Record
 
-STEP = timedelta(seconds=30)
-DIGITS = 6
-STEPS_ASIDE = 1
-"""Codes of one step before and after count too: clocks differ (RFC 6238 §5.2)."""
-SECRET_BYTES = 20
-"""As long as the HMAC-SHA-1 output (RFC 4226 §4, R6)."""
-RECOVERY_CODES = 10
-RECOVERY_CODE_LENGTH = 10
-"""Base62 characters: 59 bits, too many to guess at five tries each."""
-
-RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_CODE_LENGTH, max_length=RECOVERY_CODE_LENGTH + 4)]
+RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
 class Enrolment(Record):
@@ -92,7 +85,7 @@ class Proof(Body):
 async def enrol_totp(call: Call) -> Enrolment:
     """Begin a second factor: show `uri` as a QR code. It is on when `mfa/totp/confirm` has seen a first code."""
     project = await project_at(call)
-    secret = os.urandom(SECRET_BYTES)
+    secret = new_totp_secret()
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)
         await require_fresh(tx, call)
@@ -101,11 +94,8 @@ async def enrol_totp(call: Call) -> Enrolment:
             tx, project_id=call.project_id, customer_id=person.id, secret=sealed, now=call.now
         ):
             raise MfaAlreadyOn
-    text = base64.b32encode(secret).decode()
-    name = letters.app_name(project)
-    label = quote(f"{name}:{person.email or person.id}")
-    query = urlencode({"secret": text, "issuer": name, "digits": DIGITS, "period": int(STEP.total_seconds())})
-    return Enrolment(secret=text, uri=f"otpauth://totp/{label}?{query}")
+    uri = totp_uri(secret, issuer=letters.app_name(project), account=person.email or str(person.id))
+    return Enrolment(secret=totp_key(secret), uri=uri)
 
 
 @post(
@@ -199,23 +189,6 @@ async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
         return await come_in(tx, call, project, person, methods, second_factor_done=True)
 
 
-def totp_code(secret: bytes, step: int, *, digits: int = DIGITS, algorithm: str = "sha1") -> str:
-    """The code of one time step (RFC 6238 §4, RFC 4226 §5.3)."""
-    mac = hmac.digest(secret, step.to_bytes(8, "big"), algorithm)
-    offset = mac[-1] & 0x0F
-    number = int.from_bytes(mac[offset : offset + 4], "big") & 0x7FFF_FFFF
-    return f"{number % 10**digits:0{digits}d}"
-
-
-def matching_step(secret: bytes, code: str, seconds: float) -> int | None:
-    """The step around a time (in Unix seconds) whose code this is; all are compared, whichever fits."""
-    now, found = int(seconds // STEP.total_seconds()), None
-    for step in range(now - STEPS_ASIDE, now + STEPS_ASIDE + 1):
-        if step >= 0 and hmac.compare_digest(totp_code(secret, step), code):
-            found = step
-    return found
-
-
 async def _guard(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
 ) -> Literal["totp", "recovery"]:
@@ -243,7 +216,8 @@ async def _use(
     kept = await proof_store.totp(tx, project_id=call.project_id, customer_id=person.id)
     if kept is None or code is None:
         return None
-    step = matching_step(call.world.secrets.open(kept.secret, _context(call, person.id)), code, call.now.timestamp())
+    secret = call.world.secrets.open(kept.secret, _context(call, person.id))
+    step = matching_step(secret, code, call.now, used=kept.used_step)
     if step is None or not await proof_store.use_step(tx, project_id=call.project_id, customer_id=person.id, step=step):
         return None
     return "totp"
@@ -254,9 +228,7 @@ async def _totp_of(call: Call, customer_id: UUID) -> Totp | None:
 
 
 async def _new_recovery_codes(tx: Transaction, call: Call, customer_id: UUID) -> list[str]:
-    codes = [
-        "".join(call.world.chance.choice(BASE62) for _ in range(RECOVERY_CODE_LENGTH)) for _ in range(RECOVERY_CODES)
-    ]
+    codes = new_recovery_codes()
     await proof_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=customer_id)
     await proof_store.insert_recovery_codes(
         tx,
@@ -264,12 +236,12 @@ async def _new_recovery_codes(tx: Transaction, call: Call, customer_id: UUID) ->
         customer_id=customer_id,
         hashes=[_recovery_hash(call, customer_id, code) for code in codes],
     )
-    return [f"{code[:5]}-{code[5:]}" for code in codes]
+    return codes
 
 
 def _recovery_hash(call: Call, customer_id: UUID, code: str) -> bytes:
-    plain = code.replace("-", "").replace(" ", "")
-    return call.world.secrets.digest("recovery-code", f"{call.project_id}|{customer_id}|{plain}")
+    text = f"{call.project_id}|{customer_id}|{plain_recovery_code(code)}"
+    return call.world.secrets.digest("recovery-code", text)
 
 
 def _context(call: Call, customer_id: UUID) -> str:

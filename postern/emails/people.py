@@ -33,12 +33,12 @@ async def mails_to(
 ) -> list[MailTo]: ...
 
 
-async def erase_address(tx: Transaction, project_id: UUID, address: str, now: Moment) -> None:
+async def erase_address(tx: Transaction, project_id: UUID, address: str, contact_id: UUID | None, now: Moment) -> None:
     """Let everything go that mails to an address say: words, addresses, dialogues; states and times stay.
 
     What still waits is cancelled. The suppression of the address goes too: keeping it would keep the address.
     """
-    ids = await sends_of(tx, project_id=project_id, address=address)
+    ids = await sends_of(tx, project_id=project_id, address=address, contact_id=contact_id)
     if ids:
         await _erase_bodies(tx, project_id=project_id, ids=ids)
         await _erase_search(tx, project_id=project_id, ids=ids)
@@ -53,12 +53,15 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, now: Mo
 
 # The sends that name an address.
 @statement("""
-    select id from sends where project_id = %(project_id)s and lower(recipient) = lower(%(address)s)
+    select id from sends
+    where project_id = %(project_id)s and lower(recipient) = lower(%(address)s) and campaign_id is null
+    union
+    select id from sends where project_id = %(project_id)s and contact_id = %(contact_id)s
     union
     select send_id from send_search
     where project_id = %(project_id)s and haystack like '%%' || lower(%(address)s) || '%%'
 """)
-async def sends_of(db: Queries, *, project_id: UUID, address: str) -> list[UUID]: ...
+async def sends_of(db: Queries, *, project_id: UUID, address: str, contact_id: UUID | None) -> list[UUID]: ...
 
 
 @statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")
