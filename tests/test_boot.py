@@ -171,6 +171,21 @@ def test_the_first_start_prints_all_one_needs(first: Started) -> None:
     assert project.json()["id"] == shell["POSTERN_PROJECT"] == signed_in.json()["projects"][0]["id"]
 
 
+def test_the_printed_link_opens_the_inbox_once(first: Started) -> None:
+    said = command(first.folder, "bootstrap").stdout
+    link = httpx.URL(next(line.strip() for line in said.splitlines() if "/inbox/enter?token=" in line))
+    assert str(link) in said
+    assert str(link).startswith(first.url)
+    assert f"{first.url}/inbox/enter?token=" in first.printed()
+    with httpx.Client(base_url=first.url, follow_redirects=True) as browser:
+        assert browser.get(link).status_code == 200
+        opened = browser.post("/inbox/enter", data={"token": link.params["token"]})
+        assert opened.status_code == 200
+        assert "Inbox of My project" in browser.get("/inbox").text
+    with httpx.Client(base_url=first.url, follow_redirects=True) as thief:
+        assert thief.post("/inbox/enter", data={"token": link.params["token"]}).status_code != 200
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
 def test_the_printed_curl_sends(first: Started) -> None:
     line = first.printed().partition("Send a message:\n\n")[2].partition("\n\n")[0]

@@ -26,6 +26,14 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     developer_email: str
     developer_password: str
     developer_token: str
+    inbox_url: str
+    """Opens the inbox page once, within ten minutes."""
+
+    def as_json(self) -> str:
+        """What programs need: all but the link for a person."""
+        fields = msgspec.to_builtins(self)
+        del fields["inboxUrl"]
+        return json.dumps(fields)
 
     def curl(self) -> str:
         """A command that sends a message."""
@@ -61,6 +69,10 @@ Send a message:
 
     {self.curl()}
 
+Then look at it in the inbox; this link signs you in once, within ten minutes:
+
+    {self.inbox_url}
+
 """
 
 
@@ -79,7 +91,7 @@ def bootstrap(as_json: Json = False) -> None:
     with reach_database(settings) as (url, base_url):
         migrate(url)
         made = asyncio.run(begin(settings, url, base_url))
-    print(msgspec.json.encode(made).decode() if as_json else made.welcome())
+    print(made.as_json() if as_json else made.welcome())
 
 
 async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
@@ -87,14 +99,14 @@ async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
     from postern.instance import check_master_key
     from postern.world import open_world
 
-    async with open_world(settings, url) as world:
+    async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
         await check_master_key(world.db, world.secrets)
         return await _begin(world, base_url)
 
 
 async def _begin(world: "World", base_url: str) -> Beginning:
     from postern.accounts.model import SignUp
-    from postern.accounts.operations import open_account, read_token
+    from postern.accounts.operations import make_link, open_account, read_token
     from postern.kernel.credentials import NOBODY, Call, Origin
     from postern.kernel.values import new_id
     from postern.projects.operations import NewApiKey, create_api_key
@@ -116,4 +128,5 @@ async def _begin(world: "World", base_url: str) -> Beginning:
         developer_email=email,
         developer_password=password,
         developer_token=signed_in.access_token,
+        inbox_url=await make_link(world, signed_in.developer.id),
     )

@@ -49,6 +49,8 @@ class Child:
     url: str | None = None
     pause: float = RESTART_SECONDS[0]
     wanted: bool = True
+    proven: bool = False
+    """Whether the whole server has been ready once; what fails before that is wrong, not unlucky."""
     started_at: float = field(default_factory=monotonic)
 
     async def start(self) -> None:
@@ -80,7 +82,7 @@ class Child:
             code = await self.process.wait()
             if not self.wanted:
                 return
-            if code == CANNOT_RUN:
+            if code == CANNOT_RUN or (code > 0 and not self.proven):
                 raise CannotRun(f"The {self.name} cannot run; it has said why.")
             if monotonic() - self.started_at > STEADY_SECONDS:
                 self.pause = RESTART_SECONDS[0]
@@ -180,7 +182,7 @@ async def _run(tree: Tree) -> None:
                 group.create_task(child.keep_running())
             if tree.server is not None:
                 group.create_task(tree.server.keep_running())
-            await _welcome(tree.settings, url)
+            await _welcome(tree, url)
     except* Exception as errors:
         first = errors.exceptions[0]
         while isinstance(first, ExceptionGroup):
@@ -188,11 +190,10 @@ async def _run(tree: Tree) -> None:
         raise first from None
 
 
-async def _welcome(settings: Settings, url: str) -> None:
+async def _welcome(tree: Tree, url: str) -> None:
     """Say that the server is ready, and on the first start everything one needs to use it."""
-    first = await asyncio.to_thread(_is_first_start, url)
-    made = None
-    if first:
+    settings, made = tree.settings, None
+    if await asyncio.to_thread(_is_first_start, url):
         # Loaded here because it brings the whole application, which later starts have no use for.
         begin = await asyncio.to_thread(import_module, "postern.cli.begin")
         made = await begin.begin(settings, url, settings.public_url)
@@ -202,6 +203,8 @@ async def _welcome(settings: Settings, url: str) -> None:
             print(f"Still not ready; {settings.public_url}/readyz says why.", file=sys.stderr, flush=True)
             deadline = float("inf")
         await asyncio.sleep(0.05)
+    for child in tree.children:
+        child.proven = True
     if made is None:
         print(f"Postern is ready at {settings.public_url} (Ctrl-C stops it).", flush=True)
     else:
