@@ -244,6 +244,75 @@ CREATE TABLE public.audit_log (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.automation_counters (
+    project_id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    measure text NOT NULL,
+    slot smallint NOT NULL,
+    count bigint NOT NULL
+);
+
+CREATE TABLE public.automation_run_steps (
+    project_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    step integer NOT NULL,
+    type text NOT NULL,
+    outcome text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.automation_runs (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    version integer NOT NULL,
+    contact_id uuid NOT NULL,
+    once boolean NOT NULL,
+    trigger_event_id uuid NOT NULL,
+    status text DEFAULT 'RUNNING'::text NOT NULL,
+    current_step integer DEFAULT 0 NOT NULL,
+    entered_at timestamp with time zone,
+    waiting_for text,
+    event_id uuid,
+    calls boolean DEFAULT false NOT NULL,
+    tried integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    error text,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT automation_runs_check CHECK (((status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text])) = (due_at IS NOT NULL))),
+    CONSTRAINT automation_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text, 'COMPLETED'::text, 'EXITED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02');
+
+CREATE TABLE public.automation_versions (
+    project_id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    version integer NOT NULL,
+    steps jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.automations (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    trigger jsonb NOT NULL,
+    steps jsonb NOT NULL,
+    active boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    starts_on text NOT NULL,
+    starts_on_audience uuid,
+    once boolean NOT NULL,
+    waits_for text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT automations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
 CREATE TABLE public.blocklist_entries (
     project_id uuid NOT NULL,
     domain_id uuid NOT NULL,
@@ -576,6 +645,14 @@ CREATE TABLE public.domains (
     CONSTRAINT domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'DEGRADED'::text, 'FAILED'::text])))
 );
 
+CREATE TABLE public.event_keys (
+    project_id uuid NOT NULL,
+    key text NOT NULL,
+    body_hash bytea NOT NULL,
+    event_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.events (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -849,6 +926,21 @@ ALTER TABLE ONLY public.audit_heads
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (chain_id, seq);
 
+ALTER TABLE ONLY public.automation_counters
+    ADD CONSTRAINT automation_counters_pkey PRIMARY KEY (project_id, automation_id, measure, slot);
+
+ALTER TABLE ONLY public.automation_run_steps
+    ADD CONSTRAINT automation_run_steps_pkey PRIMARY KEY (project_id, run_id, step);
+
+ALTER TABLE ONLY public.automation_runs
+    ADD CONSTRAINT automation_runs_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.automation_versions
+    ADD CONSTRAINT automation_versions_pkey PRIMARY KEY (project_id, automation_id, version);
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.blocklist_entries
     ADD CONSTRAINT blocklist_entries_pkey PRIMARY KEY (project_id, id);
 
@@ -945,6 +1037,9 @@ ALTER TABLE ONLY public.domains
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_project_id_domain_key UNIQUE (project_id, domain);
 
+ALTER TABLE ONLY public.event_keys
+    ADD CONSTRAINT event_keys_pkey PRIMARY KEY (project_id, key);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (project_id, id);
 
@@ -1012,6 +1107,20 @@ CREATE INDEX audit_log_account ON public.audit_log USING btree (account_id, id);
 
 CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_id, seq);
 
+CREATE INDEX automation_runs_calls ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND calls);
+
+CREATE INDEX automation_runs_contact ON public.automation_runs USING btree (project_id, contact_id, id);
+
+CREATE UNIQUE INDEX automation_runs_current ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text]));
+
+CREATE INDEX automation_runs_due ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND (NOT calls));
+
+CREATE INDEX automation_runs_list ON public.automation_runs USING btree (project_id, automation_id, id);
+
+CREATE UNIQUE INDEX automation_runs_once ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE once;
+
+CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (project_id, contact_id, waiting_for) WHERE (waiting_for IS NOT NULL);
+
 CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
@@ -1072,6 +1181,8 @@ CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_i
 
 CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
+
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
@@ -1125,6 +1236,21 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.automation_counters
+    ADD CONSTRAINT automation_counters_project_id_automation_id_fkey FOREIGN KEY (project_id, automation_id) REFERENCES public.automations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.automation_run_steps
+    ADD CONSTRAINT automation_run_steps_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES public.automation_runs(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.automation_runs
+    ADD CONSTRAINT automation_runs_project_id_automation_id_fkey FOREIGN KEY (project_id, automation_id) REFERENCES public.automations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.automation_versions
+    ADD CONSTRAINT automation_versions_project_id_automation_id_fkey FOREIGN KEY (project_id, automation_id) REFERENCES public.automations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.blocklist_entries
     ADD CONSTRAINT blocklist_entries_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
@@ -1191,6 +1317,9 @@ ALTER TABLE ONLY public.domain_keys
 
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.event_keys
+    ADD CONSTRAINT event_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

@@ -13,6 +13,9 @@ import postern.audiences.contacts
 import postern.audiences.intake
 import postern.audiences.operations
 import postern.audiences.work
+import postern.automations.intake
+import postern.automations.operations
+import postern.automations.work
 import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
@@ -35,7 +38,7 @@ from postern import instance
 from postern.accounts.operations import read_token
 from postern.customers.sessions import read_customer_token
 from postern.emails.work import SENDS
-from postern.events.operations import Reaction, react_with
+from postern.events.operations import BulkReaction, Reaction, react_with
 from postern.inbox import pages as inbox_pages
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
@@ -64,6 +67,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.passkeys),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
+    *operations_of(postern.automations.operations),
+    *operations_of(postern.automations.intake),
 ]
 """Every operation of the API."""
 
@@ -73,12 +78,14 @@ WORK: list[Work[Any]] = [
     *postern.audiences.work.WORK,
     *SENDS,
     *postern.customers.work.WORK,
+    *postern.automations.work.WORK,
 ]
 """Every kind of record that becomes due."""
 
 REACTIONS: list[Reaction] = [
     postern.webhooks.operations.fan_out,
     postern.customers.contacts.meet,
+    postern.automations.operations.react,
 ]
 """Who reacts to events, in the transaction that records them."""
 
@@ -89,7 +96,13 @@ READERS: Sequence[ReadCredential] = (
 )
 """Who can read a bearer token, in the order they are asked."""
 
-react_with(REACTIONS)
+IN_BULK: dict[Reaction, BulkReaction] = {
+    postern.webhooks.operations.fan_out: postern.webhooks.operations.fan_out_in_bulk,
+    postern.automations.operations.react: postern.automations.operations.react_in_bulk,
+}
+"""How those react to events that one statement recorded by the thousand."""
+
+react_with(REACTIONS, IN_BULK)
 
 
 def make_app(world: World) -> ASGIApp:

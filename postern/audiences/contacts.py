@@ -10,6 +10,8 @@ import msgspec
 from postern.audiences import store
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
 from postern.audiences.model import (
+    ATTRIBUTE_COUNT_LIMIT,
+    ATTRIBUTES_LIMIT,
     AddressText,
     Contact,
     ContactExists,
@@ -245,6 +247,47 @@ async def update_attributes(
         raise ContactMissing
     wanted = msgspec.structs.replace(contact, attributes=_merged(contact, attributes))
     return await _change(tx, project_id, contact, wanted, now, actor)
+
+
+async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
+    """Those of the contacts that there are, in no particular order."""
+    return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
+
+
+async def merge_attributes(
+    tx: Transaction,
+    project_id: UUID,
+    ids: Sequence[UUID],
+    attributes: dict[str, Any],
+    now: Moment,
+    actor: Actor = SYSTEM,
+) -> list[UUID]:
+    """Merge the same attributes into many contacts (null removes one); returns those that this changed.
+
+    Contacts whose attributes would outgrow their limits are left as they are.
+    """
+    await store.hold_shared(tx, project_id=project_id)
+    changed = await store.merge_attributes(
+        tx,
+        project_id=project_id,
+        ids=list(ids),
+        change=Jsonb(attributes),
+        removed=[name for name, value in attributes.items() if value is None],
+        bytes=ATTRIBUTES_LIMIT,
+        count=ATTRIBUTE_COUNT_LIMIT,
+        now=now,
+    )
+    told = {contact.id: contact.email for contact in await contacts_with_ids(tx, project_id, changed)}
+    data: dict[str, Any] = {"changed": ["attributes"]}
+    await events.record_all(
+        tx,
+        [
+            events.make_event(project_id, "contact.updated", each, now, **actor._asdict(), email=email, **data)
+            for each, email in told.items()
+        ],
+    )
+    await contacts_changed(tx, project_id, changed, now, actor)
+    return changed
 
 
 async def unsubscribe(

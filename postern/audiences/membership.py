@@ -10,11 +10,11 @@ from psycopg.sql import SQL, Composable
 
 from postern.audiences import store
 from postern.audiences.model import Audience, Change, Ruling
-from postern.audiences.rules import condition, read_rules
+from postern.audiences.rules import Rules, condition, read_rules
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.values import new_id
 
 MOVES = ("audience.joined", "audience.left")
@@ -72,6 +72,25 @@ async def contacts_changed(
             **actor._asdict(),
         )
         await events.written(tx, project_id, first, MOVES, moves.joined + moves.left)
+
+
+async def hold(tx: Transaction, project_id: UUID) -> None:
+    """Take the project's lock, shared, before the first of several changes of contacts in one transaction."""
+    await store.hold_shared(tx, project_id=project_id)
+
+
+async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Rules, now: Moment) -> set[UUID]:
+    """Those of the contacts that fit rules, audience or not."""
+    compiled = condition(rules, 0)
+    found = await store.matching(
+        db,
+        project_id=project_id,
+        ids=list(ids),
+        condition=compiled.sql,
+        values=Jsonb([compiled.values]),
+        now=now,
+    )
+    return set(found)
 
 
 async def set_right(

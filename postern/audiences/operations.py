@@ -372,6 +372,22 @@ async def remove_from_audience(
     return True
 
 
+async def remove_all_from_audience(
+    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
+) -> list[UUID]:
+    """Take contacts out of a STATIC audience (see `require_static`); returns those that belonged."""
+    removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
+    left = [
+        events.make_event(
+            project_id, "audience.left", each, now, **actor._asdict(), audienceId=str(id), contactId=str(each)
+        )
+        for each in removed
+    ]
+    await events.record_all(tx, left)
+    await contacts_changed(tx, project_id, removed, now, actor, from_level=1)
+    return removed
+
+
 async def count_members(db: Queries, project_id: UUID, id: UUID) -> int:
     """How many contacts belong to an audience."""
     return await store.count_members(db, project_id=project_id, audience_id=id)

@@ -464,3 +464,53 @@ class KnownAddress(Record):
          on (c.project_id, c.email_key) = (wanted.project_id, wanted.email_key)
 """)
 async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...
+
+
+@statement("""
+    select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+    cross join contacts c
+    where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[]) and {condition}
+""")
+async def matching(
+    db: Queries, *, project_id: UUID, ids: list[UUID], condition: Composable, values: Jsonb, now: Moment
+) -> list[UUID]: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+""")
+async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
+
+
+@statement("""
+    with merged as (
+        select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as wanted from contacts
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+        order by id for update
+    )
+    update contacts as contact set attributes = merged.wanted, updated_at = %(now)s
+    from merged
+    where contact.project_id = %(project_id)s and contact.id = merged.id and merged.wanted <> merged.attributes
+      and octet_length(merged.wanted::text) <= %(bytes)s
+      and (select count(*) from jsonb_object_keys(merged.wanted)) <= %(count)s
+    returning contact.id
+""")
+async def merge_attributes(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    change: Jsonb,
+    removed: list[str],
+    bytes: int,
+    count: int,
+    now: Moment,
+) -> list[UUID]: ...
+
+
+@statement("""
+    delete from audience_members
+    where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = any (%(ids)s::uuid[])
+    returning contact_id
+""")
+async def remove_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, ids: list[UUID]) -> list[UUID]: ...

@@ -537,3 +537,30 @@ async def move(
     reason: str | None,
     now: Moment,
 ) -> bool: ...
+
+
+@statement("""
+    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                       contact_id, domain_id, once_key, due_at, created_at, updated_at)
+    select %(project_id)s::uuid, id, 'QUEUED', 1, false, message_id, subject, sender, recipient, array[recipient],
+           contact_id, domain_id, once_key, %(now)s, %(now)s, %(now)s
+    from unnest(%(id)s::uuid[], %(once_key)s::text[], %(contact_id)s::uuid[], %(message_id)s::text[],
+                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[])
+        as v (id, once_key, contact_id, message_id, subject, sender, recipient, domain_id)
+    on conflict (project_id, once_key) where once_key is not null do nothing
+    returning id
+""")
+async def insert_once(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: list[UUID],
+    once_key: list[str],
+    contact_id: list[UUID],
+    message_id: list[str],
+    subject: list[str],
+    sender: list[str],
+    recipient: list[str],
+    domain_id: list[UUID | None],
+    now: Moment,
+) -> list[UUID]: ...

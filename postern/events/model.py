@@ -1,5 +1,6 @@
 """Events and their names."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -53,6 +54,17 @@ _NAMES = {
 
 EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())
 """Every event that Postern itself records; custom ones are named by those who send them."""
+
+AREAS: frozenset[str] = frozenset(_NAMES) | {"custom", "webhook"}
+"""What the names of custom events do not begin with."""
+
+CUSTOM_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,4}")
+
+
+def is_custom_name(name: str) -> bool:
+    """Whether a custom event may be called that: words with dots between, in none of our own areas."""
+    return len(name) <= 100 and bool(CUSTOM_NAME.fullmatch(name)) and name.partition(".")[0] not in AREAS
+
 
 ALIASES = {"send.delivered": "email.delivered"}
 """Older names that subscriptions may still use."""

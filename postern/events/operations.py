@@ -126,6 +126,11 @@ async def written(tx: Transaction, project_id: UUID, first: UUID, types: tuple[s
         low = events[-1].id
 
 
+async def in_range(tx: Transaction, range_: Written, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:
+    """Events recorded in bulk, oldest first, after the one given (`range_.first_id` to begin with)."""
+    return await store.between(tx, project_id=range_.project_id, after=after, last=range_.last_id, limit=limit)
+
+
 async def of_subject(
     db: Queries, project_id: UUID, subject_id: UUID, *, before: UUID | None = None, limit: int = 100
 ) -> list[Event]:

@@ -9,7 +9,7 @@ import msgspec
 
 from postern.audit import operations as audit
 from postern.events import operations as events
-from postern.events.model import EVENT_NAMES, Event
+from postern.events.model import EVENT_NAMES, Event, Written
 from postern.kernel.addresses import AddressRefused, permitted, read_target
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
@@ -360,6 +360,29 @@ async def fan_out(tx: Transaction, events: list[Event]) -> None:
         event_id=[event.id for event, _ in made],
         event=[event.type for event, _ in made],
         at=[event.occurred_at for event, _ in made],
+    )
+    tx.makes_due("webhook_deliveries")
+
+
+async def fan_out_in_bulk(tx: Transaction, written: Written) -> None:
+    """The same for events that one statement recorded, by one statement."""
+    subscriptions = await store.subscriptions(tx, project_id=[written.project_id])
+    wanted = [
+        (subscription.id, name)
+        for name in written.types
+        for subscription in subscriptions
+        if rules.wants(subscription.events, rules.keys_of(name))
+    ]
+    if not wanted:
+        return
+    await store.insert_deliveries_of(
+        tx,
+        project_id=written.project_id,
+        first_id=written.first_id,
+        last_id=written.last_id,
+        delivery_id=new_id(),
+        webhook_id=[webhook_id for webhook_id, _ in wanted],
+        event=[name for _, name in wanted],
     )
     tx.makes_due("webhook_deliveries")
 

@@ -120,6 +120,26 @@ async def insert_deliveries(
 
 
 @statement("""
+    insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
+    select e.project_id, id_after(%(delivery_id)s::uuid, row_number() over (order by e.id)), wanted.webhook_id, e.id,
+           e.type, e.occurred_at, e.occurred_at
+    from events e join unnest(%(webhook_id)s::uuid[], %(event)s::text[]) as wanted (webhook_id, event)
+      on wanted.event = e.type
+    where e.project_id = %(project_id)s and e.id > %(first_id)s and e.id <= %(last_id)s
+""")
+async def insert_deliveries_of(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    first_id: UUID,
+    last_id: UUID,
+    delivery_id: UUID,
+    webhook_id: list[UUID],
+    event: list[str],
+) -> None: ...
+
+
+@statement("""
     update webhook_deliveries as record set
         status = said.status, due_at = said.due_at,
         tried = record.tried + said.tried::int, attempts = record.attempts + said.tried::int,

@@ -1,0 +1,205 @@
+"""Custom events: what happened in your own product, sent in to start automations and to tell webhooks."""
+
+import hashlib
+from datetime import timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.audiences import contacts
+from postern.automations import store
+from postern.events import operations as events
+from postern.events.model import Event, is_custom_name
+from postern.kernel.credentials import Call
+from postern.kernel.database import Transaction
+from postern.kernel.http import Header, post
+from postern.kernel.problems import Fault, Invalid, Unprocessable
+from postern.kernel.values import Body, Record, as_id, to_json
+from postern.mail.address import AddressInvalid
+
+BATCH_LIMIT = 500
+BATCH_BYTES = 10_000_000
+DATA_BYTES = 16_384
+KEY_WINDOW = timedelta(hours=24)
+"""How long a repeated request is known as one."""
+
+IdempotencyKey = Annotated[str | None, Header("Idempotency-Key")]
+EventKey = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[\x20-\x7e]+$")]
+
+
+class EventKeyReused(Unprocessable):
+    """This idempotency key was used with another event within the last 24 hours."""
+
+
+class CustomEvent(Body):
+    """Something that happened in your product."""
+
+    name: Annotated[str, msgspec.Meta(max_length=100)]
+    """Words with dots between (`order.placed`), not beginning with one of our own areas."""
+    contact_id: str | None = None
+    email: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
+    """Whom it happened to; an address that is no contact yet becomes one."""
+    data: dict[str, Any] = {}
+    idempotency_key: EventKey | None = None
+    """Within 24 hours an event with a key that was used before is not recorded again."""
+
+
+class CustomEvents(Body):
+    """Several events."""
+
+    events: Annotated[list[CustomEvent], msgspec.Meta(min_length=1, max_length=BATCH_LIMIT)]
+
+
+class Recorded(Record):
+    """An event that was taken in."""
+
+    id: UUID
+    name: str
+    contact_id: UUID | None
+
+
+class RecordedAll(Record):
+    """Several events that were taken in, in their order."""
+
+    data: list[Recorded]
+
+
+@post(
+    "/projects/{project_id}/events",
+    needs="events:write",
+    status=201,
+    problems=[EventKeyReused],
+    example={"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}},
+)
+async def record_custom_event(call: Call, data: CustomEvent, idempotency_key: IdempotencyKey = None) -> Recorded:
+    """Send in something that happened in your own product.
+
+    It starts automations with an `EVENT` trigger, ends the wait of a `WAIT_FOR_EVENT` step, and reaches webhooks
+    that are subscribed to `custom.<name>` or `custom.*`. `email` names a contact, and makes one if there is none.
+    `data` takes up to 16 KiB. With an `Idempotency-Key` (or `idempotencyKey`), repeating it within 24 hours records
+    nothing and answers the same; with other contents that is 422.
+    """
+    (recorded,) = await _record(call, [data], idempotency_key, single=True)
+    return recorded
+
+
+@post(
+    "/projects/{project_id}/events/batch",
+    needs="events:write",
+    status=201,
+    body_limit=BATCH_BYTES,
+    problems=[EventKeyReused],
+    example={"events": [{"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}}]},
+)
+async def record_custom_events(call: Call, data: CustomEvents, idempotency_key: IdempotencyKey = None) -> RecordedAll:
+    """Send in up to 500 events at once: all are recorded, or none. The answers have the order of the request."""
+    return RecordedAll(data=await _record(call, data.events, idempotency_key, single=False))
+
+
+async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | None, *, single: bool) -> list[Recorded]:
+    _check(items, single=single)
+    keys = _keys(items, idempotency_key, single=single)
+    async with call.db.transaction() as tx:
+        made = [await _event(tx, call, item, _path(index, single)) for index, item in enumerate(items)]
+        known = await _known(tx, call, items, made, keys)
+        await events.record_all(tx, [event for event in made if event.id not in known])
+    if known:
+        call.headers["Idempotent-Replayed"] = "true"
+    return [Recorded(id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id) for event in made]
+
+
+def _path(index: int, single: bool) -> str:
+    return "" if single else f"/events/{index}"
+
+
+def _check(items: list[CustomEvent], *, single: bool) -> None:
+    faults: list[Fault] = []
+    for index, item in enumerate(items):
+        path = _path(index, single)
+        if not is_custom_name(item.name):
+            message = "A name is words with dots between, like order.placed, outside our own areas (email, contact …)."
+            faults.append(Fault(path=f"{path}/name", code="name_invalid", message=message))
+        if len(to_json(item.data)) > DATA_BYTES:
+            faults.append(Fault(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
+        if item.contact_id is not None and item.email is not None:
+            message = "Name the contact by `contactId` or by `email`, not both."
+            faults.append(Fault(path=f"{path}/email", code="invalid", message=message))
+    if faults:
+        raise Invalid(faults[0].message, errors=faults)
+
+
+def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
+    """The key of each event: its own, or the request's with its place."""
+    if header is not None:
+        header = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
+        if not 1 <= len(header) <= 255 or not header.isascii() or not header.isprintable():
+            raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
+    keys: list[str | None] = []
+    for index, item in enumerate(items):
+        place = "" if single else f"#{index}"
+        own = None if item.idempotency_key is None else f"event:{item.idempotency_key}"
+        keys.append(own or (None if header is None else f"request:{header}{place}"))
+    given = [key for key in keys if key]
+    if len(set(given)) != len(given):
+        raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
+    return keys
+
+
+async def _event(tx: Transaction, call: Call, item: CustomEvent, path: str) -> Event:
+    contact_id = await _contact(tx, call, item, path)
+    caller = call.caller
+    event = events.make_event(
+        call.project_id,
+        item.name,
+        contact_id,
+        call.now,
+        actor_type=caller.actor_type,
+        actor_id=caller.actor_id,
+        actor_label=caller.actor_label,
+    )
+    return msgspec.structs.replace(event, data=item.data)
+
+
+async def _contact(tx: Transaction, call: Call, item: CustomEvent, path: str) -> UUID | None:
+    if item.contact_id is not None:
+        found = await contacts.contacts_with_ids(tx, call.project_id, [as_id(item.contact_id)])
+        if not found:
+            raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
+        return found[0].id
+    if item.email is None:
+        return None
+    try:
+        return (await contacts.find_or_create(tx, call.project_id, item.email, call.now)).id
+    except AddressInvalid as wrong:
+        raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
+
+
+async def _known(
+    tx: Transaction, call: Call, items: list[CustomEvent], made: list[Event], keys: list[str | None]
+) -> dict[UUID, UUID]:
+    """Events that were recorded before, by the ids that they would have got now. Raises EventKeyReused."""
+    keyed = {key: (item, event) for item, event, key in zip(items, made, keys, strict=True) if key is not None}
+    if not keyed:
+        return {}
+    hashes = {key: _hash(item) for key, (item, _) in keyed.items()}
+    won = await store.claim_keys(
+        tx,
+        project_id=call.project_id,
+        key=list(keyed),
+        body_hash=list(hashes.values()),
+        event_id=[event.id for _, event in keyed.values()],
+        now=call.now,
+        window=KEY_WINDOW,
+    )
+    known: dict[UUID, UUID] = {}
+    for row in await store.known_keys(tx, project_id=call.project_id, key=sorted(set(keyed) - set(won))):
+        if row.body_hash != hashes[row.key]:
+            raise EventKeyReused
+        known[keyed[row.key][1].id] = row.event_id
+    await store.forget_keys(tx, project_id=call.project_id, before=call.now - KEY_WINDOW)
+    return known
+
+
+def _hash(item: CustomEvent) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(item, order="sorted")).digest()

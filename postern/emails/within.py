@@ -1,0 +1,136 @@
+"""Mail that another feature accepts in a transaction of its own: an automation's step, say.
+
+The send commits with whatever led to it, and the same `once_key` never makes a second one.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from postern.domains import operations as domains
+from postern.emails import store
+from postern.emails.handover import address_of, content_of
+from postern.emails.model import MARKETING, Send, SendBody
+from postern.emails.settling import event_of
+from postern.emails.ways_out import is_captured
+from postern.events import operations as events
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction
+from postern.kernel.problems import Problem
+from postern.kernel.values import new_id
+from postern.projects import operations as projects
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
+    """One message to one contact."""
+
+    once_key: str
+    """What it is, for ever: the project never sends a second one with the same key."""
+    contact_id: UUID
+    to: str
+    sender: str
+    """`a@b` or `Name <a@b>`."""
+    domain_id: UUID | None
+    body: SendBody
+
+
+async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
+    """The verified domain that an address belongs to; None where the message is captured and needs none.
+
+    Raises LookupError in words for people where there has to be one. Raises AddressInvalid.
+    """
+    name = address_of(sender).domain
+    domain = await domains.sending_domain(db, project_id, name)
+    project = await projects.require_project(db, project_id)
+    if not is_captured(world, project.settings, test=False) and (domain is None or not domain.may_send):
+        raise LookupError(f"{name} is not a verified sending domain of this project.")
+    return domain.id if domain else None
+
+
+async def accept_within(tx: Transaction, project_id: UUID, letters: list[Letter], now: Moment) -> dict[str, UUID]:
+    """Accept messages as part of an open transaction; returns the new sends' ids by their keys.
+
+    A key that was used before is left out: its message has been accepted then.
+    """
+    sends = [_send_of(project_id, letter, now) for letter in letters]
+    made = await store.insert_once(
+        tx,
+        project_id=project_id,
+        id=[send.id for send in sends],
+        once_key=[letter.once_key for letter in letters],
+        contact_id=[letter.contact_id for letter in letters],
+        message_id=[send.message_id for send in sends],
+        subject=[send.subject for send in sends],
+        sender=[send.sender for send in sends],
+        recipient=[send.recipient for send in sends],
+        domain_id=[send.domain_id for send in sends],
+        now=now,
+    )
+    new = set(made)
+    kept = [(send, letter) for send, letter in zip(sends, letters, strict=True) if send.id in new]
+    if kept:
+        await store.insert_words(
+            tx,
+            project_id=[project_id for _ in kept],
+            id=[send.id for send, _ in kept],
+            body=[Jsonb(letter.body) for _, letter in kept],
+            haystack=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
+        )
+        await events.record_all(tx, [event_of(send, "email.queued", now) for send, _ in kept])
+        tx.makes_due("sends")
+    return {letter.once_key: send.id for send, letter in kept}
+
+
+def _send_of(project_id: UUID, letter: Letter, now: Moment) -> Send:
+    send_id, sender = new_id(), address_of(letter.sender)
+    never: datetime | None = None
+    return Send(
+        project_id=project_id,
+        id=send_id,
+        status="QUEUED",
+        lane=MARKETING,
+        test=False,
+        message_id=f"<{send_id}@{sender.domain}>",
+        subject=_subject(send_id, letter.body),
+        sender=str(sender),
+        recipient=letter.to,
+        to_addresses=[letter.to],
+        cc_addresses=None,
+        bcc_addresses=None,
+        contact_id=letter.contact_id,
+        campaign_id=None,
+        variant_id=None,
+        content_id=None,
+        domain_id=letter.domain_id,
+        tags=None,
+        pending=None,
+        due_at=now,
+        attempt=0,
+        tries=0,
+        handed_over=None,
+        ambiguous_attempts=0,
+        reason=None,
+        scheduled_at=never,
+        expires_at=never,
+        sent_at=never,
+        delayed_at=never,
+        delivered_at=never,
+        opened_at=never,
+        clicked_at=never,
+        bounced_at=never,
+        complained_at=never,
+        created_at=now,
+    )
+
+
+def _subject(send_id: UUID, body: SendBody) -> str:
+    """As the log shows it; one that does not render is shown as written, and the hand-over says what is wrong."""
+    try:
+        return content_of(SendBody(subject=body.subject)).render(body.variables, send_id=str(send_id)).subject[:2_000]
+    except Problem:
+        return body.subject[:2_000]

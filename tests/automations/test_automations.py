@@ -1,0 +1,109 @@
+"""Automations over HTTP."""
+
+from uuid import uuid4
+
+import pytest
+
+JOINED = {"type": "AUDIENCE_JOINED", "audienceId": str(uuid4())}
+
+
+async def test_an_automation_lives_and_dies(project, email):
+    body = {
+        "name": "Welcome",
+        "trigger": {"type": "CONTACT_CREATED"},
+        "steps": [{"type": "DELAY", "hours": 1}, email()],
+    }
+    made = await project.client.post("/automations", body)
+    assert made.status_code == 201
+    automation = made.json()
+    assert (automation["active"], automation["version"], automation["appId"]) == (False, 1, project.id)
+    assert automation["steps"] == body["steps"]
+    assert automation["trigger"] == {"type": "CONTACT_CREATED", "once": True}
+    on = (await project.client.patch(f"/automations/{automation['id']}/active")).json()
+    assert on["active"] is True
+    assert (await project.client.patch(f"/automations/{automation['id']}/active")).json()["active"] is False
+    set_on = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
+    again = await project.client.patch(f"/automations/{automation['id']}/active", {"active": True})
+    assert set_on.json()["active"] is again.json()["active"] is True
+    renamed = (await project.client.patch(f"/automations/{automation['id']}", {"name": "Hello"})).json()
+    assert (renamed["name"], renamed["version"]) == ("Hello", 1)
+    other = (await project.client.patch(f"/automations/{automation['id']}", {"steps": [email("New")]})).json()
+    assert (other["version"], other["active"]) == (2, True)
+    assert [each["id"] for each in (await project.client.get("/automations")).json()] == [automation["id"]]
+    assert (await project.client.delete(f"/automations/{automation['id']}")).json() == {"deleted": True}
+    assert (await project.client.get(f"/automations/{automation['id']}")).status_code == 404
+
+
+async def test_what_is_missing_is_said_when_it_is_switched_on(project, audience):
+    gone = str(uuid4())
+    steps = [
+        {"type": "SEND_EMAIL", "templateId": gone, "domainId": gone, "fromEmail": "nobody"},
+        {"type": "ADD_TO_AUDIENCE", "audienceId": gone},
+    ]
+    made = await project.client.post("/automations", {"name": "Draft", "trigger": JOINED, "steps": steps})
+    assert made.status_code == 201, "a draft may be incomplete"
+    refused = await project.client.patch(f"/automations/{made.json()['id']}/active")
+    assert (refused.status_code, refused.json()["code"]) == (409, "automation_incomplete")
+    assert [fault["path"] for fault in refused.json()["errors"]] == [
+        "/trigger/audienceId",
+        "/steps/0/templateId",
+        "/steps/0/fromEmail",
+        "/steps/1/audienceId",
+    ]
+    assert (await project.client.get(f"/automations/{made.json()['id']}")).json()["active"] is False
+    at_once = {"name": "Draft", "trigger": JOINED, "steps": steps, "active": True}
+    assert (await project.client.post("/automations", at_once)).status_code == 409
+
+
+async def test_mail_needs_a_verified_domain_unless_it_is_captured(project, email):
+    await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "smtp.example.com"}]}})
+    body = {"name": "W", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email()], "active": True}
+    refused = await project.client.post("/automations", body)
+    assert refused.status_code == 409
+    assert refused.json()["errors"][0]["path"] == "/steps/0/fromEmail"
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"trigger": JOINED, "steps": []}, "/name"),
+        ({"name": "A", "steps": []}, "/trigger"),
+        ({"name": "A", "trigger": JOINED}, "/steps"),
+        ({"name": "A", "trigger": {"type": "MOON"}, "steps": []}, "/trigger/type"),
+        ({"name": "A", "trigger": {"type": "EVENT", "event": "email.gone"}, "steps": []}, "/trigger/event"),
+        ({"name": "A", "trigger": JOINED, "steps": [{"type": "DANCE"}]}, "/steps/0/type"),
+        ({"name": "A", "trigger": JOINED, "steps": [{"type": "DELAY", "weeks": 2}]}, "/steps/0/weeks"),
+        ({"name": "A", "trigger": JOINED, "steps": [{"type": "DELAY"}]}, "/steps/0"),
+        ({"name": "A", "trigger": JOINED, "steps": [{"type": "EXIT"}] * 151}, "/steps"),
+    ],
+)
+async def test_bad_automations_are_refused_with_the_place(project, body, path):
+    refused = await project.client.post("/automations", body)
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["errors"][0]["path"] == path
+
+
+async def test_anothers_automation_is_an_unknown_one(project, new_project):
+    theirs = await new_project()
+    body = {"name": "Theirs", "trigger": JOINED, "steps": [{"type": "EXIT"}]}
+    made = (await theirs.client.post("/automations", body)).json()
+    for method, path, data in (
+        ("GET", "", None),
+        ("PATCH", "", {"name": "Mine"}),
+        ("DELETE", "", None),
+        ("PATCH", "/active", None),
+        ("GET", "/runs", None),
+        ("GET", "/totals", None),
+        ("GET", "/webhook-secret", None),
+        ("GET", f"/runs/{uuid4()}", None),
+        ("POST", f"/runs/{uuid4()}/cancel", None),
+    ):
+        refused = await project.client.request(method, f"/automations/{made['id']}{path}", json=data)
+        assert refused.status_code == 404, (method, path)
+
+
+async def test_if_match_is_honoured(project):
+    body = {"name": "A", "trigger": JOINED, "steps": [{"type": "EXIT"}]}
+    made = await project.client.post("/automations", body)
+    late = await project.client.patch(f"/automations/{made.json()['id']}", {"name": "B"}, headers={"if-match": '"0"'})
+    assert late.status_code == 412

@@ -1,0 +1,86 @@
+"""What a product sends in: checked, recorded once, told."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+
+async def recorded(project):
+    return (await project.client.get("/events?type=order.placed")).json()["data"]
+
+
+async def test_an_event_is_recorded_with_its_contact(project):
+    made = await project.client.post(
+        "/events", {"name": "order.placed", "email": "Ada@Example.com", "data": {"order_id": 7}}
+    )
+    assert made.status_code == 201
+    (event,) = await recorded(project)
+    contacts = (await project.client.get("/contacts")).json()["data"]
+    assert (event["id"], event["data"]) == (made.json()["id"], {"order_id": 7})
+    assert made.json()["contactId"] == event["subjectId"] == contacts[0]["id"]
+    again = await project.client.post("/events", {"name": "order.placed", "contactId": contacts[0]["id"]})
+    assert again.json()["contactId"] == contacts[0]["id"]
+    nobody = await project.client.post("/events", {"name": "order.placed"})
+    assert nobody.json()["contactId"] is None
+
+
+async def test_a_repeated_request_records_nothing_again(project, clock):
+    body = {"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}}
+    first = await project.client.post("/events", body, headers={"idempotency-key": '"k1"'})
+    again = await project.client.post("/events", body, headers={"idempotency-key": "k1"})
+    assert first.json() == again.json()
+    assert again.headers["idempotent-replayed"] == "true"
+    other = await project.client.post("/events", {**body, "data": {"total": 43}}, headers={"idempotency-key": "k1"})
+    assert (other.status_code, other.json()["code"]) == (422, "event_key_reused")
+    assert len(await recorded(project)) == 1
+    clock.move(timedelta(hours=24))
+    later = await project.client.post("/events", {**body, "data": {"total": 43}}, headers={"idempotency-key": "k1"})
+    assert later.status_code == 201
+    assert len(await recorded(project)) == 2
+
+
+async def test_a_batch_is_all_or_nothing_and_idempotent_by_event(project):
+    events = [{"name": "order.placed", "email": f"{n}@example.com", "idempotencyKey": f"o{n}"} for n in range(3)]
+    first = await project.client.post("/events/batch", {"events": events[:2]})
+    assert first.status_code == 201
+    second = await project.client.post("/events/batch", {"events": events})
+    assert [each["id"] for each in second.json()["data"]][:2] == [each["id"] for each in first.json()["data"]]
+    assert len(await recorded(project)) == 3
+    bad = [*events, {"name": "order.placed", "contactId": str(uuid4()), "idempotencyKey": "new"}]
+    refused = await project.client.post("/events/batch", {"events": bad})
+    assert refused.json()["errors"][0]["path"] == "/events/3/contactId"
+    assert len(await recorded(project)) == 3
+    by_request = {"events": [{"name": "order.placed"}, {"name": "order.placed"}]}
+    for _ in range(2):
+        await project.client.post("/events/batch", by_request, headers={"idempotency-key": "b"})
+    assert len(await recorded(project)) == 5
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "/name"),
+        ({"name": "email.sent"}, "/name"),
+        ({"name": "contact.frobbed"}, "/name"),
+        ({"name": "custom.thing"}, "/name"),
+        ({"name": "two words"}, "/name"),
+        ({"name": "a..b"}, "/name"),
+        ({"name": "order.placed", "email": "nobody"}, "/email"),
+        ({"name": "order.placed", "contactId": "x"}, "/contactId"),
+        ({"name": "order.placed", "contactId": "x", "email": "a@example.com"}, "/email"),
+        ({"name": "order.placed", "data": {"x": "y" * 16_384}}, "/data"),
+        ({"name": "order.placed", "data": []}, "/data"),
+        ({"name": "order.placed", "when": "now"}, "/when"),
+    ],
+)
+async def test_bad_events_are_refused_with_the_place(project, body, path):
+    refused = await project.client.post("/events", body)
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == path
+    assert await recorded(project) == []
+
+
+async def test_the_same_key_twice_in_one_batch_is_refused(project):
+    twice = [{"name": "order.placed", "idempotencyKey": "k"}] * 2
+    assert (await project.client.post("/events/batch", {"events": twice})).status_code == 400
