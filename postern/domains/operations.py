@@ -1,6 +1,7 @@
 """Sending domains: adding, verifying and removing them; and the door for whoever sends."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from postern.audit import operations as audit
@@ -30,6 +31,10 @@ from postern.kernel.settings import Settings
 from postern.kernel.values import Deleted, new_id, to_plain
 
 __all__ = ["sending_domain", "sending_domains", "signers"]
+
+
+if TYPE_CHECKING:
+    from postern.world import World
 
 
 @get("/projects/{project_id}/domains", needs="domains:read")
@@ -179,6 +184,16 @@ async def blocklist_status(call: Call, id: UUID) -> list[BlocklistEntry]:
 async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDomain | None:
     """The sending domain of exactly that name (A-labels, any case), in whatever state it is."""
     return await store.sending(db, project_id=project_id, domain=name.rstrip(".").lower())
+
+
+async def sending_domains_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[SendingDomain | None]:
+    """The sending domains of many (project, name) pairs, read together for the requests that come together."""
+    names = sorted({(project_id, name.rstrip(".").lower()) for project_id, name in wanted})
+    rows = await store.sending_all(
+        world.db, project_id=[project_id for project_id, _ in names], domain=[name for _, name in names]
+    )
+    found = {(row.project_id, row.domain): row for row in rows}
+    return [found.get((project_id, name.rstrip(".").lower())) for project_id, name in wanted]
 
 
 async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[SendingDomain]:

@@ -107,6 +107,15 @@ async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomai
 
 
 @statement("""
+    select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
+           d.return_path_verified, d.tracking_verified, d.updated_at
+    from domains d join unnest(%(project_id)s::uuid[], %(domain)s::text[]) as wanted (project_id, domain)
+         on (d.project_id, d.domain) = (wanted.project_id, wanted.domain)
+""")
+async def sending_all(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
+
+
+@statement("""
     select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
            tracking_verified, updated_at
     from domains where project_id = %(project_id)s and id = any (%(ids)s)

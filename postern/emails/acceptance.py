@@ -233,7 +233,7 @@ def _checked_words(send_id: UUID, body: SendBody) -> str:
 
 
 async def _domain(call: Call, sender: Address, settings: ProjectSettings) -> UUID | None:
-    domain = await domains.sending_domain(call.db, call.project_id, sender.domain)
+    domain = await call.world.grouped(domains.sending_domains_all)((call.project_id, sender.domain))
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
         message = f"{sender.domain} is not a verified sending domain of this project."
@@ -353,36 +353,33 @@ async def _claim_keys(tx: Transaction, requests: list[Request]) -> list[bool]:
 
 
 async def _insert(tx: Transaction, new: list[NewSend]) -> None:
-    sends = [each.send for each in new]
-    await store.insert_sends(
-        tx,
-        project_id=[each.project_id for each in sends],
-        id=[each.id for each in sends],
-        status=[each.status for each in sends],
-        test=[each.test for each in sends],
-        message_id=[each.message_id for each in sends],
-        subject=[each.subject for each in sends],
-        sender=[each.sender for each in sends],
-        recipient=[each.recipient for each in sends],
-        to_addresses=[Jsonb(each.to_addresses) for each in sends],
-        cc_addresses=[Jsonb(each.cc_addresses or []) for each in sends],
-        bcc_addresses=[Jsonb(each.bcc_addresses or []) for each in sends],
-        domain_id=[each.domain_id for each in sends],
-        contact_id=[each.contact_id for each in sends],
-        tags=[Jsonb(each.tags or []) for each in sends],
-        due_at=[each.due_at or each.created_at for each in sends],
-        attempt=[each.attempt for each in sends],
-        scheduled_at=[each.scheduled_at for each in sends],
-        expires_at=[each.expires_at for each in sends],
-        created_at=[each.created_at for each in sends],
-    )
-    await store.insert_words(
-        tx,
-        project_id=[each.project_id for each in sends],
-        id=[each.id for each in sends],
-        body=[Jsonb(each.body) for each in new],
-        haystack=[haystack(each) for each in sends],
-    )
+    rows = [
+        {
+            "project_id": send.project_id,
+            "id": send.id,
+            "status": send.status,
+            "test": send.test,
+            "message_id": send.message_id,
+            "subject": send.subject,
+            "sender": send.sender,
+            "recipient": send.recipient,
+            "to_addresses": send.to_addresses,
+            "cc_addresses": send.cc_addresses,
+            "bcc_addresses": send.bcc_addresses,
+            "domain_id": send.domain_id,
+            "contact_id": send.contact_id,
+            "tags": send.tags or None,
+            "due_at": send.due_at or send.created_at,
+            "attempt": send.attempt,
+            "scheduled_at": send.scheduled_at,
+            "expires_at": send.expires_at,
+            "created_at": send.created_at,
+            "body": body,
+            "haystack": haystack(send),
+        }
+        for send, body in ((each.send, each.body) for each in new)
+    ]
+    await store.insert_sends(tx, project_id=sorted({each.send.project_id for each in new}), rows=Jsonb(rows))
 
 
 def haystack(send: Send) -> str:

@@ -58,25 +58,28 @@ async def _settle_together(world: "World", attempts: list[Attempted]) -> list[st
 
 
 async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> list[store.Settled]:
-    return await store.settle(
-        tx,
-        project_id=[each.send.project_id for each in attempts],
-        id=[each.send.id for each in attempts],
-        attempt=[each.send.attempt for each in attempts],
-        status=[each.verdict.status for each in attempts],
-        due_at=[each.verdict.due_at for each in attempts],
-        tries=[each.send.tries + each.verdict.tried for each in attempts],
-        pending=[None if each.verdict.pending is None else Jsonb(each.verdict.pending) for each in attempts],
-        reason=[each.verdict.reason for each in attempts],
-        ambiguous=[int(each.verdict.ambiguous) for each in attempts],
-        subject=[each.subject for each in attempts],
-        sent_at=[now if each.verdict.sent else None for each in attempts],
-        delivered_at=[now if each.verdict.delivered else None for each in attempts],
-        delayed_at=[now if each.verdict.status == "DELAYED" else None for each in attempts],
-        bounced_at=[now if each.verdict.bounced else None for each in attempts],
-        complained_at=[now if each.verdict.complained else None for each in attempts],
-        now=now,
-    )
+    rows = [
+        {
+            "project_id": each.send.project_id,
+            "id": each.send.id,
+            "attempt": each.send.attempt,
+            "status": each.verdict.status,
+            "due_at": each.verdict.due_at and Moment.of(each.verdict.due_at),
+            "tries": each.send.tries + each.verdict.tried,
+            "pending": each.verdict.pending,
+            "reason": each.verdict.reason,
+            "ambiguous": int(each.verdict.ambiguous),
+            "subject": each.subject,
+            "sent_at": now if each.verdict.sent else None,
+            "delivered_at": now if each.verdict.delivered else None,
+            "delayed_at": now if each.verdict.status == "DELAYED" else None,
+            "bounced_at": now if each.verdict.bounced else None,
+            "complained_at": now if each.verdict.complained else None,
+        }
+        for each in attempts
+    ]
+    project_id = sorted({each.send.project_id for each in attempts})
+    return await store.settle(tx, project_id=project_id, rows=Jsonb(rows), now=now)
 
 
 def _was_ambiguous(each: Attempted) -> bool:
@@ -94,8 +97,8 @@ async def _write_attempts(tx: Transaction, attempts: list[Attempted], now: Momen
             rows[each.send.id, lost] = _lost_row(each, lost)
     if not rows:
         return
-    columns = ("project_id", "send_id", "attempt", "outcome", "host", "results", "dialogue", "duration_ms")
-    await store.insert_attempts(tx, **{name: [row[name] for row in rows.values()] for name in columns}, now=now)
+    project_id = sorted({row["project_id"] for row in rows.values()})
+    await store.insert_attempts(tx, project_id=project_id, rows=Jsonb(list(rows.values())), now=now)
 
 
 def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
@@ -119,8 +122,8 @@ def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
         "attempt": each.send.attempt,
         "outcome": word,
         "host": outcome.host,
-        "results": Jsonb(results),
-        "dialogue": Jsonb([storable(line) for line in outcome.dialogue]),
+        "results": results,
+        "dialogue": [storable(line) for line in outcome.dialogue],
         "duration_ms": round(each.spent / timedelta(milliseconds=1)),
     }
 
@@ -132,8 +135,8 @@ def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:
         "attempt": attempt,
         "outcome": "AMBIGUOUS",
         "host": "",
-        "results": Jsonb([]),
-        "dialogue": Jsonb([LOST]),
+        "results": [],
+        "dialogue": [LOST],
         "duration_ms": 0,
     }
 

@@ -54,61 +54,28 @@ class Count(Record):
     count: int
 
 
+# Many rows travel as one JSON value: encoding it is far cheaper than dumping a dozen arrays.
 @statement("""
+    with v as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
+            recipient text, to_addresses text[], cc_addresses text[], bcc_addresses text[], domain_id uuid,
+            contact_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
+            expires_at timestamptz, created_at timestamptz, body jsonb, haystack text)
+    ), bodies as (
+        insert into send_bodies (project_id, send_id, body) select project_id, id, body from v
+    ), words as (
+        insert into send_search (project_id, send_id, haystack) select project_id, id, haystack from v
+    )
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
                        scheduled_at, expires_at, created_at, updated_at)
-    select v.project_id, v.id, v.status, 0, v.test, v.message_id, v.subject, v.sender, v.recipient,
-           array(select jsonb_array_elements_text(v.to_addresses)),
-           case when v.cc_addresses <> '[]' then array(select jsonb_array_elements_text(v.cc_addresses)) end,
-           case when v.bcc_addresses <> '[]' then array(select jsonb_array_elements_text(v.bcc_addresses)) end,
-           v.domain_id, v.contact_id, case when v.tags <> '[]' then array(select jsonb_array_elements_text(v.tags)) end,
-           v.due_at, v.attempt, 0, nullif(v.attempt, 0), v.scheduled_at, v.expires_at, v.created_at, v.created_at
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(test)s::bool[], %(message_id)s::text[],
-                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(to_addresses)s::jsonb[],
-                %(cc_addresses)s::jsonb[], %(bcc_addresses)s::jsonb[], %(domain_id)s::uuid[], %(contact_id)s::uuid[],
-                %(tags)s::jsonb[],
-                %(due_at)s::timestamptz[], %(attempt)s::int[], %(scheduled_at)s::timestamptz[],
-                %(expires_at)s::timestamptz[], %(created_at)s::timestamptz[])
-         as v (project_id, id, status, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
-               bcc_addresses, domain_id, contact_id, tags, due_at, attempt, scheduled_at, expires_at, created_at)
+    select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
+           bcc_addresses, domain_id, contact_id, tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at,
+           expires_at, created_at, created_at
+    from v where project_id = any (%(project_id)s)
 """)
-async def insert_sends(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    status: list[str],
-    test: list[bool],
-    message_id: list[str],
-    subject: list[str],
-    sender: list[str],
-    recipient: list[str],
-    to_addresses: list[Jsonb],
-    cc_addresses: list[Jsonb],
-    bcc_addresses: list[Jsonb],
-    domain_id: list[UUID | None],
-    contact_id: list[UUID | None],
-    tags: list[Jsonb],
-    due_at: list[datetime],
-    attempt: list[int],
-    scheduled_at: list[datetime | None],
-    expires_at: list[datetime | None],
-    created_at: list[Moment],
-) -> None: ...
-
-
-@statement("""
-    with bodies as (
-        insert into send_bodies (project_id, send_id, body)
-        select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(body)s::jsonb[])
-    )
-    insert into send_search (project_id, send_id, haystack)
-    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(haystack)s::text[])
-""")
-async def insert_words(
-    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], haystack: list[str]
-) -> None: ...
+async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
 
 
 @statement("""
@@ -297,60 +264,26 @@ async def mark_handed_over(
         sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
         delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[], %(status)s::text[],
-                %(due_at)s::timestamptz[], %(tries)s::int[], %(pending)s::jsonb[], %(reason)s::text[],
-                %(ambiguous)s::int[], %(subject)s::text[], %(sent_at)s::timestamptz[],
-                %(delivered_at)s::timestamptz[], %(delayed_at)s::timestamptz[], %(bounced_at)s::timestamptz[],
-                %(complained_at)s::timestamptz[])
-         as v (project_id, id, attempt, status, due_at, tries, pending, reason, ambiguous, subject, sent_at,
-               delivered_at, delayed_at, bounced_at, complained_at)
-    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, reason text,
+        ambiguous int, subject text, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
+        bounced_at timestamptz, complained_at timestamptz)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
 """)
-async def settle(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    attempt: list[int],
-    status: list[str],
-    due_at: list[datetime | None],
-    tries: list[int],
-    pending: list[Jsonb | None],
-    reason: list[str | None],
-    ambiguous: list[int],
-    subject: list[str | None],
-    sent_at: list[Moment | None],
-    delivered_at: list[Moment | None],
-    delayed_at: list[Moment | None],
-    bounced_at: list[Moment | None],
-    complained_at: list[Moment | None],
-    now: Moment,
-) -> list[Settled]: ...
+async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> list[Settled]: ...
 
 
 @statement("""
     insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at)
-    select project_id, send_id, attempt, outcome, host, results,
-           array(select jsonb_array_elements_text(dialogue)), duration_ms, %(now)s
-    from unnest(%(project_id)s::uuid[], %(send_id)s::uuid[], %(attempt)s::int[], %(outcome)s::text[],
-                %(host)s::text[], %(results)s::jsonb[], %(dialogue)s::jsonb[], %(duration_ms)s::int[])
-         as v (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms)
+    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
+        duration_ms int)
+    where project_id = any (%(project_id)s)
     on conflict do nothing
 """)
-async def insert_attempts(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    send_id: list[UUID],
-    attempt: list[int],
-    outcome: list[str],
-    host: list[str],
-    results: list[Jsonb],
-    dialogue: list[Jsonb],
-    duration_ms: list[int],
-    now: Moment,
-) -> None: ...
+async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
 
 @statement("""

@@ -82,18 +82,8 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     """Record many events in one statement, and let everyone react in the same transaction."""
     if not events:
         return
-    await store.insert(
-        tx,
-        project_id=[event.project_id for event in events],
-        id=[event.id for event in events],
-        type=[event.type for event in events],
-        subject_id=[event.subject_id for event in events],
-        actor_type=[event.actor_type for event in events],
-        actor_id=[event.actor_id for event in events],
-        actor_label=[event.actor_label for event in events],
-        data=[Jsonb(event.data) for event in events],
-        occurred_at=[event.occurred_at for event in events],
-    )
+    rows = [{name: getattr(event, name) for name in Event.__struct_fields__} for event in events]
+    await store.insert(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     for react in _reactions:
         await react(tx, events)
 

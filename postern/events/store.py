@@ -3,29 +3,18 @@
 from uuid import UUID
 
 from postern.events.model import Event
-from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 
 
 @statement("""
     insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(type)s::text[], %(subject_id)s::uuid[],
-                         %(actor_type)s::text[], %(actor_id)s::uuid[], %(actor_label)s::text[], %(data)s::jsonb[],
-                         %(occurred_at)s::timestamptz[])
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
+        data jsonb, occurred_at timestamptz)
+    where project_id = any (%(project_id)s)
 """)
-async def insert(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    type: list[str],
-    subject_id: list[UUID | None],
-    actor_type: list[str],
-    actor_id: list[UUID | None],
-    actor_label: list[str | None],
-    data: list[Jsonb],
-    occurred_at: list[Moment],
-) -> None: ...
+async def insert(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
 
 
 @statement("""

@@ -125,6 +125,7 @@ class ApiKey(Record):
 class KeyInUse(Record):
     """What admitting a key needs to know, in one row."""
 
+    hash: bytes
     id: UUID
     project_id: UUID
     account_id: UUID

@@ -90,12 +90,12 @@ async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey |
 
 
 @statement("""
-    select k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
+    select k.hash, k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
            k.expires_at, k.last_used_at, p.settings
     from api_keys k join projects p on p.id = k.project_id
-    where k.hash = %(hash)s
+    where k.hash = any (%(hashes)s)
 """)
-async def key_in_use(db: Queries, *, hash: bytes) -> KeyInUse | None: ...
+async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ...
 
 
 @statement("""
