@@ -1264,9 +1264,6 @@ ALTER TABLE ONLY public.contact_import_pieces
 ALTER TABLE ONLY public.contact_imports
     ADD CONSTRAINT contact_imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
-ALTER TABLE ONLY public.contacts
-    ADD CONSTRAINT contacts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
-
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 

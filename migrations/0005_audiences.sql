@@ -1,7 +1,8 @@
 -- Contacts, audiences, who belongs to which, and imports.
 
+-- No foreign key to projects, as with events: a check per row takes a fifth of the time of an import.
 create table contacts (
-    project_id uuid not null references projects (id),
+    project_id uuid not null,
     id uuid not null,
     email text not null,
     -- The address as lookups compare it: no letter case, one spelling of the domain.

@@ -164,8 +164,8 @@ def _header(names: list[str]) -> list[str]:
 async def _export_rows(tx: Transaction, project_id: UUID, names: list[str]) -> AsyncIterator[list[Any]]:
     known, whole = set(names), len(names) < EXPORTED_ATTRIBUTES
     async for row in store.exported(tx, project_id=project_id):
-        cells: list[Any] = [row.id, row.email, row.unsubscribed, row.created_at, row.updated_at]
-        cells += [row.last_opened_at, row.last_clicked_at]
+        cells: list[Any] = [row.id, row.email, row.unsubscribed, row.created, row.updated]
+        cells += [row.opened, row.clicked]
         cells += [row.attributes.get(name) for name in names]
         if not whole:
             rest = {name: value for name, value in row.attributes.items() if name not in known}

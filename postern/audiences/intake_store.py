@@ -39,18 +39,23 @@ class Piece(Record):
             (line bigint, id uuid, email text, email_key text, attributes jsonb, unsubscribed boolean)
     ), known as materialized (
         select staged.line, staged.email_key, c.unsubscribed,
+            %(mode)s::text = 'skip'
+                or (c.attributes || staged.attributes = c.attributes and (c.unsubscribed or not staged.unsubscribed))
+                as settled,
             %(mode)s::text = 'upsert' and (
                 octet_length((c.attributes || staged.attributes)::text) > %(attributes_limit)s::int
                 or (select count(*) from jsonb_object_keys(c.attributes || staged.attributes))
                     > %(attribute_count_limit)s::int
             ) as too_large
-        from staged join contacts c on c.project_id = %(project_id)s and c.email_key = staged.email_key
+        from staged cross join lateral (
+            select * from contacts where project_id = %(project_id)s and email_key = staged.email_key offset 0
+        ) as c
     ), put as (
         insert into contacts as c (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                                    created_at, updated_at)
         select %(project_id)s::uuid, id, email, email_key, attributes, unsubscribed,
             case when unsubscribed then %(now)s::timestamptz end, %(now)s::timestamptz, %(now)s::timestamptz
-        from staged where line not in (select line from known where too_large)
+        from staged where line not in (select line from known where settled or too_large)
         order by email_key
         on conflict (project_id, email_key) do update set
             attributes = c.attributes || excluded.attributes,

@@ -282,11 +282,12 @@ class _Compiler:
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
         named = [str(as_id(each)) for each in ids]
+        # `offset 0` keeps the planner from gathering all members of all audiences before it looks at one contact.
         member = SQL("""exists (
-            select from audience_members m where m.project_id = c.project_id and m.contact_id = c.id
-            and m.audience_id in (select named.id::uuid from jsonb_array_elements_text({}) as named (id)))""").format(
-            self.value(named)
-        )
+            select from audience_members m
+            where m.project_id = c.project_id and m.contact_id = c.id
+              and m.audience_id in (select named.id::uuid from jsonb_array_elements_text({}) as named (id))
+            offset 0)""").format(self.value(named))
         return member if operator in ("eq", "in") else SQL("not {}").format(member)
 
     def on_moment(self, column: Composable, operator: str, value: Any) -> Composable:

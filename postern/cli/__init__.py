@@ -17,6 +17,7 @@ COMMANDS = (
     "postern.cli.serve",
     "postern.cli.begin",
     "postern.cli.listen",
+    "postern.cli.contacts",
 )
 
 CANNOT_RUN = 78

@@ -298,3 +298,45 @@ async def test_bad_rules_say_where(project, rules, path, code):
     answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
     assert answer.status_code == 400, answer.text
     assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (path, code)
+
+
+async def test_webhooks_hear_of_joins_in_bulk_and_one_by_one(project, world):
+    made = await project.client.post(
+        "/webhooks", {"url": "https://hooks.example.com/in", "events": ["audience.joined", "contact.created"]}
+    )
+    assert made.status_code == 201, made.text
+    emails = [f"u{number}@example.com" for number in range(30)]
+    list_id = await audience(project)
+    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
+    await project.client.patch(f"/audiences/{list_id}/rules", {"match": "any", "conditions": []})
+    await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": []})
+    await create(project, "later@example.com")
+    async with world.db.connection() as connection:
+        text = """
+            select d.event, count(*), count(distinct e.subject_id), count(distinct d.id), bool_and(d.event = e.type)
+            from webhook_deliveries d join events e using (project_id)
+            where project_id = %s and e.id = d.event_id group by 1 order by 1
+        """
+        found = await (await connection.execute(text, (project.id,))).fetchall()
+    assert found == [("audience.joined", 61, 31, 61, True), ("contact.created", 31, 31, 31, True)]
+
+
+async def test_reactions_without_a_bulk_form_see_every_event(project, monkeypatch):
+    from postern.events import operations as events
+
+    seen = []
+
+    async def react(tx, told):
+        assert len(told) <= 10
+        seen.extend((each.type, each.subject_id) for each in told)
+
+    monkeypatch.setattr(events, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(events, "_reactions", [react])
+    list_id = await audience(project)
+    emails = [f"u{number}@example.com" for number in range(35)]
+    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
+    created = {subject for type_, subject in seen if type_ == "contact.created"}
+    joined = {subject for type_, subject in seen if type_ == "audience.joined"}
+    assert len(created) == 35
+    assert created == joined
+    assert len(seen) == 71

@@ -1,0 +1,109 @@
+"""`postern import`: a CSV file of contacts, uploaded and taken in, with a bar."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    import httpx
+
+LOOK_EVERY = timedelta(milliseconds=250)
+PIECE = 262_144
+"""Bytes that are read and sent at a time."""
+ERRORS_SHOWN = 20
+
+Progress = Callable[[str, float, str], None]
+"""Shows a phase, how much of it is done (0 to 1), and a remark."""
+
+File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="A CSV file with a header.")]
+Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
+Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with contacts:write and contacts:read.")]
+Server = Annotated[str, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
+Mode = Annotated[Literal["upsert", "skip"], typer.Option(help="What becomes of contacts that exist.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("import")(import_contacts)
+
+
+def import_contacts(
+    file: File, project: Project, key: Key, url: Server = "http://127.0.0.1:8025", mode: Mode = "upsert"
+) -> None:
+    """Import contacts from a CSV file. Ctrl-C after the upload leaves the import running on the server."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description:<8}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bars(*columns, TextColumn("{task.fields[remark]}"), console=Console(stderr=True)) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(phase: str, done: float, remark: str) -> None:
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=1.0, remark="")
+            bars.update(tasks[phase], completed=done, remark=remark)
+
+        state = asyncio.run(_import(url, key, project, file, mode, show))
+    print(summary(state))
+    if state["status"] != "COMPLETED" or state["failed"]:
+        raise typer.Exit(1)
+
+
+async def _import(url: str, key: str, project: str, file: Path, mode: str, show: Progress) -> dict[str, Any]:
+    import httpx
+
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as client:
+        return await import_file(client, project, file, mode, show)
+
+
+async def import_file(
+    client: "httpx.AsyncClient", project: str, file: Path, mode: str, show: Progress
+) -> dict[str, Any]:
+    """Upload a file, watch until it is taken in, and return the finished import. Raises CannotRun."""
+    path = f"/projects/{project}/contacts/import"
+    headers = {"content-type": "text/csv"}
+    size = max(1, (await asyncio.to_thread(file.stat)).st_size)
+    state = _read(await client.post(f"{path}?mode={mode}", content=_pieces(file, size, show), headers=headers))
+    while state["status"] in ("PENDING", "RUNNING"):
+        await asyncio.sleep(LOOK_EVERY.total_seconds())
+        state = _read(await client.get(f"{path}s/{state['id']}"))
+        show(
+            "import", state["position"] / max(1, state["bytes"]), f"{state['rows']:,} rows, {state['failed']:,} failed"
+        )
+    return state
+
+
+async def _pieces(file: Path, size: int, show: Progress) -> AsyncIterator[bytes]:
+    sent = 0
+    with await asyncio.to_thread(file.open, "rb") as data:
+        while piece := await asyncio.to_thread(data.read, PIECE):
+            yield piece
+            sent += len(piece)
+            show("upload", sent / size, f"{sent / 1e6:,.1f} MB")
+
+
+def _read(answer: "httpx.Response") -> dict[str, Any]:
+    from postern.cli import CannotRun
+
+    if answer.is_success:
+        return answer.json()
+    try:
+        detail = answer.json()["detail"]
+    except (ValueError, KeyError):
+        detail = answer.text[:200]
+    raise CannotRun(f"The server answers {answer.status_code}: {detail}")
+
+
+def summary(state: dict[str, Any]) -> str:
+    """What became of an import, for people."""
+    counts = ", ".join(f"{state[name]:,} {name}" for name in ("created", "updated", "skipped", "failed"))
+    lines = [f"{state['status'].capitalize()}: {counts}."]
+    lines += [f"  line {error['line']}: {error['message']}" for error in state["errors"][:ERRORS_SHOWN]]
+    more = max(0, state["failed"] - ERRORS_SHOWN)
+    return "\n".join([*lines, *([f"  and {more:,} more"] if more else [])])

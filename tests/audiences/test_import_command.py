@@ -1,0 +1,43 @@
+"""`postern import`, against the real application."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+
+from postern.cli import CannotRun
+from postern.cli.contacts import import_file, summary
+
+
+@pytest.fixture
+def client(project, app):
+    transport = httpx.ASGITransport(app=app)
+    headers = {"Authorization": f"Bearer {project.secret_key}"}
+    return httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers)
+
+
+async def test_a_file_is_uploaded_and_watched(project, client, work_off, tmp_path: Path):
+    file = tmp_path / "contacts.csv"
+    file.write_text("email,plan\n" + "".join(f"u{n}@example.com,pro\n" for n in range(40)) + "nonsense,\n" * 25)
+    shown = []
+    watching = asyncio.create_task(
+        import_file(client, project.id, file, "upsert", lambda *progress: shown.append(progress))
+    )
+    while not (await project.client.get("/contacts/imports")).json():
+        await asyncio.sleep(0.01)
+    await work_off()
+    state = await watching
+    assert shown[0] == ("upload", 1.0, "0.0 MB")
+    assert shown[-1] == ("import", 1.0, "65 rows, 25 failed")
+    lines = summary(state).splitlines()
+    assert lines[0] == "Completed: 40 created, 0 updated, 0 skipped, 25 failed."
+    assert lines[1].startswith("  line 42: ")
+    assert lines[-1] == "  and 5 more"
+
+
+async def test_a_refusal_is_one_sentence(project, client, tmp_path: Path):
+    file = tmp_path / "contacts.csv"
+    file.write_text("name\nAda\n")
+    with pytest.raises(CannotRun, match="400: There is no column `email`"):
+        await import_file(client, project.id, file, "upsert", lambda *_: None)
