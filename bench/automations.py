@@ -1,0 +1,151 @@
+"""How fast runs move, and what a million waiting ones cost, beside bare inserts in the same run.
+
+Run: python -m bench.automations
+"""
+
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import uvloop
+
+import postern.app  # noqa: F401 - says who reacts to events
+from postern.audiences import operations as audiences
+from postern.automations import operations as automations
+from postern.automations.work import WORK
+from postern.kernel.clock import FixedClock
+from postern.kernel.credentials import Call, Caller, Origin
+from postern.kernel.due import drain, look
+from postern.kernel.embedded import run_embedded
+from postern.kernel.http import Operation
+from postern.kernel.migrations import migrate
+from postern.kernel.settings import Settings
+from postern.kernel.values import new_id
+from postern.world import World, open_world
+
+SECRET = "a secret for the length of one benchmark"
+CONTACTS = 20_000
+WAITING = 1_000_000
+
+
+def show(what: str, rate: float, unit: str = "/s") -> None:
+    print(f"{what:<60} {rate:>12,.1f} {unit}", flush=True)
+
+
+async def new_call(world: World) -> Call:
+    account, project = new_id(), new_id()
+    async with world.db.connection() as connection:
+        await connection.execute("insert into accounts values (%s, 'bench', now(), now())", (account,))
+        await connection.execute(
+            "insert into projects values (%s, %s, 'bench', '{}', now(), now())", (project, account)
+        )
+    caller = Caller(kind="secret_key", actor_type="API_KEY", account_id=account, project_id=project)
+    return Call(world, world.db, caller, world.clock(), "bench", Origin("127.0.0.1", ""), path_project_id=project)
+
+
+async def make(operation: Operation, call: Call, body: dict):
+    import msgspec
+
+    return await operation(call, msgspec.convert(body, operation.body))
+
+
+async def bare_inserts(world: World) -> None:
+    """What the database does at best with rows of this size, a thousand a transaction."""
+    began = time.perf_counter()
+    async with world.db.connection() as connection:
+        await connection.execute("create table bare (like automation_run_steps including indexes)")
+        for _ in range(20):
+            await connection.execute(
+                "insert into bare select gen_random_uuid(), gen_random_uuid(), n, 'DELAY', 'DONE', '{}', now(), now()"
+                " from generate_series(1, 1000) n"
+            )
+    show("limit: bare history rows inserted", 20_000 / (time.perf_counter() - began))
+
+
+async def moving(world: World, clock: FixedClock) -> None:
+    call = await new_call(world)
+    audience = await make(audiences.create_audience, call, {"name": "All"})
+    steps = [
+        {"type": "UPDATE_CONTACT", "attributes": {"seen": True}},
+        {"type": "DELAY", "days": 1},
+        {
+            "type": "CONDITION",
+            "rules": {"conditions": [{"field": "seen", "operator": "eq", "value": True}]},
+            "then": [{"type": "DELAY", "days": 1}],
+        },
+        {"type": "EXIT"},
+    ]
+    body = {
+        "name": "B",
+        "trigger": {"type": "AUDIENCE_JOINED", "audienceId": str(audience.id)},
+        "steps": steps,
+        "active": True,
+    }
+    await make(automations.create_automation, call, body)
+    began = time.perf_counter()
+    for at in range(0, CONTACTS, 10_000):
+        emails = [f"{number}@example.com" for number in range(at, at + 10_000)]
+        await audiences.add_emails_to_audience(call, audience.id, audiences.BulkMembers(emails=emails))
+    show("contacts joined, each starting a run", CONTACTS / (time.perf_counter() - began))
+    done = 0
+    began = time.perf_counter()
+    for _ in range(3):
+        await drain(world, WORK)
+        done += CONTACTS
+        clock.move(timedelta(days=1))
+    spent = time.perf_counter() - began
+    show("runs moved on (claimed, stepped, settled)", done / spent)
+    show("steps done", CONTACTS * 5 / spent)
+
+
+async def waiting(world: World) -> None:
+    call = await new_call(world)
+    body = {
+        "name": "W",
+        "trigger": {"type": "CONTACT_CREATED"},
+        "steps": [{"type": "DELAY", "days": 9}],
+        "active": True,
+    }
+    made = await make(automations.create_automation, call, body)
+    await timed_look(world, "a look for due runs, none waiting")
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,"
+            " status, due_at, started_at) select %s, gen_random_uuid(), %s, 1, gen_random_uuid(), true,"
+            " gen_random_uuid(), 'WAITING', now() + interval '9 days' + n * interval '1 ms', now()"
+            " from generate_series(1, %s) n",
+            (call.project_id, made.id, WAITING),
+        )
+        await connection.execute("vacuum analyze automation_runs")
+    await timed_look(world, f"a look for due runs, {WAITING:,} waiting")
+
+
+async def timed_look(world: World, what: str) -> None:
+    await look(world.db, WORK[0], world.clock())
+    began = time.perf_counter()
+    for _ in range(200):
+        await look(world.db, WORK[0], world.clock())
+    show(what, (time.perf_counter() - began) * 5, "ms")
+
+
+async def measure(folder: str, url: str) -> None:
+    clock = FixedClock()
+    async with open_world(Settings(data=Path(folder), secret=SECRET), url, clock=clock) as world:
+        await bare_inserts(world)
+        await moving(world, clock)
+        await waiting(world)
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory() as place,
+        run_embedded(Path(place)) as server,
+    ):
+        migrate(server.url())
+        uvloop.run(measure(folder, server.url()))
+
+
+if __name__ == "__main__":
+    main()
