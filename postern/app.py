@@ -20,6 +20,7 @@ import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
 import postern.customers.passkeys
+import postern.customers.providers
 import postern.customers.sessions
 import postern.customers.sign_in
 import postern.customers.totp
@@ -65,6 +66,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.sign_in),
     *operations_of(postern.customers.totp),
     *operations_of(postern.customers.passkeys),
+    *operations_of(postern.customers.providers),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),

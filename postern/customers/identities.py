@@ -1,0 +1,82 @@
+"""Recognising people by an account elsewhere: one rule for OIDC, OAuth and SAML.
+
+Issuer and subject decide. An address links only where whoever vouches for the person says that it is verified; and
+onto an account whose address nobody ever proved, it takes every way in from whoever made that account first.
+"""
+
+from postern.customers import rules, store
+from postern.customers.model import Person, SignUpClosed
+from postern.customers.operations import know
+from postern.customers.sign_in import new_person, prove_address
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.database import Transaction
+from postern.kernel.problems import Conflict, Problem
+from postern.kernel.values import Record
+from postern.projects.model import Project
+
+
+class AccountNotLinked(Conflict):
+    """An account with this address exists, and the address is not verified there: sign in another way."""
+
+
+class Voucher(Record):
+    """What somebody else says about a person who signed in there."""
+
+    provider: str
+    issuer: str
+    subject: str
+    email: str | None
+    email_verified: bool
+    name: str | None
+
+
+async def recognise(
+    tx: Transaction, call: Call, project: Project, voucher: Voucher, *, may_sign_up: bool | None = None
+) -> Person:
+    """The customer that a voucher is about, locked: known, linked, or new.
+
+    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed.
+    """
+    known = await store.lock_by_identity(
+        tx,
+        project_id=call.project_id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+    )
+    if known is not None:
+        return known
+    spec, key = _address_of(voucher)
+    held = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
+    if held is not None:
+        if not voucher.email_verified:
+            raise AccountNotLinked
+        person = await prove_address(tx, call, held)
+        person = await know(tx, call, person, voucher.provider, voucher.issuer, voucher.subject)
+        await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
+        return person
+    if not (project.settings.sign_in.sign_up if may_sign_up is None else may_sign_up):
+        raise SignUpClosed
+    made = await new_person(
+        tx,
+        call,
+        spec,
+        key,
+        name=voucher.name[:200] if voucher.name else None,
+        password_hash=None,
+        verified=voucher.email_verified,
+        method=voucher.provider,
+    )
+    if made is None:  # Somebody took the address between our look and our insert.
+        raise AccountNotLinked
+    return await know(tx, call, made, voucher.provider, voucher.issuer, voucher.subject)
+
+
+def _address_of(voucher: Voucher) -> tuple[str | None, str | None]:
+    if not voucher.email:
+        return None, None
+    try:
+        return rules.read_email(voucher.email)
+    except Problem:
+        return None, None

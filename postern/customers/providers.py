@@ -1,0 +1,492 @@
+"""Signing in with an account elsewhere: which providers a project uses, and the way there and back.
+
+    start → provider → callback → grant → `auth/token` with the app's own code verifier → session
+
+Nothing that can sign in ever stands in an address: what comes back to the app is a grant of two minutes that only
+the app that began can redeem (RFC 7636), once.
+"""
+
+import hmac
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+import jwt
+import msgspec
+import structlog
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from postern.audit import operations as audit
+from postern.customers import oidc, proofs, provider_store, store
+from postern.customers.identities import AccountNotLinked, Voucher, recognise
+from postern.customers.model import (
+    GRANT_LIFE,
+    PROVIDER_LIFE,
+    CodeInvalid,
+    SignInBlocked,
+    SignUpClosed,
+    Token,
+    Url,
+)
+from postern.customers.oidc import ProviderTrouble, TokenRefused
+from postern.customers.provider_store import ProviderRow
+from postern.customers.sessions import AT_THE_DOOR, SignIn
+from postern.customers.sign_in import come_in, project_at, require_redirect
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb
+from postern.kernel.http import Answer, RawRequest, delete, get, post, put
+from postern.kernel.problems import Invalid, Missing
+from postern.kernel.secrets import new_token
+from postern.kernel.values import Body, Deleted, Record
+
+ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
+ISSUERS: dict[str, str] = {
+    "GOOGLE": "https://accounts.google.com",
+    "MICROSOFT": "https://login.microsoftonline.com/common/v2.0",
+    "APPLE": "https://appleid.apple.com",
+    "GITHUB": "https://github.com",
+}
+RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+PROVIDERS_LIMIT = 50
+ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}$")]
+CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}$")]
+CodeVerifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{43,128}$")]
+State = Annotated[str, msgspec.Meta(max_length=1_000)]
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class ProviderMissing(Missing):
+    """There is no such sign-in provider."""
+
+
+class FlowInvalid(CodeInvalid):
+    """This sign-in was begun in another browser, took too long, or was finished before; begin again."""
+
+    status = 400
+
+
+class Provider(Record):
+    """A sign-in provider of the project. Its secret is never shown."""
+
+    key: str
+    kind: ProviderKind
+    name: str
+    issuer: str
+    client_id: str
+    has_secret: bool
+    scopes: str
+    trusted_email_domains: list[str]
+    team_id: str | None
+    key_id: str | None
+    enabled: bool
+    callback_url: str
+    """What to enter at the provider as redirect address."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class ProviderSettings(Body):
+    """How to reach a provider. `issuer` is known for the presets; Apple's secret is its private key in PEM."""
+
+    kind: ProviderKind = "OIDC"
+    client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+    client_secret: Annotated[str, msgspec.Meta(max_length=4_000)] | None = None
+    """Left out, the one that is kept stays."""
+    name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    issuer: Url | None = None
+    scopes: Annotated[str, msgspec.Meta(max_length=500, pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*$")] | None = None
+    trusted_email_domains: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Domains whose addresses count as verified when this provider names them: for a directory of your own that
+    does not say so itself."""
+    team_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    key_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    enabled: bool = True
+
+
+class Grant(Body):
+    """What came back to the app, and the verifier it kept."""
+
+    code: Token
+    code_verifier: CodeVerifier
+
+
+@get("/projects/{project_id}/auth/providers", needs="projects:read")
+async def list_providers(call: Call) -> list[Provider]:
+    """The project's sign-in providers."""
+    rows = await provider_store.providers(call.db, project_id=call.project_id)
+    return [_shown(call, row) for row in rows]
+
+
+@put(
+    "/projects/{project_id}/auth/providers/{key}",
+    needs="projects:write",
+    example={"kind": "GOOGLE", "clientId": "123.apps.googleusercontent.com", "clientSecret": "GOCSPX-…"},
+)
+async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider:
+    """Add or change a provider. `key` is how it is called from then on: `GOOGLE`, or a name of your own."""
+    key, issuer = _checked_key(key, data.kind), data.issuer or ISSUERS.get(data.kind)
+    if issuer is None:
+        raise Invalid.at("/issuer", "An OIDC provider needs its `issuer`.", "required")
+    if data.kind == "APPLE":
+        _check_apple(data)
+    options = {
+        "scopes": data.scopes,
+        "trustedEmailDomains": [domain.lower() for domain in data.trusted_email_domains],
+        "teamId": data.team_id,
+        "keyId": data.key_id,
+    }
+    async with call.db.transaction() as tx:
+        if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
+            raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
+        secret = data.client_secret
+        row = await provider_store.put(
+            tx,
+            project_id=call.project_id,
+            key=key,
+            kind=data.kind,
+            name=data.name or key.replace("_", " ").title(),
+            issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
+            client_id=data.client_id,
+            client_secret=call.world.secrets.seal(secret.encode(), _context(call, key)) if secret else None,
+            options=Jsonb(options),
+            enabled=data.enabled,
+            now=call.now,
+        )
+        await audit.record(tx, call, "provider.updated", "Provider", key, kind=data.kind, issuer=issuer)
+    return _shown(call, row)
+
+
+@delete("/projects/{project_id}/auth/providers/{key}", needs="projects:write", problems=[ProviderMissing])
+async def delete_provider(call: Call, key: str) -> Deleted:
+    """Remove a provider. Customers who came by it stay, and come in another way."""
+    async with call.db.transaction() as tx:
+        if not await provider_store.delete(tx, project_id=call.project_id, key=key):
+            raise ProviderMissing
+        await audit.record(tx, call, "provider.deleted", "Provider", key)
+    return Deleted()
+
+
+@get(
+    "/projects/{project_id}/auth/providers/{key}/start",
+    public=True,
+    media_types=["text/html"],
+    problems=[ProviderMissing, ProviderTrouble],
+)
+async def start_provider(
+    call: Call, key: str, redirect_url: Url, code_challenge: CodeChallenge, state: State = ""
+) -> Answer:
+    """Send a browser to a provider.
+
+    It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
+    `codeChallenge` from a verifier that you keep: the S256 of RFC 7636.
+    """
+    proofs.knock(call)
+    project = await project_at(call)
+    require_redirect(project, redirect_url)
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
+    if row is None or not row.enabled:
+        raise ProviderMissing
+    endpoint = (
+        f"{row.issuer}/login/oauth/authorize"
+        if row.kind == "GITHUB"
+        else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
+    )
+    verifier, challenge = oidc.pkce()
+    nonce, browser = new_token(32), new_token(32)
+    token, _ = await proofs.pose_token(
+        call.db,
+        call,
+        "PROVIDER",
+        PROVIDER_LIFE,
+        key=key,
+        verifier=verifier,
+        nonce=nonce,
+        browser=browser,
+        redirectUrl=redirect_url,
+        state=state,
+        codeChallenge=code_challenge,
+    )
+    parameters = {
+        "response_type": "code",
+        "client_id": row.client_id,
+        "redirect_uri": callback_url(call),
+        "scope": _scopes(row),
+        "state": token,
+        "nonce": nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    if row.kind == "APPLE":
+        parameters["response_mode"] = "form_post"
+    return _sent_to(
+        oidc.authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
+    )
+
+
+@get(
+    "/projects/{project_id}/auth/providers/callback",
+    public=True,
+    media_types=["text/html"],
+    problems=[FlowInvalid],
+)
+async def come_back(
+    call: Call,
+    request: RawRequest,
+    state: Token,
+    code: State | None = None,
+    error: State | None = None,
+    iss: State | None = None,
+) -> Answer:
+    """Where a provider sends the browser back to. It goes on to the app's `redirectUrl` with a grant, or an error."""
+    try:
+        challenge = await proofs.answer_token(call, "PROVIDER", state)
+        async with call.db.transaction() as tx:
+            await proofs.use(tx, challenge)
+    except CodeInvalid:
+        raise FlowInvalid from None
+    said = proofs.about(call, challenge)
+    shown = request.cookies.get(_cookie_name(state), "")
+    if not hmac.compare_digest(shown.encode(), str(said["browser"]).encode()):
+        raise FlowInvalid
+    back = {"state": said["state"]} if said["state"] else {}
+    try:
+        if error is not None or code is None:
+            raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
+        voucher = await _voucher(call, said, code, iss)
+        back["code"] = await _grant(call, voucher, str(said["codeChallenge"]))
+    except (AccountNotLinked, SignUpClosed, SignInBlocked) as problem:
+        back["error"] = problem.code()
+    except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
+        log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
+        back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
+    return _sent_to(oidc.authorization_url(str(said["redirectUrl"]), **back), cookie=_cookie(call, state, "", 0))
+
+
+@post(
+    "/projects/{project_id}/auth/providers/callback",
+    public=True,
+    takes="application/x-www-form-urlencoded",
+    media_types=["text/html"],
+)
+async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
+    """The same for providers that post a form. The browser asks again by GET, because its cookie comes along then."""
+    form = await request.form()
+    taken = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
+    return _sent_to(f"{callback_url(call)}?{urlencode(taken)}", status=303)
+
+
+@post(
+    "/projects/{project_id}/auth/token",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInBlocked],
+    example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
+)
+async def redeem_grant(call: Call, data: Grant) -> SignIn:
+    """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
+    proofs.knock(call)
+    project = await project_at(call)
+    challenge = await proofs.answer_token(call, "GRANT", data.code)
+    said = proofs.about(call, challenge)
+    if not hmac.compare_digest(str(said["codeChallenge"]), oidc.challenge_of(data.code_verifier)):
+        raise CodeInvalid
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+        assert challenge.customer_id is not None
+        person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+        if person is None:
+            raise CodeInvalid
+        return await come_in(
+            tx, call, project, person, said["methods"], second_factor_done=said.get("secondFactorDone") is True
+        )
+
+
+def callback_url(call: Call) -> str:
+    """Where providers send browsers back to."""
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
+
+
+async def _grant(call: Call, voucher: Voucher, code_challenge: str) -> str:
+    """Recognise a person and leave a grant for the app."""
+    project = await project_at(call)
+    async with call.db.transaction() as tx:
+        person = await recognise(tx, call, project, voucher)
+        if person.is_banned(call.now):
+            raise SignInBlocked
+        token, _ = await proofs.pose_token(
+            tx,
+            call,
+            "GRANT",
+            GRANT_LIFE,
+            customer_id=person.id,
+            identifier=person.identifier,
+            methods=["fed"],
+            codeChallenge=code_challenge,
+        )
+    return token
+
+
+async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None) -> Voucher:
+    """What the provider says about the person. Raises ProviderTrouble, TokenRefused, ProviderMissing."""
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=said["key"])
+    if row is None or not row.enabled:
+        raise ProviderMissing
+    if row.kind == "GITHUB":
+        return await _voucher_of_github(call, row, said, code)
+    metadata = await oidc.discover(call.world, row.issuer)
+    if iss is not None and iss != metadata["issuer"] and oidc.TENANT not in str(metadata["issuer"]):
+        raise TokenRefused("the answer names another issuer")  # RFC 9207 §2.4
+    ways = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    tokens = await oidc.redeem(
+        call.world,
+        str(metadata["token_endpoint"]),
+        code=code,
+        redirect_uri=callback_url(call),
+        verifier=said["verifier"],
+        client_id=row.client_id,
+        client_secret=_secret(call, row),
+        basic="client_secret_basic" in ways and row.kind != "APPLE",
+    )
+    claims = await oidc.verify_id_token(
+        call.world,
+        metadata,
+        tokens.get("id_token"),
+        issuer=row.issuer,
+        client_id=row.client_id,
+        nonce=said["nonce"],
+    )
+    if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
+        more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], str(tokens["access_token"]))
+        if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
+            claims = {**more, **claims}
+    email = claims.get("email") if isinstance(claims.get("email"), str) else None
+    return Voucher(
+        provider=row.key,
+        issuer=claims["iss"],
+        subject=claims["sub"],
+        email=email,
+        email_verified=email is not None
+        and (_says_yes(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
+        name=claims.get("name") if isinstance(claims.get("name"), str) else None,
+    )
+
+
+async def _voucher_of_github(call: Call, row: ProviderRow, said: dict[str, Any], code: str) -> Voucher:
+    """GitHub is OAuth without OpenID: the account and its addresses are read from its API."""
+    tokens = await oidc.redeem(
+        call.world,
+        f"{row.issuer}/login/oauth/access_token",
+        code=code,
+        redirect_uri=callback_url(call),
+        verifier=said["verifier"],
+        client_id=row.client_id,
+        client_secret=_secret(call, row),
+        basic=False,
+    )
+    access = tokens.get("access_token")
+    if not isinstance(access, str):
+        raise ProviderTrouble("GitHub gave no access token.")
+    api = "https://api.github.com" if row.issuer == ISSUERS["GITHUB"] else f"{row.issuer}/api/v3"
+    account = await oidc.fetch(call.world, f"{api}/user", access)
+    listed = await oidc.fetch(call.world, f"{api}/user/emails", access)
+    if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(listed, list):
+        raise ProviderTrouble("GitHub answered something unexpected.")
+    main = next((each for each in listed if isinstance(each, dict) and each.get("primary") is True), {})
+    email = main.get("email") if isinstance(main.get("email"), str) else None
+    return Voucher(
+        provider=row.key,
+        issuer=row.issuer,
+        subject=str(account["id"]),
+        email=email,
+        email_verified=email is not None and main.get("verified") is True,
+        name=account.get("name") if isinstance(account.get("name"), str) else None,
+    )
+
+
+def _secret(call: Call, row: ProviderRow) -> str | None:
+    """The client secret; Apple's is a token signed for the occasion."""
+    if row.client_secret is None:
+        return None
+    secret = call.world.secrets.open(row.client_secret, _context(call, row.key)).decode()
+    if row.kind != "APPLE":
+        return secret
+    now = int(call.now.timestamp())
+    claims = {"iss": row.options.get("teamId"), "iat": now, "exp": now + 300, "aud": row.issuer, "sub": row.client_id}
+    return jwt.encode(claims, secret, algorithm="ES256", headers={"kid": row.options.get("keyId")})
+
+
+def _check_apple(data: ProviderSettings) -> None:
+    for name, value in (("teamId", data.team_id), ("keyId", data.key_id)):
+        if value is None:
+            raise Invalid.at(f"/{name}", f"Apple needs `{name}`.", "required")
+    if data.client_secret is not None:
+        try:
+            load_pem_private_key(data.client_secret.encode(), None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise Invalid.at("/clientSecret", "Apple's secret is its private key (.p8) in PEM form.") from None
+
+
+def _checked_key(key: str, kind: str) -> str:
+    try:
+        key = msgspec.convert(key, ProviderKey)
+    except msgspec.ValidationError:
+        raise Invalid.at("path/key", "A provider's key is written like GOOGLE or ACME_DIRECTORY.") from None
+    if key in RESERVED or (key in ISSUERS and key != kind):
+        raise Invalid.at("path/key", f"`{key}` means something else.")
+    return key
+
+
+def _scopes(row: ProviderRow) -> str:
+    default = {"GITHUB": "read:user user:email", "APPLE": "openid email name"}
+    return row.options.get("scopes") or default.get(row.kind, "openid email profile")
+
+
+def _says_yes(value: object) -> bool:
+    """Some providers write it as text; whatever else stands there, or nothing, is a no."""
+    return value is True or value == "true"
+
+
+def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
+    """Never of an issuer that speaks for many: any of its tenants could name any address."""
+    return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
+
+
+def _sent_to(url: str, *, cookie: str | None = None, status: int = 302) -> Answer:
+    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    if cookie is not None:
+        headers["Set-Cookie"] = cookie
+    return Answer(b"", media_type="text/html", status=status, headers=headers)
+
+
+def _cookie(call: Call, token: str, value: str, seconds: int) -> str:
+    """Binds a sign-in to the browser that began it."""
+    path = f"/projects/{call.project_id}/auth/providers"
+    secure = "; Secure" if call.world.settings.public_url.startswith("https://") else ""
+    return f"{_cookie_name(token)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _cookie_name(token: str) -> str:
+    return f"postern-flow-{token[:32]}"
+
+
+def _context(call: Call, key: str) -> str:
+    return f"provider:{call.project_id}:{key}"
+
+
+def _shown(call: Call, row: ProviderRow) -> Provider:
+    return Provider(
+        key=row.key,
+        kind=msgspec.convert(row.kind, ProviderKind),
+        name=row.name,
+        issuer=row.issuer,
+        client_id=row.client_id,
+        has_secret=row.client_secret is not None,
+        scopes=_scopes(row),
+        trusted_email_domains=row.options.get("trustedEmailDomains") or [],
+        team_id=row.options.get("teamId"),
+        key_id=row.options.get("keyId"),
+        enabled=row.enabled,
+        callback_url=callback_url(call),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
