@@ -195,11 +195,12 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> Change:
     """Let rules choose the members from now on, and say how many came and went.
 
     A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`, `audience`,
-    `attributes.<name>` or the bare name of an attribute), an `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`,
-    `contains`, `notContains`, `startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`, `before`, `after`,
-    `withinDays`, `notWithinDays`) and a `value`; or it is a group `{match, conditions}` itself, at most 4 deep and
-    50 conditions in all. `match` is `all` or `any`. Values of different kinds never match; absent ones match only
-    the negative operators. No conditions at all: `all` means everybody, `any` nobody.
+    `events.<name>` for when a custom event last happened, `attributes.<name>` or the bare name of an attribute), an
+    `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `contains`, `notContains`, `startsWith`, `endsWith`, `in`,
+    `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`, `notWithinDays`) and a `value`; or it is a group
+    `{match, conditions}` itself, at most 4 deep and 50 conditions in all. `match` is `all` or `any`. Values of
+    different kinds never match; absent ones match only the negative operators. No conditions at all: `all` means
+    everybody, `any` nobody.
     """
     check_rules(data)
     async with call.db.transaction() as tx:

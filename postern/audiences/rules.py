@@ -19,6 +19,7 @@ import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
 from postern.audiences.model import ATTRIBUTE_NAME_LIMIT
+from postern.events.model import is_custom_name
 from postern.kernel.problems import Invalid
 from postern.kernel.values import NO_ID, Body, as_id
 
@@ -49,6 +50,9 @@ FIELDS: Final[dict[str, Kind]] = {
     "audience": "audience",
 }
 ENGAGEMENT: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
+EVENT_PREFIX: Final = "events."
+"""`events.order.placed` is the moment when that custom event last happened to the contact."""
+EVENT_OPERATORS: Final = ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
 
 
 class Clause(Body):
@@ -96,8 +100,8 @@ def audiences_named(rules: Rules) -> set[UUID]:
 
 
 def watches_engagement(rules: Rules) -> bool:
-    """Whether an open or a click can change who belongs."""
-    return any(clause.field in ENGAGEMENT for clause in conditions_of(rules))
+    """Whether an open, a click or a custom event can change who belongs."""
+    return any(clause.field in ENGAGEMENT or event_of(clause.field or "") for clause in conditions_of(rules))
 
 
 def watches_the_clock(rules: Rules) -> bool:
@@ -145,6 +149,11 @@ def _check_condition(clause: Clause, path: str) -> None:
     if clause.operator not in OPERATORS:
         message = f"There is no operator `{clause.operator[:40]}`. There are: {', '.join(OPERATORS)}."
         raise Invalid.at(f"{path}/operator", message, "unknown_operator")
+    event = event_of(clause.field)
+    if event is not None and not is_custom_name(event):
+        raise Invalid.at(f"{path}/field", f"`{event[:100]}` is no name of a custom event.", "unknown_event")
+    if event is not None and clause.operator not in EVENT_OPERATORS:
+        raise Invalid.at(f"{path}/operator", f"An event takes the operators {', '.join(EVENT_OPERATORS)}.")
     name = attribute_of(clause.field)
     if name is not None and not 1 <= len(name) <= ATTRIBUTE_NAME_LIMIT:
         raise Invalid.at(f"{path}/field", f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
@@ -204,8 +213,13 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def attribute_of(field: str) -> str | None:
-    """The attribute that a field names, or None for what every contact has."""
-    return None if field in FIELDS else field.removeprefix("attributes.")
+    """The attribute that a field names, or None for what every contact has and for events."""
+    return None if field in FIELDS or event_of(field) is not None else field.removeprefix("attributes.")
+
+
+def event_of(field: str) -> str | None:
+    """The custom event that a field names, if it names one."""
+    return field.removeprefix(EVENT_PREFIX) if field.startswith(EVENT_PREFIX) else None
 
 
 _DAY = r"((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))"
@@ -268,6 +282,8 @@ class _Compiler:
         if clause.conditions is not None:
             return self.group(clause.match or "all", clause.conditions)
         field, operator = clause.field or "", clause.operator or ""
+        if (event := event_of(field)) is not None:
+            return self.on_moment(self.last_event(event), operator, clause.value)
         kind = FIELDS.get(field, "attribute")
         if kind == "audience":
             return self.membership(operator, _as_list(clause.value))
@@ -279,6 +295,11 @@ class _Compiler:
             return self.on_value(SQL("to_jsonb(c.unsubscribed)"), operator, clause.value)
         name = self.text(attribute_of(field) or "")
         return self.on_value(SQL("(c.attributes -> {})").format(name), operator, clause.value)
+
+    def last_event(self, name: str) -> Composable:
+        """When a custom event last happened to the contact; null if it never did."""
+        return SQL("""(select max(e.occurred_at) from events e
+            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
         named = [str(as_id(each)) for each in ids]

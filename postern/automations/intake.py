@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.audiences import contacts
+from postern.audiences import contacts, membership
 from postern.automations import store
 from postern.events import operations as events
 from postern.events.model import Event, is_custom_name
@@ -101,9 +101,14 @@ async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | N
     _check(items, single=single)
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
+        await membership.hold(tx, call.project_id)
         made = [await _event(tx, call, item, _path(index, single)) for index, item in enumerate(items)]
         known = await _known(tx, call, items, made, keys)
-        await events.record_all(tx, [event for event in made if event.id not in known])
+        new = [event for event in made if event.id not in known]
+        await events.record_all(tx, new)
+        # Audiences whose rules look at events follow at once.
+        about = sorted({event.subject_id for event in new if event.subject_id})
+        await membership.contacts_changed(tx, call.project_id, about, call.now, engagement_only=True)
     if known:
         call.headers["Idempotent-Replayed"] = "true"
     return [Recorded(id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id) for event in made]

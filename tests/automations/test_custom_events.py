@@ -84,3 +84,42 @@ async def test_bad_events_are_refused_with_the_place(project, body, path):
 async def test_the_same_key_twice_in_one_batch_is_refused(project):
     twice = [{"name": "order.placed", "idempotencyKey": "k"}] * 2
     assert (await project.client.post("/events/batch", {"events": twice})).status_code == 400
+
+
+async def test_audiences_look_at_events(project, work_off, clock):
+    made = {}
+    for name, operator, value in (("ever", "exists", None), ("never", "notExists", None), ("lately", "withinDays", 7)):
+        condition = {"field": "events.order.placed", "operator": operator}
+        rules = {"match": "all", "conditions": [condition if value is None else {**condition, "value": value}]}
+        made[name] = (await project.client.post("/audiences", {"name": name, "rules": rules})).json()["id"]
+
+    async def members():
+        found = {name: await project.client.get(f"/audiences/{each}/contacts") for name, each in made.items()}
+        return {name: sorted(each["email"] for each in answer.json()["data"]) for name, answer in found.items()}
+
+    await project.client.post("/contacts", {"email": "bob@example.com"})
+    await project.client.post("/events", {"name": "order.placed", "email": "ada@example.com"})
+    await project.client.post("/events", {"name": "order.paid", "email": "bob@example.com"})
+    ada, bob = ["ada@example.com"], ["bob@example.com"]
+    assert await members() == {"ever": ada, "never": bob, "lately": ada}
+    clock.move(timedelta(days=8))
+    await work_off()
+    assert await members() == {"ever": ada, "never": bob, "lately": []}
+    contact = (await project.client.get("/contacts?q=bob")).json()["data"][0]["id"]
+    await project.client.post("/events", {"name": "order.placed", "contactId": contact})
+    assert await members() == {"ever": ada + bob, "never": [], "lately": bob}
+
+
+@pytest.mark.parametrize(
+    ("condition", "path"),
+    [
+        ({"field": "events.email.opened", "operator": "exists"}, "field"),
+        ({"field": "events.", "operator": "exists"}, "field"),
+        ({"field": "events.order.placed", "operator": "eq", "value": 1}, "operator"),
+        ({"field": "events.order.placed", "operator": "withinDays", "value": "x"}, "value"),
+    ],
+)
+async def test_bad_conditions_on_events_are_pointed_at(project, condition, path):
+    refused = await project.client.post("/audiences", {"name": "A", "rules": {"conditions": [condition]}})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")
