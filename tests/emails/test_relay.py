@@ -1,0 +1,188 @@
+"""The main job, end to end: accepted over HTTP, signed, tracked, arrived over SMTP, and logged."""
+
+import email
+import email.policy
+import re
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import dkim
+import mailparser
+import pytest
+
+
+from tests.domains.test_domains import publish
+from tests.peers.smtp_sink import Behaviour, Sink
+
+HTML = '<p>Dear {{name}}, <a href="https://acme.example/offer?a=1&amp;b=2">look</a></p>'
+MAIL = {
+    "to": ["Zoë <ada@example.org>"],
+    "cc": ["bob@example.org"],
+    "bcc": ["secret@example.org"],
+    "from": "Acme ✉ <hello@example.com>",
+    "subject": "Hello {{name}} 🎉",
+    "html": HTML,
+    "variables": {"name": "Zoë"},
+    "unsubscribable": True,
+}
+BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+
+
+@pytest.fixture
+async def sink():
+    async with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+async def sender(project, zone, sink):
+    """A project with a verified domain, whose mail leaves through the sink."""
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
+    changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
+    assert changed.status_code == 200, changed.text
+    return project
+
+
+async def entry(project, send_id):
+    return (await project.client.get(f"/emails/logs/{send_id}")).json()
+
+
+async def test_a_message_arrives_signed_tracked_and_read_alike_by_two_parsers(sender, sink, world, stranger, clock):
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert sent["status"] == "SENT"
+    (message,) = sink.messages
+    assert set(message.recipients) == {"ada@example.org", "bob@example.org", "secret@example.org"}
+    assert b"secret@" not in message.raw
+    for index in range(2):
+        fields = re.findall(rb"DKIM-Signature:.*?\bs=([a-z2-7]+);", message.raw, re.DOTALL)
+        (key,) = await world.resolver.txt(f"{fields[index].decode()}._domainkey.example.com")
+        assert dkim.DKIM(message.raw).verify(idx=index, dnsfunc=lambda *_, key=key, **__: key.encode()), index
+    one = email.message_from_bytes(message.raw, policy=email.policy.default)
+    two = mailparser.parse_from_bytes(message.raw)
+    assert one["Subject"] == two.subject == "Hello Zoë 🎉"
+    assert one["From"].addresses[0].addr_spec == two.from_[0][1] == "hello@example.com"
+    assert one["From"].addresses[0].display_name == two.from_[0][0] == "Acme ✉"
+    assert one["Message-ID"] == two.message_id == sent["messageId"]
+    html = one.get_body(("html",)).get_content()
+    assert html.strip() == two.text_html[0].strip()
+    assert "Dear Zoë" in one.get_body(("plain",)).get_content()
+    assert one["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    link = urlsplit(re.search(r'href="([^"]+)"', html)[1].replace("&amp;", "&"))
+    clock.move(timedelta(minutes=1))
+    answer = await stranger.get(f"{link.path}?{link.query}", headers=BROWSER)
+    assert (answer.status_code, answer.headers["location"]) == (302, "https://acme.example/offer?a=1&b=2")
+    log = await entry(sender, sent["id"])
+    assert log["clickedAt"]
+    assert [each["type"] for each in log["webhookEvents"]] == ["Send", "Click"]
+    (attempt,) = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    assert attempt["outcome"] == "ACCEPTED"
+    assert any(line.startswith("C: MAIL FROM") for line in attempt["dialogue"])
+    assert {each["recipient"] for each in attempt["results"]} == set(message.recipients)
+
+
+async def test_the_eml_is_composed_again_as_it_was(sender, sink):
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    again = (await sender.client.get(f"/emails/logs/{sent['id']}/message")).content
+    assert sink.messages[0].raw.endswith(again.rstrip(b"\r\n") + b"\r\n") or again in sink.messages[0].raw
+
+
+async def test_recipients_have_fates_of_their_own_and_hard_bounces_suppress(sender, sink, clock, work_off):
+    to = ["good@example.org", "permfail@example.org", "tempfail@example.org"]
+    sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
+    assert sent["status"] == "DELAYED"
+    assert (await sender.client.get("/suppressions/permfail@example.org")).json()["reason"] == "BOUNCE"
+    clock.move(timedelta(minutes=7))
+    await work_off()
+    assert [each.recipients for each in sink.messages] == [("good@example.org",)], "who has it gets it once"
+    assert (await sender.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "DELAYED"
+    bounced = (
+        await sender.client.post("/emails", {**MAIL, "to": ["permfail2@example.org"], "cc": [], "bcc": []})
+    ).json()
+    assert bounced["status"] == "BOUNCED"
+    log = await entry(sender, bounced["id"])
+    assert log["bouncedAt"]
+    assert "550" in log["reason"]
+    assert [each["type"] for each in log["webhookEvents"]] == ["Bounce"]
+
+
+async def test_a_block_is_the_senders_fault_and_suppresses_nobody(sender):
+    body = {**MAIL, "to": ["blocked@example.org"], "cc": [], "bcc": []}
+    sent = (await sender.client.post("/emails", body)).json()
+    assert sent["status"] == "BOUNCED"
+    assert (await sender.client.get("/suppressions")).json()["total"] == 0
+
+
+async def test_a_lost_reply_is_recorded_as_ambiguous_and_the_message_id_stays(sender, sink, clock, work_off):
+    sink.behaviour.drop_after_dot = 1.0
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert sent["status"] == "DELAYED"
+    sink.behaviour.drop_after_dot = 0.0
+    clock.move(timedelta(minutes=7))
+    await work_off()
+    log = await entry(sender, sent["id"])
+    assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
+    assert {each.message_id for each in sink.messages} == {sent["messageId"]}
+    assert len(sink.messages) == 1 + log["ambiguousAttempts"]
+    attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+
+
+async def test_a_project_may_hold_what_is_ambiguous(sender, sink, clock, work_off):
+    await sender.developer.patch("", {"settings": {"onAmbiguous": "hold"}})
+    sink.behaviour.drop_after_dot = 1.0
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert sent["status"] == "FAILED"
+    sink.behaviour.drop_after_dot = 0.0
+    clock.move(timedelta(hours=2))
+    await work_off()
+    assert len(sink.messages) == 1
+    await sender.client.post(f"/emails/{sent['id']}/retry")
+    await work_off()
+    assert (await entry(sender, sent["id"]))["status"] == "SENT"
+
+
+async def test_with_the_peer_down_mail_is_accepted_and_arrives_when_it_is_back(sender, zone, clock, work_off):
+    down = Sink(Behaviour())
+    async with down:
+        port = down.port
+    relays = [{"host": "127.0.0.1", "port": port, "tls": "none"}]
+    await sender.developer.patch("", {"settings": {"relays": relays}})
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert sent["status"] in ("QUEUED", "DELAYED")
+    async with Sink(Behaviour(), port=port) as back:
+        for _ in range(4):
+            clock.move(timedelta(minutes=7))
+            await work_off()
+        assert (await entry(sender, sent["id"]))["status"] == "SENT"
+        assert len(back.messages) == 1
+
+
+async def test_what_a_dead_process_had_handed_over_is_told_as_ambiguous(sender, world, clock, work_off, monkeypatch):
+    """The process dies after accepting: the lease runs out, a worker takes over, and the log says what is unknown."""
+    from postern.emails import operations
+
+    async def die(*_):
+        return "QUEUED"
+
+    monkeypatch.setattr(operations, "_hand_over", die)
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert sent["status"] == "QUEUED"
+    assert (await sender.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
+    clock.move(timedelta(minutes=16))
+    await work_off()
+    log = await entry(sender, sent["id"])
+    assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
+    attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+
+
+async def test_one_project_cannot_send_from_anothers_domain(sender, new_project, sink):
+    theirs = await new_project()
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
+    await theirs.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
+    answer = await theirs.client.post("/emails", MAIL)
+    assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
+    assert sink.messages == []
