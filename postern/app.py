@@ -1,6 +1,7 @@
 """The architecture in three lists: what can be called, what becomes due, and who reacts to what happens."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from litestar import Litestar
@@ -44,6 +45,7 @@ from postern.inbox import pages as inbox_pages
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
 from postern.kernel.http import Front, Operation, answer_trouble, handler_of, operations_of
+from postern.kernel.settings import Settings
 from postern.projects.operations import read_key
 from postern.world import World
 
@@ -83,6 +85,12 @@ WORK: list[Work[Any]] = [
     *postern.automations.work.WORK,
 ]
 """Every kind of record that becomes due."""
+
+
+def work_in(settings: Settings) -> list[Work[Any]]:
+    """The work, with the leases that the operator set."""
+    return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
+
 
 REACTIONS: list[Reaction] = [
     postern.webhooks.operations.fan_out,

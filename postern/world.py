@@ -41,6 +41,8 @@ class World:
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Ways out that are kept open, by name."""
+    parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """What features keep for the life of a process, each under a type of its own; closed with the world."""
     _groups: dict[Any, Grouped[Any, Any]] = field(default_factory=dict[Any, Grouped[Any, Any]])
     _later: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
 
@@ -73,8 +75,8 @@ class World:
         if self._later:
             await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
         await self.bell.aclose()
-        for transport in self.transports.values():
-            await transport.aclose()
+        for part in [*self.parts.values(), *self.transports.values()]:
+            await part.aclose()
 
     @property
     def project_rate(self) -> Rate:

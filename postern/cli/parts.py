@@ -19,7 +19,7 @@ import uvloop
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.app import WORK, make_app
+from postern.app import make_app, work_in
 from postern.cli import expected_trouble
 from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
 from postern.kernel.due import Worker
@@ -93,7 +93,7 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
     async def run() -> None:
         async with open_world(settings, url) as world:
             await check_master_key(world.db, world.secrets)
-            worker = Worker(world, WORK)
+            worker = Worker(world, work_in(settings))
             _stop_on_signals(worker.stop, leash)
             beating = asyncio.create_task(_keep_beating(world))
             working = asyncio.create_task(worker.run())

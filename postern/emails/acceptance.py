@@ -21,7 +21,6 @@ from postern.emails.handover import Job, address_of, content_of
 from postern.emails.model import (
     IDEMPOTENCY_LEASE,
     IDEMPOTENCY_WINDOW,
-    LEASE,
     RECIPIENTS_LIMIT,
     SCHEDULE_HORIZON,
     VARIABLES_BYTES,
@@ -121,7 +120,9 @@ async def check_email(call: Call, data: EmailBody, settings: ProjectSettings, *,
         domain_id=domain_id,
         tags=data.tags,
         pending=None,
-        due_at=Moment.of(scheduled_at) if scheduled_at else call.now + (LEASE if at_once else timedelta()),
+        due_at=Moment.of(scheduled_at)
+        if scheduled_at
+        else call.now + (call.world.settings.lease if at_once else timedelta()),
         attempt=1 if at_once and not scheduled_at else 0,
         tries=0,
         handed_over=None,

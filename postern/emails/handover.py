@@ -19,6 +19,7 @@ import structlog
 from postern.domains import operations as domains
 from postern.domains.keys import signers
 from postern.emails import rules, store
+from postern.emails.leases import in_hand
 from postern.emails.model import MARKETING, SEND_BODY_GONE, Send, SendBody
 from postern.emails.rules import Verdict
 from postern.emails.settling import LOST, Attempted, settle_all
@@ -70,6 +71,11 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
 async def hand_over(world: "World", job: Job) -> str:
     """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+    async with in_hand(world).keeping(job.send):
+        return await _hand_over(world, job)
+
+
+async def _hand_over(world: "World", job: Job) -> str:
     started = time.monotonic()
     prepared: Prepared | Verdict = await world.grouped(prepare_all, side_by_side=2)(job)
     if isinstance(prepared, Verdict):

@@ -55,8 +55,6 @@ SINGLE_BYTES = 36_000_000
 BODY_CHARACTERS = 2_000_000
 VARIABLES_BYTES = 256_000
 SCHEDULE_HORIZON = timedelta(days=30)
-LEASE = timedelta(minutes=15)
-"""How long an attempt may take: the ten minutes for the reply to the final dot (RFC 5321 §4.5.3.2.6), and room."""
 WAIT_LIMIT = timedelta(seconds=30)
 """The longest that `Prefer: wait=N` may ask for."""
 IDEMPOTENCY_WINDOW = timedelta(hours=24)

@@ -22,6 +22,7 @@ from postern.emails.acceptance import (
     settings_of,
 )
 from postern.emails.handover import LINKS_PURPOSE, hand_over, render
+from postern.emails.leases import in_hand
 from postern.emails.model import (
     BATCH_BYTES,
     EVENT_TYPE,
@@ -407,12 +408,9 @@ def entry_of(send: Send) -> EmailLogEntry:
     )
 
 
-_in_hand = 0
-
-
 def _has_room(call: Call, settings: ProjectSettings) -> bool:
     """Whether this process hands a message over itself: it has room, and the way out is not known to be shut."""
-    if _in_hand >= HANDOVERS_AT_ONCE:
+    if len(in_hand(call.world)) >= HANDOVERS_AT_ONCE:
         return False
     if is_captured(call.world, settings, test=call.environment == "TEST"):
         return True
@@ -420,12 +418,11 @@ def _has_room(call: Call, settings: ProjectSettings) -> bool:
 
 
 async def _hand_over(world: "World", new: NewSend) -> str:
-    global _in_hand
-    _in_hand += 1
     try:
         return await hand_over(world, job_of(new))
-    finally:
-        _in_hand -= 1
+    except Exception:  # The lease runs out, and a worker takes it up.
+        log.exception("hand_over_failed", send=str(new.send.id))
+        return new.send.status
 
 
 def _wait(call: Call, prefer: str | None) -> timedelta:

@@ -79,6 +79,19 @@ async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) 
 
 
 @statement("""
+    with bodies as (
+        insert into send_bodies (project_id, send_id, body)
+        select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(body)s::jsonb[])
+    )
+    insert into send_search (project_id, send_id, haystack)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(haystack)s::text[])
+""")
+async def insert_words(
+    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], haystack: list[str]
+) -> None: ...
+
+
+@statement("""
     insert into idempotency_keys as known (project_id, route, key, body_hash, send_ids, lease_until, status, response,
                                            created_at)
     select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
@@ -311,6 +324,16 @@ async def change(
     tries: int,
     now: Moment,
 ) -> Send: ...
+
+
+@statement("""
+    update sends as s set due_at = %(until)s
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at is not null
+""")
+async def renew(
+    db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime
+) -> None: ...
 
 
 @statement("""

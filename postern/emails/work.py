@@ -9,8 +9,9 @@ import structlog
 
 from postern.emails import store
 from postern.emails.handover import Job, hand_over
-from postern.emails.model import LEASE, Send, SendBody
+from postern.emails.model import Send, SendBody
 from postern.kernel.due import Work
+from postern.kernel.settings import Settings
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -45,7 +46,7 @@ SENDS: list[Work[Send]] = [
         name="sends.transactional",
         table="sends",
         kind=Send,
-        lease=LEASE,
+        lease=Settings().lease,
         do=hand_over_share,
         share=100,
         where="lane = 0",
@@ -55,7 +56,7 @@ SENDS: list[Work[Send]] = [
         name="sends.marketing",
         table="sends",
         kind=Send,
-        lease=LEASE,
+        lease=Settings().lease,
         do=hand_over_share,
         share=250,
         where="lane = 1",

@@ -46,6 +46,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Which blocklists are watched: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: the usual eight."""
     send_wait: timedelta = timedelta(seconds=2)
     """`POSTERN_SEND_WAIT` in seconds: how long an accepting request waits for the hand-over."""
+    lease: timedelta = timedelta(seconds=60)
+    """`POSTERN_LEASE` in seconds: after how long the sends of a process that died are taken up by another.
+
+    A living process renews what it has in hand three times as often.
+    """
     database_pool: int = 16
     drain: timedelta = timedelta(seconds=20)
     """`POSTERN_DRAIN` in seconds: how long a stopping process may finish what it has in hand."""
@@ -83,7 +88,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 def _read(name: str, text: str) -> Any:
     if name in ("port", "database_pool", "project_rate"):
         return int(text)
-    if name in ("send_wait", "drain"):
+    if name in ("send_wait", "drain", "lease"):
         return timedelta(seconds=float(text))
     if name == "data":
         return Path(text)

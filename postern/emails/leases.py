@@ -1,0 +1,77 @@
+"""What this process has in hand, and keeping it: leases are short, and renewed while an attempt is alive.
+
+A peer may take ten minutes to answer the final dot (RFC 5321 §4.5.3.2.6); a process that died should not keep its
+messages for so long. So a lease is a minute, and whoever is alive renews it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.emails import store
+from postern.emails.model import Send
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class InHand:
+    """The attempts of one process that are not settled yet."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._sends: dict[tuple[UUID, int], Send] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._sends)
+
+    @asynccontextmanager
+    async def keeping(self, send: Send) -> AsyncIterator[None]:
+        """Keep the lease of an attempt for as long as the block runs."""
+        self._sends[send.id, send.attempt] = send
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            del self._sends[send.id, send.attempt]
+
+    async def _keep(self) -> None:
+        lease = self._world.settings.lease
+        while True:
+            await asyncio.sleep(lease.total_seconds() / 3)
+            if not self._sends:
+                return
+            sends = list(self._sends.values())
+            try:
+                await store.renew(
+                    self._world.db,
+                    project_id=[send.project_id for send in sends],
+                    id=[send.id for send in sends],
+                    attempt=[send.attempt for send in sends],
+                    until=self._world.clock() + lease,
+                )
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("leases_not_renewed", sends=len(sends), error=str(error).strip())
+
+    async def aclose(self) -> None:
+        """Renew nothing more."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+
+
+def in_hand(world: "World") -> InHand:
+    """What this process has in hand."""
+    found = world.parts.get(InHand)
+    if found is None:
+        found = world.parts[InHand] = InHand(world)
+    return found
