@@ -241,9 +241,8 @@ def verified_domain(url: str, server: Server, project: str, token: str) -> None:
     made = server.call("POST", f"/projects/{project}/domains", {"domain": "acme.example"}, token)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
-            "update domains set status = 'VERIFIED', dkim_verified = true, ed25519_verified = true, verified_at = now() "
-            "where id = %s",
-            [made["id"]],
+            "update domains set status = 'VERIFIED', dkim_verified = true, ed25519_verified = true, "
+            "verified_at = now() where id = %s",
             [made["id"]],
         )
 
