@@ -9,7 +9,13 @@ from litestar.datastructures import State
 from litestar.types import ASGIApp
 
 import postern.access.operations
+import postern.accounts.deletion
+import postern.accounts.export
+import postern.accounts.members
+import postern.accounts.mfa
 import postern.accounts.operations
+import postern.accounts.profile
+import postern.accounts.recovery
 import postern.audiences.contacts
 import postern.audiences.intake
 import postern.audiences.operations
@@ -37,8 +43,11 @@ import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
+from postern.accounts.deletion import DELETIONS
+from postern.accounts.mail import MAILS, deliver_with
 from postern.accounts.operations import read_token
 from postern.customers.sessions import read_customer_token
+from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
 from postern.events.operations import BulkReaction, Reaction, react_with
 from postern.inbox import pages as inbox_pages
@@ -51,7 +60,15 @@ from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
 OPERATIONS: list[Operation[Any, Any]] = [
-    *operations_of(postern.accounts.operations),
+    *operations_of(
+        postern.accounts.operations,
+        postern.accounts.recovery,
+        postern.accounts.mfa,
+        postern.accounts.profile,
+        postern.accounts.members,
+        postern.accounts.export,
+        postern.accounts.deletion,
+    ),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
     *operations_of(postern.access.operations),
@@ -77,6 +94,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
+    MAILS,
+    DELETIONS,
     *postern.domains.work.WORK,
     *postern.webhooks.work.WORK,
     *postern.audiences.work.WORK,
@@ -113,6 +132,8 @@ IN_BULK: dict[Reaction, BulkReaction] = {
 """How those react to events that one statement recorded by the thousand."""
 
 react_with(REACTIONS, IN_BULK)
+react_with(REACTIONS)
+deliver_with(deliver_letter)
 
 
 def make_app(world: World) -> ASGIApp:

@@ -1,14 +1,22 @@
 """Accounts, developers and their sessions."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.passwords import PASSWORD_MAX, PASSWORD_MIN
-from postern.kernel.problems import Conflict, Forbidden, Unknown
+from postern.kernel.problems import (
+    Conflict,
+    Forbidden,
+    Limited,
+    Missing,
+    Refused,
+    Unknown,
+    Unprocessable,
+)
 from postern.kernel.values import Body, Record
 from postern.projects.model import Project
 from postern.projects.permissions import MemberRole
@@ -20,7 +28,15 @@ REFRESH_GRACE = timedelta(seconds=30)
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
-PersonName = Annotated[str, msgspec.Meta(max_length=200)]
+PersonName = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
+
+MEMBERS_LIMIT = 1_000
+"""Members and open invitations of one account together."""
+INVITATION_LIFE = timedelta(days=7)
 
 
 class EmailTaken(Conflict):
@@ -39,16 +55,60 @@ class SignUpClosed(Forbidden):
     """This server does not let strangers create accounts; ask its operator."""
 
 
-class LinkInvalid(Unknown):
-    """This link was used before or is too old."""
+class MfaRequired(Unknown):
+    """The password is right; send the `code` of the authenticator app, or a recovery code, as well."""
 
 
-class UsedToken(Record):
-    """A single-use token that has just been used up."""
+class LockedOut(Limited):
+    """Too many failed sign-ins; wait, or reset the password by mail."""
 
-    developer_id: UUID
-    email: str | None
-    expires_at: Moment
+
+class PasswordWrong(Forbidden):
+    """The password is wrong."""
+
+
+class CodeWrong(Forbidden):
+    """The code is wrong, too old, or was used before."""
+
+
+class LinkInvalid(Refused):
+    """This link is unknown, was used before, or is too old; ask for a new one."""
+
+
+class MfaAlreadyEnabled(Conflict):
+    """A second factor is on already; turn it off first."""
+
+
+class MfaNotEnrolled(Conflict):
+    """No second factor is being set up or on; begin with `POST /auth/mfa/totp`."""
+
+
+class MemberMissing(Missing):
+    """There is no such member in your account."""
+
+
+class InvitationMissing(Missing):
+    """There is no such open invitation in your account."""
+
+
+class OwnerStays(Conflict):
+    """The owner cannot leave, be removed or be given another role; transfer ownership first."""
+
+
+class AlreadyOwner(Conflict):
+    """This member owns the account already."""
+
+
+class AlreadyMember(Conflict):
+    """This address is a member of the account already."""
+
+
+class TooManyMembers(Unprocessable):
+    """An account has at most 1,000 members and open invitations together."""
+
+
+class OwnsAnAccount(Conflict):
+    """You own an account. Transfer it first, or send `deleteMyAccount: true` if nobody else is in it."""
 
 
 class Developer(Record):
@@ -103,11 +163,13 @@ class SignedIn(Record):
 
 
 class SignUp(Body):
-    """A new account and its owner."""
+    """A new account and its owner; with an invitation, a new member of the account that sent it."""
 
     email: EmailText
     password: Password
     name: PersonName = ""
+    invitation_token: TokenText | None = None
+    """From the invitation's mail; the address must be the invited one."""
 
 
 class SignIn(Body):
@@ -135,3 +197,59 @@ class SessionOwner(Record):
     access_expires_at: Moment
     revoked_at: Moment | None
     project_is_theirs: bool
+
+
+class UsedToken(Record):
+    """What a token from a mail stood for."""
+
+    developer_id: UUID
+    email: str | None
+
+
+class TotpRow(Record):
+    """A developer's authenticator app, as it is kept."""
+
+    totp_secret: bytes | None
+    totp_step: int | None
+    mfa_enabled_at: Moment | None
+
+
+class Account(Record):
+    """An account: members, and the projects they share."""
+
+    id: UUID
+    name: str
+    created_at: Moment
+    updated_at: Moment
+
+
+class Member(Record):
+    """A developer as others of the account see them."""
+
+    id: UUID
+    email: str
+    name: str
+    role: MemberRole
+    mfa_enabled_at: Moment | None
+    joined_at: Moment
+    last_sign_in_at: Moment | None
+
+
+InvitedRole = Literal["ADMIN", "DEVELOPER", "VIEWER"]
+
+
+class AccountInvitation(Record):
+    """An open invitation to an account; it is gone once accepted or revoked."""
+
+    id: UUID
+    email: str
+    role: InvitedRole
+    invited_by: str
+    expires_at: Moment
+    created_at: Moment
+
+
+class InvitationRow(AccountInvitation):
+    """An invitation with the account it leads to."""
+
+    account_id: UUID

@@ -1,10 +1,13 @@
 """How developers sign up, sign in and stay signed in."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from postern.accounts import store
+from postern.accounts.guessing import count_failure, forgive, require_patience
+from postern.accounts.mail import post_verification
 from postern.accounts.model import (
     ACCESS_TOKEN_LIFE,
     REFRESH_GRACE,
@@ -12,7 +15,11 @@ from postern.accounts.model import (
     Developer,
     DeveloperView,
     EmailTaken,
+    InvitationRow,
     LinkInvalid,
+    LockedOut,
+    MfaRequired,
+    PasswordWrong,
     Refresh,
     RefreshTokenInvalid,
     SignedIn,
@@ -21,6 +28,7 @@ from postern.accounts.model import (
     SignUp,
     SignUpClosed,
 )
+from postern.audit import operations as audit
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.database import Transaction
@@ -29,6 +37,7 @@ from postern.kernel.limits import Rate, TooManyRequests
 from postern.kernel.passwords import check_password, hash_password, is_outdated
 from postern.kernel.problems import Invalid
 from postern.kernel.secrets import looks_like_key, new_key
+from postern.kernel.totp import looks_like_recovery_code, matching_step, plain_recovery_code
 from postern.kernel.values import new_id
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import operations as projects
@@ -36,9 +45,6 @@ from postern.projects.permissions import ROLE_PERMISSIONS
 
 if TYPE_CHECKING:
     from postern.world import World
-
-SIGN_IN_RATE = Rate("sign-in", 10, timedelta(minutes=5))
-"""Tries per address and origin: enough for a person, too few for a list of passwords."""
 
 LINK_LIFE = timedelta(minutes=10)
 
@@ -51,35 +57,47 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
     "/auth/sign-up",
     public=True,
     status=201,
-    problems=[EmailTaken, SignUpClosed, TooManyRequests],
+    problems=[EmailTaken, SignUpClosed, LinkInvalid, TooManyRequests],
     example=PERSON,
 )
 async def sign_up(call: Call, data: SignUp) -> SignedIn:
-    """Create a developer account, its owner and its first project, and sign in."""
-    if not call.world.settings.sign_up:
+    """Create a developer account, its owner and its first project, and sign in.
+
+    A mail asks to confirm the address. With an `invitationToken` the person becomes a member of the inviting
+    account instead, and needs no confirmation: the invitation came by mail.
+    """
+    if not call.world.settings.sign_up and data.invitation_token is None:
         raise SignUpClosed
     call.world.limiter.take(SIGN_UP_RATE, call.origin.ip)
-    return await open_account(call, data)
+    if data.invitation_token is not None:
+        return await _join_account(call, data, data.invitation_token)
+    return await open_account(call, data, confirm=True)
 
 
 @post(
     "/auth/sign-in",
     public=True,
-    problems=[SignInFailed, TooManyRequests],
+    problems=[SignInFailed, MfaRequired, LockedOut, TooManyRequests],
     example={"email": "ada@example.com", "password": "correct horse battery"},
 )
 async def sign_in(call: Call, data: SignIn) -> SignedIn:
     """Sign in with address and password.
 
     The access token lives 30 minutes, the refresh token 30 days. Unknown addresses and wrong passwords get the
-    same answer in the same time.
+    same answer in the same time. Where a second factor is on, a right password without `code` answers 401
+    `mfa_required`; `code` is six digits of the app, or a recovery code, and each works once. Ten failures lock
+    the address for this origin for 15 minutes, further ones for up to an hour.
     """
-    call.world.limiter.take(SIGN_IN_RATE, f"{data.email.lower()}|{call.origin.ip}")
+    await require_patience(call, data.email)
     developer = await store.developer_by_email(call.db, email=data.email)
     if not await check_password(data.password, developer.password_hash if developer else None) or developer is None:
+        await count_failure(call, data.email)
         raise SignInFailed
+    if developer.mfa_enabled_at is not None:
+        await _require_code(call, developer, data)
     if is_outdated(developer.password_hash):
         await store.rehash(call.db, id=developer.id, password_hash=await hash_password(data.password))
+    await forgive(call, data.email)
     async with call.db.transaction() as tx:
         return await start_session(tx, call, developer)
 
@@ -150,9 +168,11 @@ async def make_link(world: "World", developer_id: UUID) -> str:
 async def enter_by_link(call: Call, token: str) -> SignedIn:
     """Sign in by a one-time link. Raises LinkInvalid."""
     async with call.db.transaction() as tx:
-        used = await store.use_token(tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX")
+        used = await store.use_token(
+            tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
+        )
         developer = await store.developer(tx, id=used.developer_id) if used else None
-        if used is None or developer is None or used.expires_at <= call.now:
+        if developer is None:
             raise LinkInvalid
         return await start_session(tx, call, developer)
 
@@ -162,12 +182,12 @@ async def end_session(world: "World", session_id: UUID) -> None:
     await store.revoke(world.db, id=session_id, now=world.clock())
 
 
-async def open_account(call: Call, data: SignUp) -> SignedIn:
-    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken."""
-    try:
-        email = parse_address(data.email).spec
-    except AddressInvalid as error:
-        raise Invalid.at("/email", error.detail, "invalid_address") from None
+async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> SignedIn:
+    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken.
+
+    With `confirm`, a mail asks the owner to confirm the address.
+    """
+    email = read_email(data.email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
@@ -186,7 +206,95 @@ async def open_account(call: Call, data: SignUp) -> SignedIn:
         if developer is None:
             raise EmailTaken
         await projects.new_project(tx, account_id, "My project", call)
+        if confirm:
+            await post_verification(tx, call, account_id, developer.id, email)
         return await start_session(tx, call, developer)
+
+
+async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
+    """Sign up as a member of the account that sent the invitation. Raises LinkInvalid and EmailTaken."""
+    email = read_email(data.email)
+    password_hash = await hash_password(data.password)
+    async with call.db.transaction() as tx:
+        invitation = await take_invitation(tx, call, token, email)
+        developer = await store.insert_developer(
+            tx,
+            id=new_id(),
+            account_id=invitation.account_id,
+            email=email,
+            name=data.name,
+            role=invitation.role,
+            password_hash=password_hash,
+            now=call.now,
+        )
+        if developer is None:
+            raise EmailTaken
+        await store.confirm_email(tx, id=developer.id, email=email, now=call.now)
+        session = await start_session(tx, call, developer)
+        caller = caller_of(developer, None)
+        await audit.record(
+            tx, replace(call, caller=caller), "member.joined", "Member", developer.id, role=developer.role
+        )
+    return session
+
+
+async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> InvitationRow:
+    """Use up an invitation for the address it was sent to. Raises LinkInvalid."""
+    token_hash = call.world.secrets.digest("account-invitation", token)
+    account_id = await store.account_of_invitation(tx, token_hash=token_hash)
+    # The account first, as everything else that changes members does: nobody waits in a circle.
+    if account_id is None or await store.lock_account(tx, id=account_id) is None:
+        raise LinkInvalid
+    invitation = await store.use_invitation(tx, token_hash=token_hash, now=call.now)
+    if invitation is None or invitation.email.lower() != email.lower():
+        raise LinkInvalid
+    return invitation
+
+
+def read_email(text: str, path: str = "/email") -> str:
+    """The address as we keep it. Raises Invalid."""
+    try:
+        return parse_address(text).spec
+    except AddressInvalid as error:
+        raise Invalid.at(path, error.detail, "invalid_address") from None
+
+
+async def require_password(call: Call, password: str) -> Developer:
+    """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut."""
+    identifier = call.caller.actor_label or ""
+    await require_patience(call, identifier)
+    assert call.caller.actor_id
+    developer = await store.developer(call.db, id=call.caller.actor_id)
+    if developer is None:
+        raise CredentialInvalid
+    if not await check_password(password, developer.password_hash):
+        await count_failure(call, identifier)
+        raise PasswordWrong
+    return developer
+
+
+async def _require_code(call: Call, developer: Developer, data: SignIn) -> None:
+    """The second factor. Raises MfaRequired without a code, SignInFailed with a wrong one."""
+    if not data.code:
+        raise MfaRequired
+    async with call.db.transaction() as tx:
+        is_right = await use_code(tx, call, developer.id, data.code)
+    if not is_right:
+        await count_failure(call, data.email)
+        raise SignInFailed
+
+
+async def use_code(tx: Transaction, call: Call, developer_id: UUID, code: str) -> bool:
+    """Use up a code of the app, or a recovery code; false if it is wrong or was used before."""
+    if looks_like_recovery_code(code):
+        digest = call.world.secrets.digest("developer-recovery", f"{developer_id}|{plain_recovery_code(code)}")
+        return await store.use_recovery_code(tx, id=developer_id, hash=digest)
+    row = await store.lock_totp(tx, id=developer_id)
+    if row is None or row.totp_secret is None:
+        return False
+    secret = call.world.secrets.open(row.totp_secret, f"developer-totp:{developer_id}")
+    step = matching_step(secret, code, call.now, used=row.totp_step)
+    return step is not None and await store.use_totp_step(tx, id=developer_id, step=step)
 
 
 async def start_session(tx: Transaction, call: Call, developer: Developer) -> SignedIn:
@@ -231,6 +339,19 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
         project_id=project_id,
         permissions=ROLE_PERMISSIONS[owner.role],
         credential_id=owner.session_id,
+    )
+
+
+def caller_of(developer: Developer, session_id: UUID | None) -> Caller:
+    """A developer as the caller, where no token says so: just signed up, or by a link from a mail."""
+    return Caller(
+        kind="developer",
+        actor_type="DEVELOPER",
+        actor_id=developer.id,
+        actor_label=developer.email,
+        account_id=developer.account_id,
+        permissions=ROLE_PERMISSIONS[developer.role],
+        credential_id=session_id,
     )
 
 

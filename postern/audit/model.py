@@ -5,8 +5,11 @@ data empties the details and the salt, and the chain still verifies.
 """
 
 import hashlib
+from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.values import Record, timestamp, to_json
@@ -26,6 +29,28 @@ class AuditEntry(Record):
     metadata: dict[str, Any]
     impersonated_by_staff_email: str | None = None
     created_at: Moment
+
+
+class AccountAuditEntry(AuditEntry):
+    """One change in an account, with who made it and from where; `projectId` is null where it is about the account."""
+
+    project_id: UUID | None
+    actor_type: str
+    actor_id: UUID | None
+    ip_address: str | None
+
+
+class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which entries of an account are wanted; null takes all."""
+
+    action: str | None = None
+    """A name, or `noun.*`."""
+    target_type: str | None = None
+    target_id: str | None = None
+    actor_id: UUID | None = None
+    project_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 class ChainedEntry(Record):

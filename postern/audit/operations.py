@@ -1,15 +1,25 @@
 """Recording changes, and checking that nobody altered the record."""
 
 import os
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
 from postern.audit import store
-from postern.audit.model import GENESIS, AuditEntry, ChainedEntry, details_digest, entry_hash
+from postern.audit.model import (
+    GENESIS,
+    AccountAuditEntry,
+    AuditEntry,
+    AuditFilter,
+    ChainedEntry,
+    details_digest,
+    entry_hash,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Database, Jsonb, Queries, Transaction
 from postern.kernel.pages import Page, offset_of, page_of
+from postern.kernel.tenancy import CHUNK
 from postern.kernel.values import Record, new_id, to_plain
 
 
@@ -106,3 +116,25 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
 async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
     """Empty what the entries about one person say about them; the chain still verifies."""
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
+
+
+async def of_account(call: Call, wanted: AuditFilter, page: int, limit: int) -> Page[AccountAuditEntry]:
+    """What was done in the caller's account and its projects, newest first."""
+    offset = offset_of(page, limit)
+    which = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+    total = await store.count_of_account(call.db, account_id=call.account_id, **which)
+    rows = await store.of_account(call.db, account_id=call.account_id, **which, limit=limit, offset=offset)
+    return page_of(rows, total, page, limit)
+
+
+async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:
+    """Every entry of an account, oldest first, a chunk at a time."""
+    after: UUID | None = None
+    while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK):
+        yield rows
+        after = rows[-1].id
+
+
+async def forget_some(db: Database, account_id: UUID) -> int:
+    """Delete a chunk of the entries of an account that is being deleted; returns how many there were."""
+    return await store.forget_some(db, account_id=account_id, limit=CHUNK)

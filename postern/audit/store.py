@@ -1,9 +1,10 @@
 """SQL of the audit log."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from uuid import UUID
 
-from postern.audit.model import AuditEntry, ChainedEntry
+from postern.audit.model import AccountAuditEntry, AuditEntry, ChainedEntry
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
 from postern.kernel.values import Record
@@ -100,3 +101,82 @@ async def head(db: Queries, *, chain_id: UUID) -> Head | None: ...
     where chain_id = %(chain_id)s and target_id = %(target_id)s
 """)
 async def erase_details(tx: Transaction, *, chain_id: UUID, target_id: str) -> None: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
+           nullif(chain_id, account_id) as project_id
+    from audit_log
+    where account_id = %(account_id)s
+      and (%(action)s::text is null or action = %(action)s
+           or right(%(action)s, 2) = '.*' and starts_with(action, left(%(action)s, -1)))
+      and (%(target_type)s::text is null or target_type = %(target_type)s)
+      and (%(target_id)s::text is null or target_id = %(target_id)s)
+      and (%(actor_id)s::uuid is null or actor_id = %(actor_id)s)
+      and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
+      and (%(since)s::timestamptz is null or created_at >= %(since)s)
+      and (%(until)s::timestamptz is null or created_at < %(until)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def of_account(
+    db: Queries,
+    *,
+    account_id: UUID,
+    action: str | None,
+    target_type: str | None,
+    target_id: str | None,
+    actor_id: UUID | None,
+    project_id: UUID | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    offset: int,
+) -> list[AccountAuditEntry]: ...
+
+
+@statement("""
+    select count(*)::int from audit_log
+    where account_id = %(account_id)s
+      and (%(action)s::text is null or action = %(action)s
+           or right(%(action)s, 2) = '.*' and starts_with(action, left(%(action)s, -1)))
+      and (%(target_type)s::text is null or target_type = %(target_type)s)
+      and (%(target_id)s::text is null or target_id = %(target_id)s)
+      and (%(actor_id)s::uuid is null or actor_id = %(actor_id)s)
+      and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
+      and (%(since)s::timestamptz is null or created_at >= %(since)s)
+      and (%(until)s::timestamptz is null or created_at < %(until)s)
+""")
+async def count_of_account(
+    db: Queries,
+    *,
+    account_id: UUID,
+    action: str | None,
+    target_type: str | None,
+    target_id: str | None,
+    actor_id: UUID | None,
+    project_id: UUID | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> int: ...
+
+
+@statement("""
+    with gone as (
+        delete from audit_log where account_id = %(account_id)s
+          and ctid = any(array(select ctid from audit_log where account_id = %(account_id)s limit %(limit)s))
+        returning chain_id
+    ), heads as (
+        delete from audit_heads where chain_id in (select chain_id from gone)
+    )
+    select count(*)::int from gone
+""")
+async def forget_some(db: Queries, *, account_id: UUID, limit: int) -> int: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
+           nullif(chain_id, account_id) as project_id
+    from audit_log where account_id = %(account_id)s and (%(after)s::uuid is null or id > %(after)s)
+    order by id limit %(limit)s
+""")
+async def after(db: Queries, *, account_id: UUID, after: UUID | None, limit: int) -> list[AccountAuditEntry]: ...

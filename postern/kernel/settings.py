@@ -32,6 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The instance's way out for projects that set none: `capture` or `relay`."""
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
+    mail_from: str | None = None
+    """Who writes to developers (invitations, resets): `Name <a@b>`; default: postern@ the server's own name."""
     dns: tuple[str, ...] = ()
     """Nameservers, `address` or `address:port`, comma-separated; empty means the system's."""
     dns_zone: str | None = None

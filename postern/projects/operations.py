@@ -264,9 +264,10 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
     return project
 
 
-async def projects_of_account(db: Queries, account_id: UUID) -> list[Project]:
-    """All projects of an account, newest first."""
-    return [_shown(each) for each in await store.projects_of(db, account_id=account_id, before=None, limit=1_000)]
+async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
+    """The projects of an account, newest first: at most 1,000, which go on `before` the last one."""
+    rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
+    return [_shown(each) for each in rows]
 
 
 async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:

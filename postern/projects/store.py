@@ -20,17 +20,17 @@ async def insert_project(
 
 @statement("""
     select * from projects
-    where account_id = %(account_id)s and (%(before)s::uuid is null or id < %(before)s)
+    where account_id = %(account_id)s and deleted_at is null and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
 async def projects_of(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[Project]: ...
 
 
-@statement("select * from projects where id = %(project_id)s")
+@statement("select * from projects where id = %(project_id)s and deleted_at is null")
 async def project(db: Queries, *, project_id: UUID) -> Project | None: ...
 
 
-@statement("select * from projects where id = %(project_id)s for update")
+@statement("select * from projects where id = %(project_id)s and deleted_at is null for update")
 async def lock_project(tx: Transaction, *, project_id: UUID) -> Project | None: ...
 
 
@@ -93,7 +93,7 @@ async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey |
     select k.hash, k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
            k.expires_at, k.last_used_at, p.settings
     from api_keys k join projects p on p.id = k.project_id
-    where k.hash = any (%(hashes)s)
+    where k.hash = any (%(hashes)s) and p.deleted_at is null
 """)
 async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ...
 

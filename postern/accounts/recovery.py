@@ -1,0 +1,142 @@
+"""Proving that an address is read, and coming back without the password."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from postern.accounts import store
+from postern.accounts.guessing import forgive
+from postern.accounts.mail import NOBODYS, ResetAsked, post_letter, post_notice, post_verification
+from postern.accounts.model import (
+    Developer,
+    EmailTaken,
+    EmailText,
+    LinkInvalid,
+    Password,
+    TokenText,
+)
+from postern.accounts.operations import caller_of, read_email
+from postern.audit import operations as audit
+from postern.kernel.credentials import Call, CredentialInvalid
+from postern.kernel.database import Transaction
+from postern.kernel.http import DEVELOPER_ONLY, post
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.passwords import hash_password
+from postern.kernel.values import Body, Record
+
+LINK_RATE = Rate("account-mail", 10, timedelta(hours=1))
+"""Mails that one origin, or one developer, may cause."""
+
+TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
+
+
+class VerifyEmail(Body):
+    """The token from the mail."""
+
+    token: TokenText
+
+
+class ForgotPassword(Body):
+    """The address that somebody forgot the password of."""
+
+    email: EmailText
+
+
+class ResetPassword(Body):
+    """The token from the mail, and the new password."""
+
+    token: TokenText
+    new_password: Password
+
+
+class VerifiedEmail(Record):
+    """The address that is confirmed now."""
+
+    email: str
+
+
+@post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken], example={"token": TOKEN})
+async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
+    """Confirm an address with the token that was sent to it. A changed address counts from now on."""
+    async with call.db.transaction() as tx:
+        email = await _confirm(tx, call, data.token)
+    return VerifiedEmail(email=email)
+
+
+@post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, problems=[TooManyRequests])
+async def resend_verification(call: Call) -> None:
+    """Send the mail that asks to confirm your address once more; the link of the earlier one dies."""
+    assert call.caller.actor_id
+    call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
+    async with call.db.transaction() as tx:
+        developer = await store.lock_developer(tx, id=call.caller.actor_id)
+        if developer is None:
+            raise CredentialInvalid
+        if developer.email_verified_at is None:
+            await post_verification(tx, call, developer.account_id, developer.id, developer.email)
+
+
+@post(
+    "/auth/password/forgot", public=True, problems=[TooManyRequests], example={"email": "ada@example.com"}, status=204
+)
+async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
+    """Send a link to choose a new password, which works once, for 30 minutes.
+
+    The answer and its time are the same whether anybody has this address or not.
+    """
+    email = read_email(data.email)
+    call.world.limiter.take(LINK_RATE, call.origin.ip)
+    async with call.db.transaction() as tx:
+        await post_letter(tx, call, NOBODYS, ResetAsked(email=email))
+
+
+@post(
+    "/auth/password/reset",
+    public=True,
+    problems=[LinkInvalid],
+    example={"token": TOKEN, "newPassword": "correct horse battery"},
+    status=204,
+)
+async def reset_developer_password(call: Call, data: ResetPassword) -> None:
+    """Choose a new password with the token from the mail. Every session ends; the second factor stays on."""
+    password_hash = await hash_password(data.new_password)
+    async with call.db.transaction() as tx:
+        developer = await _reset(tx, call, data.token, password_hash)
+    await forgive(call, developer.email)
+
+
+async def _confirm(tx: Transaction, call: Call, token: str) -> str:
+    digest = call.world.secrets.digest("developer-VERIFY_EMAIL", token)
+    used = await store.use_token(tx, hash=digest, purpose="VERIFY_EMAIL", now=call.now)
+    before = await store.lock_developer(tx, id=used.developer_id) if used else None
+    if used is None or before is None or used.email is None:
+        raise LinkInvalid
+    if not await store.confirm_email(tx, id=before.id, email=used.email, now=call.now):
+        raise EmailTaken
+    if used.email.lower() != before.email.lower():
+        await store.drop_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
+        what = f"The address of your developer account is now {used.email}."
+        await post_notice(tx, call, before.account_id, before.email, "Your address was changed", what)
+        await _record(tx, call, before, "member.email_changed")
+    return used.email
+
+
+async def _reset(tx: Transaction, call: Call, token: str, password_hash: str) -> Developer:
+    digest = call.world.secrets.digest("developer-RESET_PASSWORD", token)
+    used = await store.use_token(tx, hash=digest, purpose="RESET_PASSWORD", now=call.now)
+    developer = await store.lock_developer(tx, id=used.developer_id) if used else None
+    if developer is None:
+        raise LinkInvalid
+    await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
+    if developer.email_verified_at is None:  # The link arrived: the address is read.
+        await store.confirm_email(tx, id=developer.id, email=developer.email, now=call.now)
+    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    await store.drop_tokens(tx, developer_id=developer.id, purpose="RESET_PASSWORD")
+    what = "The password of your developer account was reset, and all sessions were ended."
+    await post_notice(tx, call, developer.account_id, developer.email, "Your password was reset", what)
+    await _record(tx, call, developer, "member.password_reset")
+    return developer
+
+
+async def _record(tx: Transaction, call: Call, developer: Developer, action: str) -> None:
+    themselves = replace(call, caller=caller_of(developer, None))
+    await audit.record(tx, themselves, action, "Member", developer.id, account_wide=True)

@@ -1,0 +1,150 @@
+"""What a project holds, as the catalog of the database tells it: every table that has a `project_id`.
+
+Deleting and exporting a project go by this list, so that what a later feature adds is included by itself.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import psycopg
+from psycopg.sql import SQL, Composable, Identifier, Placeholder
+
+from postern.kernel.database import Queries
+
+CHUNK = 2_000
+"""Rows that one statement reads or deletes."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column and its type."""
+
+    name: str
+    type: str
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table of tenants' rows."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[Column, ...]
+    """The columns of the primary key."""
+
+
+TABLES = SQL("""
+    select c.relname,
+           (select json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+            from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
+           (select json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod))
+                            order by array_position(i.indkey::int2[], a.attnum))
+            from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])
+            where i.indrelid = c.oid and i.indisprimary)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relkind in ('r', 'p') and not c.relispartition
+      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'project_id' and a.attnum > 0)
+""")
+
+REFERENCES = SQL("""
+    select child.relname, parent.relname
+    from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
+    where f.contype = 'f' and f.conrelid <> f.confrelid
+""")
+
+
+async def tenant_tables(db: Queries) -> list[Table]:
+    """The tables that hold rows of projects; one that refers to another comes before it."""
+    async with db.connection() as connection:
+        found = await (await connection.execute(TABLES)).fetchall()
+        references = await (await connection.execute(REFERENCES)).fetchall()
+    tables = {
+        name: Table(
+            name,
+            tuple(Column(*each) for each in columns),
+            tuple(Column(*each) for each in key),
+        )
+        for name, columns, key in found
+    }
+    waits_for: dict[str, set[str]] = {name: set() for name in tables}
+    for child, parent in references:
+        if child in tables and parent in tables:
+            waits_for[parent].add(child)
+    return [tables[name] for name in _children_first(waits_for)]
+
+
+def _children_first(waits_for: dict[str, set[str]]) -> list[str]:
+    """Names such that each comes after those it waits for; circles are cut at their first name."""
+    order: list[str] = []
+    left = {name: set(names) for name, names in sorted(waits_for.items())}
+    while left:
+        free = [name for name, names in left.items() if not names & left.keys()] or [next(iter(left))]
+        for name in free:
+            del left[name]
+        order += free
+    return order
+
+
+async def delete_some(db: Queries, table: Table, project_id: Any, limit: int = CHUNK) -> int:
+    """Delete at most `limit` rows of a project, in a transaction of its own; returns how many.
+
+    Rows that others still refer to stay for now: none, in that case.
+    """
+    query = SQL("""
+        delete from {table} where project_id = %(project_id)s
+          and ctid = any(array(select ctid from {table} where project_id = %(project_id)s limit %(limit)s))
+    """).format(table=Identifier(table.name))
+    try:
+        async with db.connection() as connection, connection.transaction():
+            return (await connection.execute(query, {"project_id": project_id, "limit": limit})).rowcount
+    except psycopg.errors.ForeignKeyViolation:
+        return 0
+
+
+async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
+    """The rows of a project as JSON objects with camelCase names, in the order of the key, a chunk at a time.
+
+    Each chunk is a query of its own that goes on after the last key: memory stays flat, and a slow reader holds
+    neither a connection nor a snapshot.
+    """
+    key = SQL(", ").join(Identifier(each.name) for each in table.key)
+    last: tuple[str, ...] | None = None
+    while True:
+        query = SQL("""
+            select row_to_json(shown)::text, {marks} from (
+                select * from {table} where project_id = %(project_id)s and {after} order by {key} limit %(limit)s
+            ) as row cross join lateral (select {columns}) as shown order by {key}
+        """).format(
+            marks=SQL(", ").join(SQL("{}::text").format(Identifier("row", each.name)) for each in table.key),
+            table=Identifier(table.name),
+            after=SQL("true") if last is None else _after(table.key),
+            key=key,
+            columns=SQL(", ").join(_shown(each) for each in columns),
+        )
+        async with db.connection() as connection:
+            given = {"project_id": project_id, "limit": CHUNK, **_named(last or ())}
+            rows = await (await connection.execute(query, given)).fetchall()
+        if rows:
+            yield [row[0] for row in rows]
+        if len(rows) < CHUNK:
+            return
+        last = tuple(rows[-1][1:])
+
+
+def _after(key: tuple[Column, ...]) -> Composable:
+    """The rows after the last one shown, whose key comes as the parameters `key_0`, `key_1` …"""
+    values = [SQL("cast({} as {})").format(Placeholder(f"key_{at}"), SQL(each.type)) for at, each in enumerate(key)]  # type: ignore[arg-type]
+    names = SQL(", ").join(Identifier(each.name) for each in key)
+    return SQL("({}) > ({})").format(names, SQL(", ").join(values))
+
+
+def _named(last: tuple[str, ...]) -> dict[str, str]:
+    return {f"key_{at}": value for at, value in enumerate(last)}
+
+
+def _shown(column: Column) -> Composable:
+    """A column under its name in JSON; moments as everywhere in the API."""
+    source: Composable = Identifier("row", column.name)
+    if column.type == "timestamp with time zone":
+        source = SQL("""to_char({} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""").format(source)
+    first, *rest = column.name.split("_")
+    return SQL("{} as {}").format(source, Identifier(first + "".join(word.capitalize() for word in rest)))
