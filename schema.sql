@@ -165,6 +165,27 @@ CREATE TABLE public.access_roles (
     CONSTRAINT access_roles_scope_check CHECK ((scope = ANY (ARRAY['PROJECT'::text, 'ORGANIZATION'::text])))
 );
 
+CREATE TABLE public.account_invitations (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    token_hash bytea NOT NULL,
+    invited_by text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT account_invitations_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
+);
+
+CREATE TABLE public.account_mails (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.accounts (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -570,6 +591,23 @@ CREATE TABLE public.customers (
 )
 WITH (fillfactor='90');
 
+CREATE TABLE public.deletions (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    kind text NOT NULL,
+    swept_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT deletions_kind_check CHECK ((kind = ANY (ARRAY['PROJECT'::text, 'ACCOUNT'::text])))
+);
+
+CREATE TABLE public.developer_recovery_codes (
+    developer_id uuid NOT NULL,
+    hash bytea NOT NULL
+);
+
 CREATE TABLE public.developer_sessions (
     id uuid NOT NULL,
     developer_id uuid NOT NULL,
@@ -608,6 +646,8 @@ CREATE TABLE public.developers (
     last_sign_in_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    totp_secret bytea,
+    totp_step bigint,
     CONSTRAINT developers_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
 );
 
@@ -692,6 +732,7 @@ CREATE TABLE public.projects (
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
@@ -781,6 +822,13 @@ CREATE TABLE public.sends (
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
+
+CREATE TABLE public.sign_in_failures (
+    key bytea NOT NULL,
+    failures integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    locked_until timestamp with time zone
+);
 
 CREATE TABLE public.soft_bounces (
     project_id uuid NOT NULL,
@@ -905,6 +953,15 @@ ALTER TABLE ONLY public.access_roles
 ALTER TABLE ONLY public.access_roles
     ADD CONSTRAINT access_roles_project_id_key_key UNIQUE (project_id, key);
 
+ALTER TABLE ONLY public.account_invitations
+    ADD CONSTRAINT account_invitations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.account_invitations
+    ADD CONSTRAINT account_invitations_token_hash_key UNIQUE (token_hash);
+
+ALTER TABLE ONLY public.account_mails
+    ADD CONSTRAINT account_mails_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
 
@@ -1013,6 +1070,12 @@ ALTER TABLE ONLY public.customer_totp
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.deletions
+    ADD CONSTRAINT deletions_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.developer_recovery_codes
+    ADD CONSTRAINT developer_recovery_codes_pkey PRIMARY KEY (developer_id, hash);
+
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_access_hash_key UNIQUE (access_hash);
 
@@ -1070,6 +1133,9 @@ ALTER TABLE ONLY public.send_search
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.sign_in_failures
+    ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (key);
+
 ALTER TABLE ONLY public.soft_bounces
     ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
 
@@ -1096,6 +1162,10 @@ ALTER TABLE ONLY public.webhooks
 
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX account_invitations_email ON public.account_invitations USING btree (account_id, lower(email));
+
+CREATE INDEX account_mails_due ON public.account_mails USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX audience_members_contact ON public.audience_members USING btree (project_id, contact_id);
 
@@ -1167,6 +1237,10 @@ CREATE INDEX customers_providers ON public.customers USING gin (project_id, prov
 
 CREATE INDEX customers_search ON public.customers USING gin (project_id, search public.gin_trgm_ops);
 
+CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
+
+CREATE INDEX deletions_due ON public.deletions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX developer_sessions_developer ON public.developer_sessions USING btree (developer_id);
 
 CREATE INDEX developer_sessions_previous ON public.developer_sessions USING btree (previous_refresh_hash) WHERE (previous_refresh_hash IS NOT NULL);
@@ -1205,6 +1279,8 @@ CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key
 
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
 
+CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (since);
+
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
@@ -1230,6 +1306,9 @@ ALTER TABLE ONLY public.access_permissions
 
 ALTER TABLE ONLY public.access_roles
     ADD CONSTRAINT access_roles_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.account_invitations
+    ADD CONSTRAINT account_invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
@@ -1299,6 +1378,9 @@ ALTER TABLE ONLY public.customer_totp
 
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.developer_recovery_codes
+    ADD CONSTRAINT developer_recovery_codes_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.developer_sessions
     ADD CONSTRAINT developer_sessions_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;

@@ -79,10 +79,10 @@ async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clo
     assert "<form" in (await browser.get("/inbox/enter", params={"token": token})).text
     inside = await browser.post("/inbox/enter", data={"token": token})
     assert "Inbox of" in inside.text
-    assert (await browser.post("/inbox/enter", data={"token": token})).status_code == 401
+    assert (await browser.post("/inbox/enter", data={"token": token})).status_code == 400
     late = (await make_link(world, developer.id)).partition("token=")[2]
     clock.move(timedelta(minutes=11))
-    assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 401
+    assert (await browser.post("/inbox/enter", data={"token": late})).status_code == 400
 
 
 async def test_another_accounts_inbox_is_unknown_and_foreign_forms_are_refused(project, new_project, browser):
