@@ -339,3 +339,16 @@ async def test_deleting_takes_the_deliveries_along(subscribe, happen, receiver, 
     await work_off()
     assert not receiver.requests
     assert (await project.client.get(f"/webhooks/{hook.id}/deliveries")).status_code == 404
+
+
+async def test_events_recorded_by_the_thousand_are_told_too(subscribe, project, receiver, work_off):
+    hook, other = await subscribe("audience.joined"), await subscribe("email.*", path="/other")
+    audience = (await project.client.post("/audiences", {"name": "All"})).json()["id"]
+    body = {"emails": [f"{number}@example.com" for number in range(120)]}
+    await project.client.post(f"/audiences/{audience}/contacts/bulk-email", body)
+    await work_off()
+    told = receiver.received(hook.path)
+    assert len({request.headers["webhook-id"] for request in told}) == len(told) == 120
+    assert {hook.verify(request)["data"]["audienceId"] for request in told} == {audience}
+    assert len({request.json["data"]["id"] for request in told}) == 120
+    assert receiver.received(other.path) == []
