@@ -29,7 +29,7 @@ class Piece(Record):
     data: bytes
 
 
-# One JSON value carries the batch: PostgreSQL reads 20,000 rows of it about as fast as it takes them by COPY, and
+# One JSON value carries the batch: PostgreSQL reads 10,000 rows of it about as fast as it takes them by COPY, and
 # no staging table grows and shrinks. `id` is used by new contacts; so a row that comes back with its id is new.
 
 

@@ -30,7 +30,7 @@ LOOK_AGAIN: Final = timedelta(hours=1)
 
 IMPORT_LIMIT: Final = 1_073_741_824
 """Bytes of an imported file."""
-IMPORT_BATCH: Final = 20_000
+IMPORT_BATCH: Final = 10_000
 """Rows that one transaction of an import takes in."""
 IMPORT_ERRORS_KEPT: Final = 200
 """Lines whose errors an import lists; more are counted only."""

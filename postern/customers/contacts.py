@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from postern.audiences import contacts
 from postern.customers import store
-from postern.events.model import Event
+from postern.events.model import Event, Written
 from postern.kernel.database import Transaction
 from postern.projects import operations as projects
 
@@ -34,3 +34,8 @@ async def meet(tx: Transaction, happened: Sequence[Event]) -> None:
             contact = await contacts.contact_of(tx, event.project_id, person.email)
         if contact is not None and contact.id != person.contact_id:
             await store.set_contact(tx, project_id=event.project_id, id=person.id, contact_id=contact.id)
+
+
+async def meet_in_bulk(tx: Transaction, written: Written) -> None:
+    """Nothing to do: what `meet` waits for happens to one customer at a time, and is never recorded in bulk."""
+    assert not MEETING & set(written.types)
