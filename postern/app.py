@@ -26,6 +26,7 @@ import postern.automations.work
 import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
+import postern.customers.pages
 import postern.customers.passkeys
 import postern.customers.providers
 import postern.customers.sessions
@@ -46,6 +47,7 @@ from postern import instance
 from postern.accounts.deletion import DELETIONS
 from postern.accounts.mail import MAILS, deliver_with
 from postern.accounts.operations import read_token
+from postern.customers.cors import CustomersCors
 from postern.customers.sessions import read_customer_token
 from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
@@ -86,6 +88,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.totp),
     *operations_of(postern.customers.passkeys),
     *operations_of(postern.customers.providers),
+    *operations_of(postern.customers.pages),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),
@@ -148,4 +151,4 @@ def make_app(world: World) -> ASGIApp:
         debug=False,
         logging_config=None,
     )
-    return Front(app)
+    return Front(CustomersCors(app, world))

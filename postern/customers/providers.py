@@ -30,7 +30,7 @@ from postern.customers.model import (
 )
 from postern.customers.oidc import ProviderTrouble, TokenRefused
 from postern.customers.provider_store import ProviderRow
-from postern.customers.sessions import AT_THE_DOOR, SignIn
+from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
 from postern.customers.sign_in import come_in, project_at, require_redirect
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
@@ -38,7 +38,7 @@ from postern.kernel.database import Jsonb
 from postern.kernel.http import Answer, RawRequest, delete, get, post, put
 from postern.kernel.problems import Invalid, Missing
 from postern.kernel.secrets import new_token
-from postern.kernel.values import Body, Deleted, Record
+from postern.kernel.values import Body, Deleted, Record, as_id
 
 ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
 ISSUERS: dict[str, str] = {
@@ -290,15 +290,15 @@ async def redeem_grant(call: Call, data: Grant) -> SignIn:
     said = proofs.about(call, challenge)
     if not hmac.compare_digest(str(said["codeChallenge"]), oidc.challenge_of(data.code_verifier)):
         raise CodeInvalid
+    assert challenge.customer_id is not None
     async with call.db.transaction() as tx:
         await proofs.use(tx, challenge)
-        assert challenge.customer_id is not None
         person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
         if person is None:
             raise CodeInvalid
-        return await come_in(
-            tx, call, project, person, said["methods"], second_factor_done=said.get("secondFactorDone") is True
-        )
+        if "sessionId" not in said:
+            return await come_in(tx, call, project, person, said["methods"])
+    return await resume_session(call, as_id(said["sessionId"]), person)
 
 
 def callback_url(call: Call) -> str:

@@ -294,15 +294,22 @@ async def start_session(tx: Transaction, call: Call, person: Person, methods: li
         email=person.email,
         email_verified=person.email_verified_at is not None,
     )
-    tokens = await _tokens(call, renewed)
-    return SignIn(
-        session_id=session.id,
-        access_token=tokens.access_token,
-        access_token_expires_at=tokens.access_token_expires_at,
-        refresh_token=tokens.refresh_token,
-        refresh_token_expires_at=tokens.refresh_token_expires_at,
-        customer=me_of(person),
+    return _signed_in(await _tokens(call, renewed), person)
+
+
+async def resume_session(call: Call, session_id: UUID, person: Person) -> SignIn:
+    """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
+    renewed = await session_store.renew(
+        call.db,
+        project_id=call.project_id,
+        id=session_id,
+        generation=1,
+        now=call.now,
+        idle_expires_at=call.now + SESSION_IDLE,
     )
+    if renewed is None:
+        raise RefreshTokenInvalid
+    return _signed_in(await _tokens(call, renewed), person)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
@@ -438,6 +445,17 @@ async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Ren
                 reason="REFRESH_TOKEN_REUSED",
             )
     raise RefreshTokenInvalid
+
+
+def _signed_in(tokens: Tokens, person: Person) -> SignIn:
+    return SignIn(
+        session_id=tokens.session_id,
+        access_token=tokens.access_token,
+        access_token_expires_at=tokens.access_token_expires_at,
+        refresh_token=tokens.refresh_token,
+        refresh_token_expires_at=tokens.refresh_token_expires_at,
+        customer=me_of(person),
+    )
 
 
 async def _tokens(call: Call, session: Renewed) -> Tokens:

@@ -102,7 +102,7 @@ class EmailOnly(Body):
 
 
 class LinkRequest(Body):
-    """An address, and where the link leads: one of the project's `redirectUrls`, or our own page."""
+    """An address, and where the link leads: one of the project's `redirectUrls` (the first, if left out)."""
 
     email: EmailText
     redirect_url: Url | None = None
@@ -294,7 +294,7 @@ async def ask_for_link(call: Call, data: LinkRequest) -> None:
     proofs.knock(call)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
-    target = _link_target(call, project, data.redirect_url, "link")
+    target = _link_target(call, project, data.redirect_url, None)
     secret = new_token(32)
     await _mail_proof(call, project, data.email, "LINK", LINK_LIFE, secret, target=target)
 
@@ -321,7 +321,10 @@ async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
     example={"email": "ada@example.com"},
 )
 async def forget_password(call: Call, data: LinkRequest) -> None:
-    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer."""
+    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer.
+
+    Without `redirectUrl` it leads to a hosted page.
+    """
     proofs.knock(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
@@ -720,7 +723,13 @@ async def _forgive(tx: Transaction, call: Call, challenge: Challenge) -> None:
         await proofs.attempt_succeeded(tx, call, challenge.identifier)
 
 
-def _link_target(call: Call, project: Project, redirect_url: str | None, page: str) -> str:
+def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:
+    """Where a mailed link leads: the app, or our own page for it."""
     if redirect_url is not None:
         return require_redirect(project, redirect_url)
-    return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
+    if page is not None:
+        return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
+    known = project.settings.sign_in.redirect_urls
+    if not known:
+        raise Invalid.at("/redirectUrl", "The project has no `redirectUrls` that a link could lead to.", "required")
+    return known[0]

@@ -32,7 +32,7 @@ async def test_erasure_leaves_no_address_name_or_metadata_anywhere(door, project
     unique = uuid4().hex[:10]
     address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
     await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
-    await door.settings(contacts="CREATE")
+    await door.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
     up = await door.signed_up(address)
     customer = up["customer"]["id"]
     ada = door.as_(up["accessToken"])

@@ -1,0 +1,164 @@
+"""What the hosted pages look like: plain HTML, one style sheet, no scripts."""
+
+STYLE = """
+*{box-sizing:border-box}
+html{font:100%/1.5 system-ui,sans-serif;color-scheme:light}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f3f4f6;color:#111827}
+main{width:min(26rem,calc(100vw - 2rem));margin:1rem;padding:2rem;background:#fff;border-radius:.75rem;
+  box-shadow:0 1px 3px #0002}
+h1{font-size:1.375rem;margin:0 0 1.25rem}
+img{max-height:3rem;max-width:100%;margin-bottom:1rem}
+form{margin:0 0 1rem}
+label{display:block;font-weight:600;margin:.75rem 0 .25rem}
+input{width:100%;padding:.625rem;font:inherit;border:1px solid #6b7280;border-radius:.375rem}
+button,.button{display:block;width:100%;margin-top:1rem;padding:.625rem;font:inherit;font-weight:600;text-align:center;
+  text-decoration:none;border:1px solid var(--accent);border-radius:.375rem;cursor:pointer;
+  background:var(--accent);color:var(--on-accent)}
+.second{background:#fff;color:#111827;border-color:#6b7280}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.error{padding:.75rem;border:1px solid #b91c1c;border-radius:.375rem;color:#991b1b;background:#fef2f2}
+p.small{font-size:.9rem}
+a{color:inherit}
+"""
+
+_LAYOUT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>{% block title %}{% endblock %} · {{ app }}</title>
+<link rel="stylesheet" href="{{ base }}/style.css">
+</head>
+<body>
+<main>
+{% if logo %}<img src="{{ logo }}" alt="{{ app }}">{% endif %}
+<h1>{{ self.title() }}</h1>
+{% if error %}<p class="error" role="alert" id="error">{{ error }}</p>{% endif %}
+{% block content %}{% endblock %}
+</main>
+</body>
+</html>
+"""
+
+_HIDDEN = """{% for name in flow %}<input type="hidden" name="{{ name }}" value="{{ flow[name] }}">{% endfor %}"""
+
+_EMAIL = """<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{{ email }}"
+  {% if error %}aria-describedby="error"{% endif %}>"""
+
+_SIGN_IN = """{% extends "layout.html" %}
+{% block title %}Sign in{% endblock %}
+{% block content %}
+<form method="post" action="{{ base }}/{{ 'sign-in' if 'PASSWORD' in methods else 'code' }}">
+{% include "hidden.html" %}
+{% include "email.html" %}
+{% if 'PASSWORD' in methods %}
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256">
+<button>Sign in</button>
+{% endif %}
+{% if 'EMAIL_CODE' in methods %}
+<button class="second" formaction="{{ base }}/code" formnovalidate>Mail me a code instead</button>
+{% endif %}
+</form>
+{% for provider in providers %}
+<a class="button second" href="{{ provider.url }}">Continue with {{ provider.name }}</a>
+{% endfor %}
+{% if 'PASSWORD' in methods %}<p class="small"><a href="{{ base }}/forgot">Forgot your password?</a></p>{% endif %}
+{% if sign_up %}<p class="small">New here? <a href="{{ base }}/sign-up?{{ query }}">Sign up</a></p>{% endif %}
+{% endblock %}
+"""
+
+_SIGN_UP = """{% extends "layout.html" %}
+{% block title %}Sign up{% endblock %}
+{% block content %}
+<form method="post" action="{{ base }}/sign-up">
+{% include "hidden.html" %}
+<label for="name">Name (optional)</label>
+<input id="name" name="name" autocomplete="name" maxlength="200" value="{{ name }}">
+{% include "email.html" %}
+{% if 'PASSWORD' in methods %}
+<label for="password">Password (8 characters or more)</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="256">
+{% endif %}
+<button>Sign up</button>
+</form>
+{% for provider in providers %}
+<a class="button second" href="{{ provider.url }}">Continue with {{ provider.name }}</a>
+{% endfor %}
+<p class="small">Have an account? <a href="{{ base }}/sign-in?{{ query }}">Sign in</a></p>
+{% endblock %}
+"""
+
+_VERIFY = """{% extends "layout.html" %}
+{% block title %}Enter your code{% endblock %}
+{% block content %}
+<p>We mailed you six digits. They hold for 10 minutes.</p>
+<form method="post" action="{{ base }}/{{ action }}">
+{% include "hidden.html" %}
+<input type="hidden" name="challengeId" value="{{ challenge }}">
+<label for="code">Code</label>
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="12"
+  {% if error %}aria-describedby="error"{% endif %}>
+<button>Continue</button>
+</form>
+<p class="small"><a href="{{ base }}/sign-in?{{ query }}">Begin again</a></p>
+{% endblock %}
+"""
+
+_MFA = """{% extends "layout.html" %}
+{% block title %}Second factor{% endblock %}
+{% block content %}
+<p>Enter the code that your authenticator app shows, or a recovery code.</p>
+<form method="post" action="{{ base }}/mfa">
+{% include "hidden.html" %}
+<input type="hidden" name="mfaToken" value="{{ mfaToken }}">
+<label for="code">Code</label>
+<input id="code" name="code" autocomplete="one-time-code" required maxlength="20"
+  {% if error %}aria-describedby="error"{% endif %}>
+<button>Continue</button>
+</form>
+<p class="small"><a href="{{ base }}/sign-in?{{ query }}">Begin again</a></p>
+{% endblock %}
+"""
+
+_FORGOT = """{% extends "layout.html" %}
+{% block title %}Reset your password{% endblock %}
+{% block content %}
+<form method="post" action="{{ base }}/forgot">
+{% include "email.html" %}
+<button>Mail me a link</button>
+</form>
+{% endblock %}
+"""
+
+_RESET = """{% extends "layout.html" %}
+{% block title %}Choose a new password{% endblock %}
+{% block content %}
+<form method="post" action="{{ base }}/reset">
+<input type="hidden" name="token" value="{{ token }}">
+<label for="password">New password (8 characters or more)</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="256"
+  {% if error %}aria-describedby="error"{% endif %}>
+<button>Save</button>
+</form>
+{% endblock %}
+"""
+
+_MESSAGE = """{% extends "layout.html" %}
+{% block title %}Done{% endblock %}
+{% block content %}<p role="status">{{ message }}</p>{% endblock %}
+"""
+
+TEMPLATES = {
+    "layout.html": _LAYOUT,
+    "hidden.html": _HIDDEN,
+    "email.html": _EMAIL,
+    "sign-in.html": _SIGN_IN,
+    "sign-up.html": _SIGN_UP,
+    "verify.html": _VERIFY,
+    "mfa.html": _MFA,
+    "forgot.html": _FORGOT,
+    "reset.html": _RESET,
+    "message.html": _MESSAGE,
+}

@@ -1,0 +1,331 @@
+"""Hosted pages: a login for apps that do not want to write one.
+
+The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…` and gets it back with `code`,
+which `auth/token` exchanges. The pages are forms without scripts; they keep no cookie, and do what the operations do.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+from minijinja import Environment
+
+from postern.customers import letters, oidc, proofs, provider_store, sign_in, totp
+from postern.customers.model import GRANT_LIFE
+from postern.customers.page_texts import STYLE, TEMPLATES
+from postern.customers.providers import CodeChallenge
+from postern.customers.sessions import SignIn
+from postern.kernel.credentials import Call
+from postern.kernel.http import Answer, RawRequest, get, post
+from postern.kernel.problems import Invalid, Problem
+from postern.kernel.values import Record
+from postern.projects.model import Project
+
+FORM_LIMIT = 65_536
+FORM_FIELDS = 20
+FORM = "application/x-www-form-urlencoded"
+HTML = ("text/html",)
+_environment = Environment(templates=TEMPLATES)
+
+
+class Flow(Record):
+    """Where the app wants its customer back."""
+
+    redirect_url: str
+    code_challenge: str
+    state: str
+
+    def fields(self) -> dict[str, str]:
+        return {"redirectUrl": self.redirect_url, "codeChallenge": self.code_challenge, "state": self.state}
+
+
+@get("/projects/{project_id}/auth/pages/style.css", public=True, media_types=("text/css",))
+async def page_style(call: Call) -> Answer:
+    """The look of the hosted pages, with the project's colour."""
+    project = await sign_in.project_at(call)
+    accent = project.settings.sign_in.accent_color or "#1f4fd8"
+    text = "#000000" if _is_light(accent) else "#ffffff"
+    css = f":root{{--accent:{accent};--on-accent:{text}}}\n{STYLE}"
+    return Answer(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
+
+
+@get("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML)
+async def sign_in_page(call: Call, request: RawRequest) -> Answer:
+    """The page to sign in on. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
+    return await _shown(call, "sign-in.html", request.query_params)
+
+
+@post("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
+    """Sign in with address and password from the page."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
+        return await _onwards(call, flow, await sign_in.sign_in_customer(call, body))
+
+    return await _submitted(call, request, "sign-in.html", act)
+
+
+@get("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML)
+async def sign_up_page(call: Call, request: RawRequest) -> Answer:
+    """The page to sign up on."""
+    return await _shown(call, "sign-up.html", request.query_params)
+
+
+@post("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
+    """Begin an account from the page; the next one asks for the code from the mail."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        given = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
+        begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.SignUp))
+        if begun.challenge_id is None:
+            return await _onwards(call, flow, begun)
+        return await _page(call, "verify.html", flow, challenge=str(begun.challenge_id), action="sign-up/verify")
+
+    return await _submitted(call, request, "sign-up.html", act)
+
+
+@post(
+    "/projects/{project_id}/auth/pages/sign-up/verify", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT
+)
+async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
+    """Finish an account with the code from the mail."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        return await _onwards(call, flow, await sign_in.verify_sign_up(call, _code_of(form)))
+
+    return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
+
+
+@post("/projects/{project_id}/auth/pages/code", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
+    """Have a code mailed; the next page asks for it."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        asked = await sign_in.ask_for_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
+        return await _page(call, "verify.html", flow, challenge=str(asked.challenge_id), action="code/verify")
+
+    return await _submitted(call, request, "sign-in.html", act)
+
+
+@post("/projects/{project_id}/auth/pages/code/verify", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
+    """Sign in with the code from the mail."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        return await _onwards(call, flow, await sign_in.sign_in_with_code(call, _code_of(form)))
+
+    return await _submitted(call, request, "verify.html", act, action="code/verify")
+
+
+@post("/projects/{project_id}/auth/pages/mfa", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
+    """Finish signing in with the second factor, or a recovery code."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        given = "".join(form["code"].split())
+        proof = {"code": given} if given.isdigit() and len(given) == 6 else {"recoveryCode": given}
+        body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactor)
+        return await _onwards(call, flow, await totp.verify_second_factor(call, body))
+
+    return await _submitted(call, request, "mfa.html", act)
+
+
+@get("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML)
+async def forgot_page(call: Call) -> Answer:
+    """The page to ask for a new password on."""
+    return await _page(call, "forgot.html", None)
+
+
+@post("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
+    """Have a link mailed that sets a new password."""
+
+    async def act(form: dict[str, str], flow: Flow | None) -> Answer:
+        await sign_in.forget_password(call, msgspec.convert({"email": form["email"]}, sign_in.LinkRequest))
+        return await _page(call, "message.html", None, message="If there is an account, a mail is on its way.")
+
+    return await _submitted(call, request, "forgot.html", act, needs_flow=False)
+
+
+@get("/projects/{project_id}/auth/pages/reset", public=True, media_types=HTML)
+async def reset_page(call: Call, token: str = "") -> Answer:
+    """The page that a reset link opens. Opening it uses nothing up."""
+    return await _page(call, "reset.html", None, token=token)
+
+
+@post("/projects/{project_id}/auth/pages/reset", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+async def reset_password_by_page(call: Call, request: RawRequest) -> Answer:
+    """Set a new password with the token of a reset link."""
+
+    async def act(form: dict[str, str], flow: Flow | None) -> Answer:
+        body = msgspec.convert({"token": form["token"], "password": form["password"]}, sign_in.PasswordReset)
+        await sign_in.reset_password(call, body)
+        return await _page(call, "message.html", None, message="Your password is changed. Sign in with the new one.")
+
+    return await _submitted(call, request, "reset.html", act, needs_flow=False)
+
+
+async def _submitted(
+    call: Call,
+    request: RawRequest,
+    template: str,
+    act: Callable[[dict[str, str], Any], Awaitable[Answer]],
+    *,
+    needs_flow: bool = True,
+    **values: str,
+) -> Answer:
+    """Do what a form asks for, or show it again saying what is wrong."""
+    form = await _form(request)
+    flow = await _flow(call, form) if needs_flow else None
+    try:
+        return await act(form, flow)
+    except KeyError as missing:
+        problem: Problem = Invalid(f"`{missing.args[0]}` is required.")
+    except msgspec.ValidationError:
+        problem = Invalid("Something in this form is too short, too long or not as it should be.")
+    except Problem as raised:
+        problem = raised
+    kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken")}
+    return await _page(
+        call,
+        template,
+        flow,
+        status=problem.status,
+        retry_after=problem.retry_after_seconds,
+        error=problem.detail,
+        challenge=form.get("challengeId", ""),
+        **kept,
+        **values,
+    )
+
+
+async def _shown(call: Call, template: str, query: Any) -> Answer:
+    given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state")}
+    return await _page(call, template, await _flow(call, given))
+
+
+async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
+    """Back to the app with a grant for the session that began; or first to the second factor."""
+    if signed_in.mfa_required:
+        return await _page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
+    assert signed_in.customer is not None
+    token, _ = await proofs.pose_token(
+        call.db,
+        call,
+        "GRANT",
+        GRANT_LIFE,
+        customer_id=signed_in.customer.id,
+        sessionId=str(signed_in.session_id),
+        codeChallenge=flow.code_challenge,
+    )
+    back = {"code": token, **({"state": flow.state} if flow.state else {})}
+    headers = {
+        "Location": oidc.authorization_url(flow.redirect_url, **back),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    }
+    return Answer(b"", media_type="text/html", status=303, headers=headers)
+
+
+async def _page(
+    call: Call,
+    template: str,
+    flow: Flow | None,
+    *,
+    status: int = 200,
+    retry_after: int | None = None,
+    error: str = "",
+    **values: str,
+) -> Answer:
+    project = await sign_in.project_at(call)
+    settings = project.settings.sign_in
+    fields = flow.fields() if flow else {}
+    rows = await provider_store.providers(call.db, project_id=call.project_id) if flow else []
+    providers = [
+        {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode(fields)}"}
+        for row in rows
+        if row.enabled
+    ]
+    shown = _environment.render_template(
+        template,
+        app=letters.app_name(project),
+        logo=settings.logo_url,
+        base=f"{_base(call)}/pages",
+        error=error,
+        methods=settings.methods,
+        sign_up=settings.sign_up,
+        providers=providers,
+        flow=fields,
+        query=urlencode(fields),
+        **values,
+    )
+    headers = {
+        "Content-Security-Policy": _policy(settings.logo_url, flow),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Frame-Options": "DENY",
+    }
+    if retry_after is not None:
+        headers["Retry-After"] = str(retry_after)
+    return Answer(shown, media_type="text/html; charset=utf-8", status=status, headers=headers)
+
+
+async def _flow(call: Call, given: dict[str, str]) -> Flow:
+    """Where the app wants its customer back. Raises Invalid, also for an address the project does not list."""
+    project: Project = await sign_in.project_at(call)
+    try:
+        challenge = msgspec.convert(given.get("codeChallenge", ""), CodeChallenge)
+    except msgspec.ValidationError:
+        raise Invalid.at("query/codeChallenge", "Send the S256 code challenge of RFC 7636.", "required") from None
+    url = sign_in.require_redirect(project, given.get("redirectUrl", ""))
+    return Flow(redirect_url=url, code_challenge=challenge, state=given.get("state", "")[:1_000])
+
+
+async def _form(request: RawRequest) -> dict[str, str]:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise Invalid(f"Send the form as `{FORM}`.")
+    found = {name: str(value) for name, value in list((await request.form()).items())[:FORM_FIELDS]}
+    if any("\0" in value for value in found.values()):
+        raise Invalid("A value holds a NUL character.")
+    return found
+
+
+def _code_of(form: dict[str, str]) -> sign_in.CodeAnswer:
+    code = "".join(form["code"].split())
+    return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeAnswer)
+
+
+def _policy(logo_url: str | None, flow: Flow | None) -> str:
+    """Nothing but our own style, the project's logo, and forms that end where the app wants them to.
+
+    Browsers hold the redirect that follows a form to `form-action` as well.
+    """
+    images = f"'self' {_source(logo_url)}" if logo_url else "'self'"
+    forms = f"'self' {_source(flow.redirect_url)}" if flow else "'self'"
+    return (
+        f"default-src 'none'; style-src 'self'; img-src {images}; form-action {forms}; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+def _source(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+
+
+def _base(call: Call) -> str:
+    return f"/projects/{call.project_id}/auth"
+
+
+def _is_light(color: str) -> bool:
+    """Whether black is easier to read on a colour than white (WCAG 2.2, relative luminance)."""
+
+    def linear(pair: str) -> float:
+        value = int(pair, 16) / 255
+        return value / 12.92 if value <= 0.040_45 else ((value + 0.055) / 1.055) ** 2.4
+
+    luminance = 0.2126 * linear(color[1:3]) + 0.7152 * linear(color[3:5]) + 0.0722 * linear(color[5:7])
+    return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05)

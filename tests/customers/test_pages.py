@@ -1,0 +1,189 @@
+"""Hosted pages and calls from browsers: what a person without an app of its own sees."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+
+from postern.kernel.totp import code_at
+from tests.customers.conftest import GOOD, new_address
+from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER
+
+FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
+
+
+class Page(HTMLParser):
+    """A page as a browser without scripts reads it."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+        self.labels, self.inputs, self.actions, self.text = set(), [], [], answer.text
+        self.feed(answer.text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "label":
+            self.labels.add(given["for"])
+        if tag == "input":
+            self.inputs.append(given)
+        if tag == "form":
+            self.actions.append(given["action"])
+        assert tag not in ("script", "style"), "the policy forbids it"
+        assert not any(name.startswith("on") or name == "style" for name in given)
+
+    def hidden(self):
+        return {each["name"]: each["value"] for each in self.inputs if each.get("type") == "hidden"}
+
+
+@pytest.fixture
+async def browser(door):
+    await door.settings(redirectUrls=[BACK], appName='Ada & "Sons"', accentColor="#ffee00")
+
+    class Browser:
+        base = f"/projects/{door.project.id}/auth/pages"
+
+        async def open(self, path, **query):
+            return Page(await door.client.get(f"{self.base}/{path}?{urlencode(query)}"))
+
+        async def submit(self, page, path=None, **fields):
+            path = path or page.actions[0]
+            body = urlencode({**page.hidden(), **fields})
+            kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
+            answer = await door.client.request("POST", path, content=body, headers=kind)
+            return answer if answer.status_code == 303 else Page(answer)
+
+    return Browser()
+
+
+async def redeemed(door, answer):
+    assert answer.status_code == 303
+    location = answer.headers["location"]
+    assert location.startswith(BACK + "?")
+    back = dict(parse_qsl(urlsplit(location).query))
+    assert back["state"] == "mine"
+    done = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    assert done.status_code == 200, done.text
+    again = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    assert again.status_code == 401
+    return done.json()
+
+
+async def test_an_app_gets_its_customer_from_sign_up_to_sign_in(door, browser):
+    address = new_address()
+    page = await browser.open("sign-up", **FLOW)
+    code_page = await browser.submit(page, email=address, password=GOOD, name="Ada")
+    assert "six digits" in code_page.text
+    wrong = await browser.submit(code_page, code="000000" if await door.code(address) != "000000" else "111111")
+    assert 'role="alert"' in wrong.text
+    assert wrong.answer.status_code == 401
+    up = await redeemed(door, await browser.submit(wrong, code=await door.code(address)))
+    assert up["customer"]["name"] == "Ada"
+    page = await browser.open("sign-in", **FLOW)
+    refused = await browser.submit(page, email=address, password="wrong password")
+    assert refused.answer.status_code == 401
+    assert f'value="{address}"' in refused.text
+    assert "wrong password" not in refused.text
+    into = await redeemed(door, await browser.submit(refused, email=address, password=GOOD))
+    assert (await door.as_(into["accessToken"]).get("/me")).status_code == 200
+    assert into["sessionId"] != up["sessionId"]
+
+
+async def test_a_code_by_mail_signs_in(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW)
+    code_page = await browser.submit(page, f"{browser.base}/code", email=address)
+    await redeemed(door, await browser.submit(code_page, code=await door.code(address)))
+
+
+async def test_the_second_factor_is_asked_for(door, browser, clock):
+    import base64
+
+    address = new_address()
+    up = await door.signed_up(address)
+    ada = door.as_(up["accessToken"])
+    secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
+    step = int(clock().timestamp()) // 30
+    codes = (await ada.post("/mfa/totp/confirm", {"code": code_at(secret, step)})).json()["codes"]
+    page = await browser.open("sign-in", **FLOW)
+    factor = await browser.submit(page, email=address, password=GOOD)
+    assert "authenticator app" in factor.text
+    refused = await browser.submit(factor, code="000000")
+    assert refused.answer.status_code == 401
+    await redeemed(door, await browser.submit(refused, code=codes[0]))
+
+
+async def test_a_forgotten_password_is_reset(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    asked = await browser.submit(await browser.open("forgot"), email=address)
+    unknown = await browser.submit(await browser.open("forgot"), email=new_address())
+    assert asked.text == unknown.text
+    mail = (await door.mails(address))[-1]
+    path = urlsplit(re.search(r"http\S+", mail["text"])[0])
+    page = Page(await door.client.get(f"{path.path}?{path.query}"))
+    common = await browser.submit(page, password="password1")
+    assert common.answer.status_code == 422
+    done = await browser.submit(common, password="an entirely different one")
+    assert done.answer.status_code == 200
+    assert (await door.sign_in(address, "an entirely different one")).status_code == 200
+
+
+async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(door, browser):
+    for name in ("sign-in", "sign-up", "forgot", "reset"):
+        page = await browser.open(name, **FLOW)
+        assert page.answer.status_code == 200
+        shown = {each["id"] for each in page.inputs if each.get("type") != "hidden"}
+        assert shown == page.labels, "every field has a label"
+        assert all(each.get("autocomplete") for each in page.inputs if each.get("type") != "hidden")
+        policy = page.answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; style-src 'self';")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert page.answer.headers["cache-control"] == "no-store"
+        assert "Ada &amp; &quot;Sons&quot;" in page.text
+    assert "form-action 'self' https://app.example.com;" in policy or name == "reset"
+    style = await door.client.get(f"{browser.base}/style.css")
+    assert "--accent:#ffee00;--on-accent:#000000" in style.text
+    assert style.headers["content-type"].startswith("text/css")
+
+
+async def test_pages_lead_only_where_the_project_says(door, browser):
+    evil = {**FLOW, "redirectUrl": "https://evil.example/"}
+    assert (await browser.open("sign-in", **evil)).answer.status_code == 400
+    page = await browser.open("sign-in", **FLOW)
+    address = new_address()
+    await door.signed_up(address)
+    forged = await browser.submit(page, email=address, password=GOOD, redirectUrl="https://evil.example/")
+    assert forged.answer.status_code == 400
+    assert (await browser.open("sign-in", redirectUrl=BACK)).answer.status_code == 400
+
+
+async def test_what_people_send_is_escaped(browser):
+    page = await browser.open("sign-in", **{**FLOW, "state": '"><script>alert(1)</script>'})
+    assert "<script>" not in page.text
+    refused = await browser.submit(page, email='"><img src=x>', password="x")
+    assert "<img src=x>" not in refused.text
+
+
+async def test_only_pages_of_the_project_may_call_from_a_browser(door, project):
+    await door.settings(allowedOrigins=["https://app.example.com"])
+    path = f"/projects/{project.id}/auth/sign-in"
+    asking = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+    mine = await door.client.request("OPTIONS", path, headers={"origin": "https://app.example.com", **asking})
+    assert mine.status_code == 204
+    assert mine.headers["access-control-allow-origin"] == "https://app.example.com"
+    assert "content-type" in mine.headers["access-control-allow-headers"]
+    theirs = await door.client.request("OPTIONS", path, headers={"origin": "https://evil.example", **asking})
+    assert "access-control-allow-origin" not in theirs.headers
+    body = {"email": new_address(), "password": GOOD}
+    for origin, allowed in (("https://app.example.com", True), ("https://evil.example", False), ("null", False)):
+        answer = await door.client.post(path, body, headers={"origin": origin})
+        assert answer.status_code == 401
+        assert ("access-control-allow-origin" in answer.headers) is allowed
+        assert "access-control-allow-credentials" not in answer.headers
+        assert "Origin" in answer.headers["vary"]
+    managed = await project.client.get("/customers", headers={"origin": "https://app.example.com"})
+    assert "access-control-allow-origin" not in managed.headers
