@@ -725,6 +725,83 @@ CREATE TABLE public.instance (
     CONSTRAINT instance_only_one_check CHECK (only_one)
 );
 
+CREATE TABLE public.invitations (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    email text NOT NULL,
+    email_key text NOT NULL,
+    role text NOT NULL,
+    status text NOT NULL,
+    accept_url text,
+    invited_by uuid,
+    accepted_by uuid,
+    generation integer DEFAULT 1 NOT NULL,
+    mailed integer DEFAULT 0 NOT NULL,
+    mailed_at timestamp with time zone,
+    mail_problem text,
+    life interval NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    accepted_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT invitations_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'ACCEPTED'::text, 'REVOKED'::text, 'EXPIRED'::text])))
+);
+
+CREATE TABLE public.organization_domains (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    status text NOT NULL,
+    token text NOT NULL,
+    auto_join_enabled boolean DEFAULT false NOT NULL,
+    verified_at timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    reason text,
+    watched_since timestamp with time zone NOT NULL,
+    missing_since timestamp with time zone,
+    misses integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT organization_domains_check CHECK (((NOT auto_join_enabled) OR (status = 'VERIFIED'::text))),
+    CONSTRAINT organization_domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'FAILED'::text, 'LAPSED'::text])))
+);
+
+CREATE TABLE public.organization_members (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    roles text[] NOT NULL,
+    source text NOT NULL,
+    joined_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT organization_members_roles_check CHECK ((roles <> '{}'::text[])),
+    CONSTRAINT organization_members_source_check CHECK ((source = ANY (ARRAY['API'::text, 'INVITATION'::text, 'DOMAIN'::text, 'SSO'::text])))
+);
+
+CREATE TABLE public.organizations (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    slug text NOT NULL,
+    external_id text,
+    status text DEFAULT 'ACTIVE'::text NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT organizations_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255))),
+    CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),
+    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text])))
+);
+
 CREATE TABLE public.projects (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -1112,6 +1189,27 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.instance
     ADD CONSTRAINT instance_pkey PRIMARY KEY (only_one);
 
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.organization_domains
+    ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.organization_domains
+    ADD CONSTRAINT organization_domains_project_id_organization_id_domain_key UNIQUE (project_id, organization_id, domain);
+
+ALTER TABLE ONLY public.organization_members
+    ADD CONSTRAINT organization_members_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.organization_members
+    ADD CONSTRAINT organization_members_project_id_organization_id_customer_id_key UNIQUE (project_id, organization_id, customer_id);
+
+ALTER TABLE ONLY public.organizations
+    ADD CONSTRAINT organizations_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.organizations
+    ADD CONSTRAINT organizations_project_id_slug_key UNIQUE (project_id, slug);
+
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
@@ -1235,6 +1333,8 @@ CREATE INDEX customers_identifier ON public.customers USING btree (project_id, i
 
 CREATE INDEX customers_providers ON public.customers USING gin (project_id, providers);
 
+CREATE INDEX customers_roles ON public.customers USING gin (project_id, roles) WHERE (roles <> '{}'::text[]);
+
 CREATE INDEX customers_search ON public.customers USING gin (project_id, search public.gin_trgm_ops);
 
 CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
@@ -1260,6 +1360,34 @@ CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+CREATE INDEX invitations_accepted_by ON public.invitations USING btree (project_id, accepted_by) WHERE (accepted_by IS NOT NULL);
+
+CREATE INDEX invitations_due ON public.invitations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX invitations_invited_by ON public.invitations USING btree (project_id, invited_by) WHERE (invited_by IS NOT NULL);
+
+CREATE INDEX invitations_newest ON public.invitations USING btree (project_id, organization_id, id);
+
+CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (project_id, organization_id, email_key) WHERE (status = 'PENDING'::text);
+
+CREATE INDEX invitations_role ON public.invitations USING btree (project_id, role) WHERE (status = 'PENDING'::text);
+
+CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX organization_domains_newest ON public.organization_domains USING btree (project_id, organization_id, id);
+
+CREATE UNIQUE INDEX organization_domains_verified ON public.organization_domains USING btree (project_id, domain) WHERE (status = 'VERIFIED'::text);
+
+CREATE INDEX organization_members_customer ON public.organization_members USING btree (project_id, customer_id);
+
+CREATE INDEX organization_members_newest ON public.organization_members USING btree (project_id, organization_id, id);
+
+CREATE INDEX organization_members_owners ON public.organization_members USING btree (project_id, organization_id) WHERE ('OWNER'::text = ANY (roles));
+
+CREATE INDEX organization_members_roles ON public.organization_members USING gin (project_id, roles) WHERE (roles <> '{MEMBER}'::text[]);
+
+CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
@@ -1399,6 +1527,27 @@ ALTER TABLE ONLY public.domains
 
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_project_id_accepted_by_fkey FOREIGN KEY (project_id, accepted_by) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (accepted_by);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_project_id_invited_by_fkey FOREIGN KEY (project_id, invited_by) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (invited_by);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organization_domains
+    ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organization_members
+    ADD CONSTRAINT organization_members_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organization_members
+    ADD CONSTRAINT organization_members_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organizations
+    ADD CONSTRAINT organizations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

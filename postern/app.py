@@ -39,6 +39,13 @@ import postern.emails.operations
 import postern.emails.suppressions
 import postern.events.operations
 import postern.inbox.operations
+import postern.organizations.app_family
+import postern.organizations.domains
+import postern.organizations.invitations
+import postern.organizations.joining
+import postern.organizations.members
+import postern.organizations.operations
+import postern.organizations.work
 import postern.projects.operations
 import postern.tracking.operations
 import postern.webhooks.operations
@@ -93,6 +100,22 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),
     *operations_of(postern.automations.intake),
+    *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
+    *operations_of(postern.emails.operations, postern.emails.suppressions),
+    *operations_of(
+        postern.customers.operations,
+        postern.customers.end_users,
+        postern.customers.sessions,
+        postern.customers.sign_in,
+    ),
+    *operations_of(
+        postern.organizations.operations,
+        postern.organizations.members,
+        postern.organizations.invitations,
+        postern.organizations.domains,
+        postern.organizations.joining,
+        postern.organizations.app_family,
+    ),
 ]
 """Every operation of the API."""
 
@@ -105,6 +128,7 @@ WORK: list[Work[Any]] = [
     *SENDS,
     *postern.customers.work.WORK,
     *postern.automations.work.WORK,
+    *postern.organizations.work.WORK,
 ]
 """Every kind of record that becomes due."""
 
@@ -118,6 +142,7 @@ REACTIONS: list[Reaction] = [
     postern.webhooks.operations.fan_out,
     postern.customers.contacts.meet,
     postern.automations.operations.react,
+    postern.organizations.joining.follow_customers,
 ]
 """Who reacts to events, in the transaction that records them."""
 

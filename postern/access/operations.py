@@ -196,11 +196,11 @@ async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
 
 
 async def require_roles(
-    tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles"
+    tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles/{}"
 ) -> None:
     """Hold the roles until the transaction ends, so that nobody deletes one that is being given.
 
-    Raises RoleUnknown, pointing below `path`, if somebody cannot have one of them in `scope`.
+    Raises RoleUnknown for what nobody can have in `scope`, at `path` with the place in `keys` filled in.
     """
     own = [key for key in keys if key not in SYSTEM_ROLES]
     known = set(await store.hold_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
@@ -217,12 +217,12 @@ async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequ
     if unknown:
         message = f"The permission {unknown[0]!r} is not declared in this project."
         raise PermissionUndeclared(
-            message, errors=_faults("/permissions", permissions, unknown, "undeclared_permission")
+            message, errors=_faults("/permissions/{}", permissions, unknown, "undeclared_permission")
         )
 
 
 def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[Fault]:
-    return [Fault(path=f"{path}/{given.index(key)}", code=code, message=f"{key!r} is unknown.") for key in wrong]
+    return [Fault(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong]
 
 
 async def _lock(tx: Transaction, call: Call, key: str) -> RoleRow:

@@ -1,0 +1,1 @@
+"""Organizations: the companies that a project's customers belong to, how one joins, and the domains they own."""
