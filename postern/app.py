@@ -100,22 +100,12 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),
     *operations_of(postern.automations.intake),
-    *operations_of(postern.audiences.intake, postern.audiences.contacts, postern.audiences.operations),
-    *operations_of(postern.emails.operations, postern.emails.suppressions),
-    *operations_of(
-        postern.customers.operations,
-        postern.customers.end_users,
-        postern.customers.sessions,
-        postern.customers.sign_in,
-    ),
-    *operations_of(
-        postern.organizations.operations,
-        postern.organizations.members,
-        postern.organizations.invitations,
-        postern.organizations.domains,
-        postern.organizations.joining,
-        postern.organizations.app_family,
-    ),
+    *operations_of(postern.organizations.operations),
+    *operations_of(postern.organizations.members),
+    *operations_of(postern.organizations.invitations),
+    *operations_of(postern.organizations.domains),
+    *operations_of(postern.organizations.joining),
+    *operations_of(postern.organizations.app_family),
 ]
 """Every operation of the API."""
 
