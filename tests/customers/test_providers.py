@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from postern.kernel.settings import Settings
 from tests.customers.conftest import new_address
-from tests.peers.identity_provider import lying_provider
+from tests.peers.sign_in_provider import lying_provider
 
 BACK = "https://app.example.com/back"
 VERIFIER = "v" * 50

@@ -1,104 +1,449 @@
-"""A sign-in provider that does what a test tells it: an OpenID provider that may lie, and GitHub's API."""
+"""A minimal honest SAML identity provider, in process or over HTTP on loopback.
 
-import asyncio
+It signs with signxml on its own, not with what Postern ships, and every claim can be overridden:
+`sign_on(…)` builds a Response, `answer(url)` answers an AuthnRequest that came by redirect, and
+`serving()` offers `/login`, which signs on at once and posts by itself, `/logout` and `/metadata`.
+"""
+
 import base64
-import hashlib
-import json
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+import html
+import os
+import threading
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, quote, urlsplit
 
-import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from jwt.algorithms import RSAAlgorithm
+import lxml.html
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.x509.oid import NameOID
+from lxml import etree
+from signxml import CanonicalizationMethod, DigestAlgorithm, SignatureMethod, XMLSigner
 
-
-class LyingProvider:
-    """Answers discovery, keys, tokens and GitHub's API from its fields; `claims` go into the next ID token."""
-
-    def __init__(self) -> None:
-        self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
-        self.issuer = ""
-        self.metadata: dict[str, Any] = {}
-        self.claims: dict[str, Any] = {}
-        self.header: dict[str, Any] = {"kid": "one"}
-        self.key_ids = ["one"]
-        self.algorithm = "RS256"
-        self.signing_key: Any = self.key
-        self.account: Any = {}
-        self.addresses: Any = []
-        self.userinfo: Any = {}
-        self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
-        self.challenge = ""
-        self.nonce = ""
-
-    def public_pem(self) -> bytes:
-        return self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-
-    def went(self, url: str) -> dict[str, str]:
-        """Take note of where a browser was sent, as a provider would; returns the parameters."""
-        asked = dict(parse_qsl(urlsplit(url).query))
-        self.challenge, self.nonce = asked["code_challenge"], asked["nonce"]
-        return asked
-
-    def id_token(self) -> str:
-        now = int(time.time())
-        claims = {
-            "iss": self.issuer,
-            "aud": "client",
-            "sub": "subject-1",
-            "iat": now,
-            "exp": now + 300,
-            "nonce": self.nonce,
-            **self.claims,
-        }
-        claims = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(claims, self.signing_key, algorithm=self.algorithm, headers=self.header)
-
-    def answer(self, path: str, form: dict[str, str], headers: dict[str, str]) -> tuple[int, Any]:
-        self.requests.append((path, form, headers))
-        if path == "/.well-known/openid-configuration":
-            return 200, {
-                "issuer": self.issuer,
-                "authorization_endpoint": f"{self.issuer}/authorize",
-                "token_endpoint": f"{self.issuer}/token",
-                "jwks_uri": f"{self.issuer}/jwks",
-                "userinfo_endpoint": f"{self.issuer}/userinfo",
-                **self.metadata,
-            }
-        if path == "/jwks":
-            public = json.loads(RSAAlgorithm.to_jwk(self.key.public_key()))
-            return 200, {"keys": [{**public, "kid": kid} for kid in self.key_ids]}
-        if path in ("/token", "/login/oauth/access_token"):
-            proven = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-            if proven.rstrip(b"=").decode() != self.challenge:
-                return 400, {"error": "invalid_grant"}
-            return 200, {"access_token": "access", "id_token": self.id_token(), "token_type": "Bearer"}
-        found = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
-        return (200, found[path]) if path in found else (404, {})
+SAML = "urn:oasis:names:tc:SAML:2.0:assertion"
+SAMLP = "urn:oasis:names:tc:SAML:2.0:protocol"
+DS = "http://www.w3.org/2000/09/xmldsig#"
+XENC = "http://www.w3.org/2001/04/xmlenc#"
+XS = "http://www.w3.org/2001/XMLSchema"
+SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
+RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
+EMAIL_FORMAT = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+OAEP = "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p"
+AES256_GCM = "http://www.w3.org/2009/xmlenc11#aes256-gcm"
 
 
-@asynccontextmanager
-async def lying_provider() -> AsyncIterator[LyingProvider]:
-    """The provider on a free port of loopback."""
-    provider = LyingProvider()
+@dataclass(frozen=True)
+class Keys:
+    """A private key and a certificate that says so."""
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        request, *lines = head.strip().split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        body = await reader.readexactly(int(headers.get("content-length", "0")))
-        status, value = provider.answer(urlsplit(request.split()[1]).path, dict(parse_qsl(body.decode())), headers)
-        content = json.dumps(value).encode()
-        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
-        writer.write(content)
-        await writer.drain()
-        writer.close()
+    private: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        provider.issuer = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        yield provider
+    @property
+    def private_pem(self) -> str:
+        return self.private.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        ).decode()
+
+    @property
+    def pem(self) -> str:
+        return self.certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+@cache
+def keys(
+    name: str = "idp",
+    *,
+    not_before: datetime = datetime(2020, 1, 1, tzinfo=UTC),
+    not_after: datetime = datetime(2040, 1, 1, tzinfo=UTC),
+    curve: bool = False,
+) -> Keys:
+    """Keys that are made once for a run of the tests."""
+    private = ec.generate_private_key(ec.SECP256R1()) if curve else rsa.generate_private_key(65537, 2048)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(not_before)
+        .not_valid_after(not_after)
+        .sign(private, hashes.SHA256())
+    )
+    return Keys(private, certificate)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who signs on."""
+
+    name_id: str = "maria@acme.example"
+    format: str = EMAIL_FORMAT
+    attributes: dict[str, list[str]] = field(
+        default_factory=lambda: {"email": ["maria@acme.example"], "groups": ["staff", "admins & co"]}
+    )
+    session_index: str = "_session-1"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Everything a Response says. `None` leaves the attribute or element out."""
+
+    now: datetime
+    acs_url: str | None
+    audience: str | None
+    issuer: str
+    person: Person = Person()
+    in_response_to: str | None = None
+    inner_in_response_to: str | None = "same"
+    destination: str | None = "same"
+    recipient: str | None = "same"
+    status: str = SUCCESS
+    status_message: str | None = None
+    method: str = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+    life: timedelta = timedelta(minutes=5)
+    not_before: datetime | None = None
+    confirmation_ends: datetime | None = None
+    conditions_end: datetime | None = None
+    session_ends: datetime | None = None
+    authn_statement: bool = True
+    response_issuer: str | None = "same"
+    version: str = "2.0"
+    extra_condition: str = ""
+    extra_in_assertion: str = ""
+
+
+@dataclass
+class IdentityProvider:
+    """One identity provider: its names, its keys and how it signs."""
+
+    entity_id: str = "https://idp.example/metadata"
+    base: str = "https://idp.example"
+    keys: Keys = field(default_factory=keys)
+    person: Person = field(default_factory=Person)
+    sign_response: bool = False
+    sign_assertion: bool = True
+    encrypt_for: x509.Certificate | None = None
+    now: datetime | None = None
+    service_urls: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def certificate(self) -> str:
+        """The signing certificate, PEM."""
+        return self.keys.pem
+
+    def claims(self, **changes: object) -> Claims:
+        """Honest claims for a service provider, with some of them changed."""
+        honest = Claims(
+            now=self.now or datetime.now(UTC),
+            acs_url=None,
+            audience=None,
+            issuer=self.entity_id,
+            person=self.person,
+        )
+        return replace(honest, **changes)  # type: ignore[arg-type]
+
+    def sign_on(self, claims: Claims) -> bytes:
+        """A Response with one assertion, signed and encrypted as this provider does."""
+        response = etree.fromstring(response_xml(claims))
+        assertion = response.find(f"{{{SAML}}}Assertion")
+        if self.sign_assertion:
+            response.replace(assertion, signed(assertion, self.keys))
+        if self.encrypt_for is not None:
+            encrypt_assertion(response, self.encrypt_for)
+        if self.sign_response:
+            response = signed(response, self.keys)
+        return etree.tostring(response)
+
+    def answer(self, url: str, **changes: object) -> tuple[str, dict[str, str]]:
+        """Sign on at once: where the browser posts, and the fields, for an AuthnRequest sent by redirect."""
+        query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        request = etree.fromstring(zlib.decompress(base64.b64decode(query["SAMLRequest"]), -15))
+        acs_url = request.get("AssertionConsumerServiceURL")
+        response = self.sign_on(
+            self.claims(
+                **{
+                    "acs_url": acs_url,
+                    "audience": request.findtext(f"{{{SAML}}}Issuer"),
+                    "in_response_to": request.get("ID"),
+                    **changes,
+                }
+            )
+        )
+        fields = {"SAMLResponse": base64.b64encode(response).decode()}
+        if "RelayState" in query:
+            fields["RelayState"] = query["RelayState"]
+        return acs_url, fields
+
+    def logout_request(self, destination: str, *, name_id: str | None = None, id: str | None = None) -> bytes:
+        """A LogoutRequest, unsigned: sign it with `signed` or send it with `redirect`."""
+        now = (self.now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return (
+            f'<p:LogoutRequest xmlns:p="{SAMLP}" xmlns:a="{SAML}" ID="{id or new_id()}" Version="2.0"'
+            f' IssueInstant="{now}" Destination="{destination}"><a:Issuer>{self.entity_id}</a:Issuer>'
+            f'<a:NameID Format="{self.person.format}">{html.escape(name_id or self.person.name_id)}'
+            "</a:NameID>"
+            f"<p:SessionIndex>{self.person.session_index}</p:SessionIndex></p:LogoutRequest>"
+        ).encode()
+
+    def logout_response(self, destination: str, in_response_to: str, *, status: str = SUCCESS) -> bytes:
+        """A LogoutResponse, unsigned."""
+        now = (self.now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return (
+            f'<p:LogoutResponse xmlns:p="{SAMLP}" xmlns:a="{SAML}" ID="{new_id()}" Version="2.0"'
+            f' IssueInstant="{now}" Destination="{destination}" InResponseTo="{in_response_to}">'
+            f"<a:Issuer>{self.entity_id}</a:Issuer>"
+            f'<p:Status><p:StatusCode Value="{status}"/></p:Status></p:LogoutResponse>'
+        ).encode()
+
+    def redirect(self, name: str, message: bytes, relay_state: str | None = None) -> str:
+        """The signed query that carries a message by redirect."""
+        packer = zlib.compressobj(wbits=-15)
+        packed = packer.compress(message) + packer.flush()
+        query = f"{name}={quote(base64.b64encode(packed), safe='')}"
+        if relay_state is not None:
+            query += f"&RelayState={quote(relay_state, safe='')}"
+        query += f"&SigAlg={quote(RSA_SHA256, safe='')}"
+        signature = self.keys.private.sign(query.encode(), padding.PKCS1v15(), hashes.SHA256())
+        return f"{query}&Signature={quote(base64.b64encode(signature), safe='')}"
+
+    def metadata(self) -> bytes:
+        """How this provider describes itself."""
+        bare = "".join(self.keys.pem.splitlines()[1:-1])
+        redirect = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+        return (
+            f'<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="{self.entity_id}">'
+            f'<IDPSSODescriptor protocolSupportEnumeration="{SAMLP}"><KeyDescriptor use="signing">'
+            f'<KeyInfo xmlns="{DS}"><X509Data><X509Certificate>{bare}</X509Certificate></X509Data></KeyInfo>'
+            f'</KeyDescriptor><SingleLogoutService Binding="{redirect}" Location="{self.base}/logout"/>'
+            f'<SingleSignOnService Binding="{redirect}" Location="{self.base}/login"/>'
+            "</IDPSSODescriptor></EntityDescriptor>"
+        ).encode()
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        """Serve `/login`, `/logout` and `/metadata` on loopback; yields the address."""
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.base = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield self.base
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = urlsplit(self.path).path
+            if path == "/metadata":
+                return self.say(200, "application/samlmetadata+xml", provider.metadata())
+            if path == "/login":
+                action, fields = provider.answer(self.path)
+                return self.say(200, "text/html; charset=utf-8", posting_page(action, fields).encode())
+            if path == "/logout":
+                return self.log_out()
+            return self.say(404, "text/plain", b"no such page")
+
+        def log_out(self) -> None:
+            query = parse_qs(urlsplit(self.path).query)
+            if "SAMLRequest" not in query:
+                return self.say(200, "text/plain", b"signed out")
+            request = etree.fromstring(zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15))
+            back = provider.service_urls[request.findtext(f"{{{SAML}}}Issuer")]
+            message = provider.logout_response(back, request.get("ID"))
+            self.send_response(302)
+            relay_state = query.get("RelayState", [None])[0]
+            self.send_header("Location", f"{back}?{provider.redirect('SAMLResponse', message, relay_state)}")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+
+        def say(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    return Handler
+
+
+def posting_page(action: str, fields: dict[str, str]) -> str:
+    """A page that posts its form by itself."""
+    inputs = "".join(
+        f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">'
+        for name, value in fields.items()
+    )
+    return (
+        f'<!doctype html><body onload="document.forms[0].submit()">'
+        f'<form method="post" action="{html.escape(action)}">{inputs}<button>Go on</button></form>'
+    )
+
+
+def posted(page: str) -> tuple[str, dict[str, str]]:
+    """What a browser would post from such a page: the action and the fields."""
+    form = lxml.html.fromstring(page).forms[0]
+    return form.action, {name: value for name, value in form.fields.items() if name}
+
+
+def new_id() -> str:
+    return f"_{uuid.uuid4().hex}"
+
+
+def response_xml(claims: Claims) -> bytes:
+    """The unsigned Response that says these claims."""
+    recipient = claims.acs_url if claims.recipient == "same" else claims.recipient
+    destination = claims.acs_url if claims.destination == "same" else claims.destination
+    inner = claims.in_response_to if claims.inner_in_response_to == "same" else claims.inner_in_response_to
+    ends = claims.now + claims.life
+    confirmation = {
+        "NotOnOrAfter": written(claims.confirmation_ends or ends),
+        "Recipient": recipient,
+        "InResponseTo": inner,
+    }
+    conditions = {
+        "NotBefore": written(claims.not_before or claims.now - timedelta(seconds=5)),
+        "NotOnOrAfter": written(claims.conditions_end or ends),
+    }
+    head = {"ID": new_id(), "Version": claims.version, "IssueInstant": written(claims.now)}
+    response_head = head | {
+        "ID": new_id(),
+        "Destination": destination,
+        "InResponseTo": claims.in_response_to,
+    }
+    response_issuer = claims.issuer if claims.response_issuer == "same" else claims.response_issuer
+    audience = (
+        f"<saml:AudienceRestriction><saml:Audience>{claims.audience}</saml:Audience></saml:AudienceRestriction>"
+        if claims.audience
+        else ""
+    )
+    session = {
+        "AuthnInstant": written(claims.now),
+        "SessionIndex": claims.person.session_index,
+        "SessionNotOnOrAfter": written(claims.session_ends) if claims.session_ends else None,
+    }
+    statement = (
+        f"<saml:AuthnStatement{spelled(session)}><saml:AuthnContext><saml:AuthnContextClassRef>"
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"
+        "</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>"
+        if claims.authn_statement
+        else ""
+    )
+    attributes = "".join(
+        f'<saml:Attribute Name="{html.escape(name)}" FriendlyName="{html.escape(name)}Friendly">'
+        + "".join(
+            f'<saml:AttributeValue xmlns:xs="{XS}" xsi:type="xs:string">{html.escape(value)}</saml:AttributeValue>'
+            for value in values
+        )
+        + "</saml:Attribute>"
+        for name, values in claims.person.attributes.items()
+    )
+    message = f"<samlp:StatusMessage>{claims.status_message}</samlp:StatusMessage>" if claims.status_message else ""
+    assertion = (
+        f"<saml:Assertion{spelled(head)}><saml:Issuer>{claims.issuer}</saml:Issuer>"
+        f'<saml:Subject><saml:NameID Format="{claims.person.format}">{html.escape(claims.person.name_id)}'
+        "</saml:NameID>"
+        f'<saml:SubjectConfirmation Method="{claims.method}">'
+        f"<saml:SubjectConfirmationData{spelled(confirmation)}/></saml:SubjectConfirmation></saml:Subject>"
+        f"<saml:Conditions{spelled(conditions)}>{audience}{claims.extra_condition}</saml:Conditions>"
+        f"{statement}<saml:AttributeStatement>{attributes}</saml:AttributeStatement>{claims.extra_in_assertion}"
+        "</saml:Assertion>"
+    )
+    if claims.status != SUCCESS:
+        assertion = ""
+    issuer = f"<saml:Issuer>{response_issuer}</saml:Issuer>" if response_issuer else ""
+    return (
+        f'<samlp:Response xmlns:samlp="{SAMLP}" xmlns:saml="{SAML}"'
+        f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"{spelled(response_head)}>{issuer}'
+        f'<samlp:Status><samlp:StatusCode Value="{claims.status}"/>{message}</samlp:Status>'
+        f"{assertion}</samlp:Response>"
+    ).encode()
+
+
+def written(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def spelled(attributes: dict[str, str | None]) -> str:
+    return "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value is not None)
+
+
+def signed(
+    element: etree._Element,
+    by: Keys,
+    *,
+    method: SignatureMethod | None = None,
+    digest: DigestAlgorithm = DigestAlgorithm.SHA256,
+    c14n: str = "http://www.w3.org/2001/10/xml-exc-c14n#",
+) -> etree._Element:
+    """The element with an enveloped signature after its Issuer, as identity providers write it."""
+    element = etree.fromstring(etree.tostring(element, with_tail=False))
+    element.insert(1, etree.Element(f"{{{DS}}}Signature", {"Id": "placeholder"}, nsmap={"ds": DS}))
+    default = SignatureMethod.RSA_SHA256 if isinstance(by.private, rsa.RSAPrivateKey) else SignatureMethod.ECDSA_SHA256
+    signer = Signer(
+        signature_algorithm=method or default,
+        digest_algorithm=digest,
+        c14n_algorithm=CanonicalizationMethod(c14n),
+    )
+    done = signer.sign(
+        element, key=by.private_pem.encode(), cert=by.pem, reference_uri=element.get("ID"), id_attribute="ID"
+    )
+    return etree.fromstring(etree.tostring(done))
+
+
+class Signer(XMLSigner):
+    """Signs with whatever it is told to, SHA-1 too: some tests need a bad signature that is correct."""
+
+    def check_deprecated_methods(self) -> None:
+        pass
+
+
+def encrypt_assertion(
+    response: etree._Element, certificate: x509.Certificate, *, data_algorithm: str = AES256_GCM
+) -> None:
+    """Replace the assertion with an EncryptedAssertion for the holder of that certificate."""
+    assertion = response.find(f"{{{SAML}}}Assertion")
+    plain = etree.tostring(assertion, with_tail=False)
+    response.replace(assertion, etree.fromstring(encrypted_xml(plain, certificate, data_algorithm=data_algorithm)))
+
+
+def encrypted_xml(plain: bytes, certificate: x509.Certificate, *, data_algorithm: str = AES256_GCM) -> bytes:
+    """An EncryptedAssertion around any bytes."""
+    key, nonce = os.urandom(32), os.urandom(12)
+    if data_algorithm == AES256_GCM:
+        sealed = nonce + AESGCM(key).encrypt(nonce, plain, None)
+    else:
+        pad = 16 - len(plain) % 16
+        start = os.urandom(16)
+        writer = Cipher(algorithms.AES(key), modes.CBC(start)).encryptor()
+        sealed = start + writer.update(plain + os.urandom(pad - 1) + bytes([pad])) + writer.finalize()
+    public = certificate.public_key()
+    carrier = public.encrypt(key, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
+    return (
+        f'<saml:EncryptedAssertion xmlns:saml="{SAML}" xmlns:xenc="{XENC}" xmlns:ds="{DS}">'
+        '<xenc:EncryptedData Type="http://www.w3.org/2001/04/xmlenc#Element">'
+        f'<xenc:EncryptionMethod Algorithm="{data_algorithm}"/><ds:KeyInfo><xenc:EncryptedKey>'
+        f'<xenc:EncryptionMethod Algorithm="{OAEP}"><ds:DigestMethod Algorithm="{DS}sha1"/>'
+        "</xenc:EncryptionMethod>"
+        f"<xenc:CipherData><xenc:CipherValue>{base64.b64encode(carrier).decode()}"
+        "</xenc:CipherValue></xenc:CipherData>"
+        "</xenc:EncryptedKey></ds:KeyInfo><xenc:CipherData><xenc:CipherValue>"
+        f"{base64.b64encode(sealed).decode()}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData>"
+        "</saml:EncryptedAssertion>"
+    ).encode()

@@ -1,0 +1,104 @@
+"""A sign-in provider that does what a test tells it: an OpenID provider that may lie, and GitHub's API."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import RSAAlgorithm
+
+
+class LyingProvider:
+    """Answers discovery, keys, tokens and GitHub's API from its fields; `claims` go into the next ID token."""
+
+    def __init__(self) -> None:
+        self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+        self.issuer = ""
+        self.metadata: dict[str, Any] = {}
+        self.claims: dict[str, Any] = {}
+        self.header: dict[str, Any] = {"kid": "one"}
+        self.key_ids = ["one"]
+        self.algorithm = "RS256"
+        self.signing_key: Any = self.key
+        self.account: Any = {}
+        self.addresses: Any = []
+        self.userinfo: Any = {}
+        self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
+        self.challenge = ""
+        self.nonce = ""
+
+    def public_pem(self) -> bytes:
+        return self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+    def went(self, url: str) -> dict[str, str]:
+        """Take note of where a browser was sent, as a provider would; returns the parameters."""
+        asked = dict(parse_qsl(urlsplit(url).query))
+        self.challenge, self.nonce = asked["code_challenge"], asked["nonce"]
+        return asked
+
+    def id_token(self) -> str:
+        now = int(time.time())
+        claims = {
+            "iss": self.issuer,
+            "aud": "client",
+            "sub": "subject-1",
+            "iat": now,
+            "exp": now + 300,
+            "nonce": self.nonce,
+            **self.claims,
+        }
+        claims = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode(claims, self.signing_key, algorithm=self.algorithm, headers=self.header)
+
+    def answer(self, path: str, form: dict[str, str], headers: dict[str, str]) -> tuple[int, Any]:
+        self.requests.append((path, form, headers))
+        if path == "/.well-known/openid-configuration":
+            return 200, {
+                "issuer": self.issuer,
+                "authorization_endpoint": f"{self.issuer}/authorize",
+                "token_endpoint": f"{self.issuer}/token",
+                "jwks_uri": f"{self.issuer}/jwks",
+                "userinfo_endpoint": f"{self.issuer}/userinfo",
+                **self.metadata,
+            }
+        if path == "/jwks":
+            public = json.loads(RSAAlgorithm.to_jwk(self.key.public_key()))
+            return 200, {"keys": [{**public, "kid": kid} for kid in self.key_ids]}
+        if path in ("/token", "/login/oauth/access_token"):
+            proven = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+            if proven.rstrip(b"=").decode() != self.challenge:
+                return 400, {"error": "invalid_grant"}
+            return 200, {"access_token": "access", "id_token": self.id_token(), "token_type": "Bearer"}
+        found = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
+        return (200, found[path]) if path in found else (404, {})
+
+
+@asynccontextmanager
+async def lying_provider() -> AsyncIterator[LyingProvider]:
+    """The provider on a free port of loopback."""
+    provider = LyingProvider()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        request, *lines = head.strip().split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        status, value = provider.answer(urlsplit(request.split()[1]).path, dict(parse_qsl(body.decode())), headers)
+        content = json.dumps(value).encode()
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
+        writer.write(content)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        provider.issuer = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield provider
