@@ -147,6 +147,7 @@ IN_BULK: dict[Reaction, BulkReaction] = {
     postern.webhooks.operations.fan_out: postern.webhooks.operations.fan_out_in_bulk,
     postern.customers.contacts.meet: postern.customers.contacts.meet_in_bulk,
     postern.automations.operations.react: postern.automations.operations.react_in_bulk,
+    postern.organizations.joining.follow_customers: postern.organizations.joining.follow_customers_in_bulk,
 }
 """How those react to events that one statement recorded by the thousand."""
 

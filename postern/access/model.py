@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
-from postern.kernel.problems import Conflict, Missing, Unprocessable
+from postern.kernel.problems import Conflict, Forbidden, Missing, Unprocessable
 from postern.kernel.values import Body, Record
 
 ROLES_PER_PROJECT = 10_000
@@ -79,6 +79,18 @@ class RoleInUse(Conflict):
     """Somebody still has this role, or is invited with it; take it from them first."""
 
 
+class SubjectMissing(Missing):
+    """There is no such customer."""
+
+
+class PlaceMissing(Missing):
+    """There is no such organization."""
+
+
+class NotYourself(Forbidden):
+    """A customer's token asks for the customer alone."""
+
+
 class PermissionUndeclared(Unprocessable):
     """A role can name only permissions that the project has declared."""
 
@@ -129,6 +141,78 @@ class RoleRow(Role):
     """The row of a role, or what stands for one where the role is the same everywhere."""
 
     id: UUID
+
+
+Step = Literal[
+    "PERMISSION_DECLARED",
+    "CUSTOMER_GIVEN",
+    "CUSTOMER_NOT_BANNED",
+    "PROJECT_ROLE",
+    "ORGANIZATION_ACTIVE",
+    "MEMBER",
+    "ORGANIZATION_ROLE",
+    "ALL_ORGANIZATIONS_ROLE",
+]
+
+
+class Explained(Record):
+    """One step of a check. Each check of a scope has the same steps in the same order."""
+
+    step: Step
+    ok: bool
+    roles: list[str] = []
+    """The roles that grant the permission, where the step is about roles."""
+
+
+class Decision(Record):
+    """Whether somebody may do something, and how that came about."""
+
+    allowed: bool
+    reason: Reason
+    permission: str
+    scope: Scope
+    roles: list[str]
+    """The roles that were considered: all that the customer has in the scope."""
+    explanation: list[Explained]
+    customer_id: UUID | None
+    organization_id: UUID | None
+
+
+class Decisions(Record):
+    """The answers to several checks, in the order they were asked."""
+
+    results: list[Decision]
+
+
+class Check(Body):
+    """May this customer do that, in the project or in one of its organizations?"""
+
+    permission: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+    customer_id: str | None = None
+    """With a customer's own token: the bearer, and nobody else."""
+    organization_id: str | None = None
+
+
+class Checks(Body):
+    """Several checks at once."""
+
+    checks: Annotated[list[Check], msgspec.Meta(min_length=1, max_length=CHECKS_AT_ONCE)]
+
+
+class Standing(Record):
+    """What a check has to know, in one row."""
+
+    number: int
+    declared: bool
+    customer_known: bool
+    banned: bool
+    customer_roles: list[str]
+    organization_known: bool
+    suspended: bool
+    member_roles: list[str] | None
+    granting_in_project: list[str]
+    granting_everywhere: list[str]
+    granting_to_members: list[str]
 
 
 class NewPermission(Body):

@@ -10,31 +10,41 @@ from postern.access.model import (
     PERMISSIONS_PER_PROJECT,
     ROLES_PER_PROJECT,
     SYSTEM_ROLES,
+    Check,
+    Checks,
+    Decision,
+    Decisions,
     NewPermission,
     NewRole,
+    NotYourself,
     Permission,
     PermissionExists,
     PermissionMissing,
     PermissionUndeclared,
+    PlaceMissing,
     Role,
     RoleChange,
     RoleExists,
+    RoleInUse,
     RoleMissing,
     RoleRow,
     RoleUnknown,
     Scope,
+    SubjectMissing,
     SystemRoleFixed,
     TooManyPermissions,
     TooManyRoles,
 )
-from postern.access.rules import system_roles
+from postern.access.rules import decide, patterns_for, system_roles
 from postern.audit import operations as audit
-from postern.kernel.credentials import Call
+from postern.kernel.credentials import Call, Kind
 from postern.kernel.database import Queries, Transaction
-from postern.kernel.http import delete, get, patch, post
+from postern.kernel.http import SERVER_KINDS, delete, get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.problems import Fault
-from postern.kernel.values import Deleted, new_id, seen_as
+from postern.kernel.problems import Fault, Problem
+from postern.kernel.values import Deleted, as_id, new_id, seen_as
+
+WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
 @get("/projects/{project_id}/access/permissions", needs="access:read")
@@ -176,15 +186,87 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     return seen_as(Role, row)
 
 
-@delete("/projects/{project_id}/access/roles/{key}", needs="access:write", problems=(RoleMissing, SystemRoleFixed))
+@delete(
+    "/projects/{project_id}/access/roles/{key}",
+    needs="access:write",
+    problems=(RoleMissing, SystemRoleFixed, RoleInUse),
+)
 async def delete_role(call: Call, key: str) -> Deleted:
-    """Delete a role."""
+    """Delete a role that nobody has any more (409 while a customer or member has it or is invited with it)."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
+        if await store.is_held(tx, project_id=call.project_id, key=key):
+            raise RoleInUse
         await store.delete_role(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "role.deleted", "Role", row.key, scope=row.scope)
     return Deleted()
+
+
+@post(
+    "/projects/{project_id}/access/check",
+    needs="access:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
+)
+async def check_access(call: Call, data: Check) -> Decision:
+    """Whether a customer has a permission: in an organization if `organizationId` is given, else in the project.
+
+    With a customer's token the bearer is asked for. A refusal is a normal answer, and so is a permission that
+    nobody declared. `reason` says what decided, `explanation` lists every step in a fixed order, also those after
+    the deciding one.
+    """
+    (decision,) = await decide_all(call, [data], "")
+    return decision
+
+
+@post(
+    "/projects/{project_id}/access/check/batch",
+    needs="access:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
+)
+async def check_access_in_batch(call: Call, data: Checks) -> Decisions:
+    """Up to 50 checks at once, decided at one moment and answered in their order."""
+    return Decisions(results=await decide_all(call, data.checks, "/checks/{}"))
+
+
+async def decide_all(call: Call, checks: Sequence[Check], path: str) -> list[Decision]:
+    """Decide checks in one statement. Raises a Problem at `path`, with the place of the check filled in."""
+    subjects = [_subject(call, check, path.format(index)) for index, check in enumerate(checks)]
+    places = [None if check.organization_id is None else as_id(check.organization_id) for check in checks]
+    standings = await store.standings(
+        call.db,
+        project_id=call.project_id,
+        permissions=[check.permission for check in checks],
+        patterns=["{" + ",".join(patterns_for(check.permission)) + "}" for check in checks],
+        customer_ids=subjects,
+        organization_ids=places,
+        now=call.now,
+    )
+    decisions: list[Decision] = []
+    for index, (check, subject, place, standing) in enumerate(zip(checks, subjects, places, standings, strict=True)):
+        if subject is not None and not standing.customer_known:
+            raise _missing(SubjectMissing, f"{path.format(index)}/customerId")
+        if place is not None and not standing.organization_known:
+            raise _missing(PlaceMissing, f"{path.format(index)}/organizationId")
+        decisions.append(decide(check.permission, standing, subject, place))
+    return decisions
+
+
+def _subject(call: Call, check: Check, path: str) -> UUID | None:
+    given = None if check.customer_id is None else as_id(check.customer_id)
+    if call.caller.kind != "customer":
+        return given
+    if given not in (None, call.caller.actor_id):
+        raise _missing(NotYourself, f"{path}/customerId")
+    return call.caller.actor_id
+
+
+def _missing(problem: type[Problem], path: str) -> Problem:
+    return problem(errors=[Fault(path=path, code=problem.code(), message=problem.message())])
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:

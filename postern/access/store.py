@@ -1,8 +1,12 @@
-"""SQL of roles and permissions."""
+"""SQL of roles and permissions.
+
+Who has which role is kept with customers and members, whose tables the last statements read: see
+docs/decisions/0030-one-statement-decides-access.md.
+"""
 
 from uuid import UUID
 
-from postern.access.model import PermissionRow, RoleRow
+from postern.access.model import PermissionRow, RoleRow, Standing
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
 
@@ -137,3 +141,62 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
     for key share
 """)
 async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
+
+
+# Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
+@statement("""
+    select asked.number::int,
+           exists (select from access_permissions permission
+                   where permission.project_id = %(project_id)s and permission.key = asked.permission) as declared,
+           customer.id is not null as customer_known,
+           coalesce(customer.banned_at is not null
+                    and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s), false) as banned,
+           coalesce(customer.roles, '{}') as customer_roles,
+           organization.id is not null as organization_known,
+           coalesce(organization.status = 'SUSPENDED', false) as suspended,
+           member.roles as member_roles,
+           array(select role.key from access_roles role
+                 where asked.organization_id is null and role.project_id = %(project_id)s
+                   and role.key = any (customer.roles) and role.scope = 'PROJECT'
+                   and role.permissions && asked.patterns::text[] order by role.key) as granting_in_project,
+           array(select role.key from access_roles role
+                 where asked.organization_id is not null and role.project_id = %(project_id)s
+                   and role.key = any (customer.roles) and role.applies_to_all_organizations
+                   and role.permissions && asked.patterns::text[] order by role.key) as granting_everywhere,
+           array(select role.key from access_roles role
+                 where role.project_id = %(project_id)s and role.key = any (member.roles)
+                   and role.scope = 'ORGANIZATION'
+                   and role.permissions && asked.patterns::text[] order by role.key) as granting_to_members
+    from unnest(%(permissions)s::text[], %(patterns)s::text[], %(customer_ids)s::uuid[], %(organization_ids)s::uuid[])
+         with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+    left join customers customer on customer.project_id = %(project_id)s and customer.id = asked.customer_id
+    left join organizations organization
+      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+    left join organization_members member
+      on member.project_id = %(project_id)s and member.organization_id = asked.organization_id
+     and member.customer_id = asked.customer_id
+    order by asked.number
+""")
+async def standings(
+    db: Queries,
+    *,
+    project_id: UUID,
+    permissions: list[str],
+    patterns: list[str],
+    customer_ids: list[UUID | None],
+    organization_ids: list[UUID | None],
+    now: Moment,
+) -> list[Standing]: ...
+
+
+# Somebody who has a role, or is invited to it.
+@statement("""
+    select from customers where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> '{}'
+    union all
+    select from organization_members
+    where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> array['MEMBER']
+    union all
+    select from invitations where project_id = %(project_id)s and role = %(key)s and status = 'PENDING'
+    limit 1
+""")
+async def is_held(db: Queries, *, project_id: UUID, key: str) -> bool: ...

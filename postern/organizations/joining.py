@@ -6,7 +6,7 @@ import structlog
 
 from postern.audit import operations as audit
 from postern.customers.model import CustomerMissing
-from postern.events.model import Event
+from postern.events.model import Event, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Transaction
@@ -27,6 +27,7 @@ from postern.organizations.store import Candidate
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 ROLES_BY_DOMAIN = ["MEMBER"]
+FOLLOWED = frozenset(("customer.signed_in", "customer.linked", "customer.deleted"))
 
 
 @post(
@@ -81,16 +82,21 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
     Who signs in joins by domain; who is merged hands over memberships; who is erased, invitations.
     """
     for event in events:
-        if event.subject_id is None:
+        if event.type not in FOLLOWED or event.subject_id is None:
             continue
         if event.type == "customer.signed_in":
             await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
-        elif event.type == "customer.linked" and event.data.get("mergedCustomerId"):
+        elif event.type == "customer.linked":
             ids = {"survivor": event.subject_id, "loser": as_id(event.data["mergedCustomerId"])}
             await store.unite(tx, project_id=event.project_id, now=event.occurred_at, **ids)
             await store.move(tx, project_id=event.project_id, now=event.occurred_at, **ids)
-        elif event.type == "customer.deleted":
+        else:
             await invitation_store.forget(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+
+
+async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
+    """Nothing to do: what `follow_customers` waits for happens to one customer at a time, never in bulk."""
+    assert not FOLLOWED & set(written.types)
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
