@@ -109,6 +109,17 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.count_email_usage() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into email_usage as usage (project_id, month, slot, emails)
+    select project_id, date_trunc('month', created_at at time zone 'UTC')::date, pg_backend_pid() % 16, count(*)
+    from new_rows where not test group by 1, 2 order by 1, 2
+    on conflict (project_id, month, slot) do update set emails = usage.emails + excluded.emails;
+    return null;
+end $$;
+
 CREATE FUNCTION public.count_gone_sends() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -332,6 +343,33 @@ CREATE TABLE public.automations (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT automations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE TABLE public.billing_accounts (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    provider text NOT NULL,
+    plan text DEFAULT 'free'::text NOT NULL,
+    billing_cycle text,
+    status text DEFAULT 'none'::text NOT NULL,
+    current_period_end timestamp with time zone,
+    b2b_enhanced boolean DEFAULT false NOT NULL,
+    customer_ref text,
+    closing boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_accounts_billing_cycle_check CHECK ((billing_cycle = ANY (ARRAY['monthly'::text, 'yearly'::text]))),
+    CONSTRAINT billing_accounts_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text]))),
+    CONSTRAINT billing_accounts_status_check CHECK ((status = ANY (ARRAY['none'::text, 'active'::text, 'past_due'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE public.billing_events (
+    id text NOT NULL,
+    type text NOT NULL,
+    received_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.blocklist_entries (
@@ -684,6 +722,14 @@ CREATE TABLE public.domains (
     CONSTRAINT domains_domain_check CHECK ((((length(domain) >= 3) AND (length(domain) <= 253)) AND (domain = lower(domain)))),
     CONSTRAINT domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'DEGRADED'::text, 'FAILED'::text])))
 );
+
+CREATE TABLE public.email_usage (
+    project_id uuid NOT NULL,
+    month date NOT NULL,
+    slot smallint NOT NULL,
+    emails bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
 
 CREATE TABLE public.event_keys (
     project_id uuid NOT NULL,
@@ -1075,6 +1121,12 @@ ALTER TABLE ONLY public.automation_versions
 ALTER TABLE ONLY public.automations
     ADD CONSTRAINT automations_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.billing_accounts
+    ADD CONSTRAINT billing_accounts_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.billing_events
+    ADD CONSTRAINT billing_events_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.blocklist_entries
     ADD CONSTRAINT blocklist_entries_pkey PRIMARY KEY (project_id, id);
 
@@ -1176,6 +1228,9 @@ ALTER TABLE ONLY public.domains
 
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_project_id_domain_key UNIQUE (project_id, domain);
+
+ALTER TABLE ONLY public.email_usage
+    ADD CONSTRAINT email_usage_pkey PRIMARY KEY (project_id, month, slot);
 
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_pkey PRIMARY KEY (project_id, key);
@@ -1288,6 +1343,14 @@ CREATE INDEX automation_runs_list ON public.automation_runs USING btree (project
 CREATE UNIQUE INDEX automation_runs_once ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE once;
 
 CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (project_id, contact_id, waiting_for) WHERE (waiting_for IS NOT NULL);
+
+CREATE UNIQUE INDEX billing_accounts_account ON public.billing_accounts USING btree (project_id);
+
+CREATE UNIQUE INDEX billing_accounts_customer ON public.billing_accounts USING btree (customer_ref) WHERE (customer_ref IS NOT NULL);
+
+CREATE INDEX billing_accounts_due ON public.billing_accounts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX billing_events_age ON public.billing_events USING btree (received_at);
 
 CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
@@ -1428,6 +1491,8 @@ CREATE TRIGGER sends_counted_changed AFTER UPDATE ON public.sends REFERENCING OL
 CREATE TRIGGER sends_counted_gone AFTER DELETE ON public.sends REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_gone_sends();
 
 CREATE TRIGGER sends_counted_new AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_new_sends();
+
+CREATE TRIGGER sends_used AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_email_usage();
 
 ALTER TABLE ONLY public.access_permissions
     ADD CONSTRAINT access_permissions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

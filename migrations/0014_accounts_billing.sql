@@ -60,3 +60,54 @@ create table deletions (
 );
 create index deletions_due on deletions (project_id, due_at) where due_at is not null;
 create index deletions_account on deletions (account_id);
+
+-- What an account has booked; project_id is the account, as due work is shared out by it.
+create table billing_accounts (
+    project_id uuid not null,
+    id uuid not null,
+    provider text not null,
+    plan text not null default 'free' check (plan in ('free', 'pro')),
+    billing_cycle text check (billing_cycle in ('monthly', 'yearly')),
+    status text not null default 'none' check (status in ('none', 'active', 'past_due', 'cancelled')),
+    current_period_end timestamptz,
+    b2b_enhanced boolean not null default false,
+    customer_ref text,
+    closing boolean not null default false,
+    version int not null default 0,
+    due_at timestamptz,
+    attempt int not null default 0,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    primary key (project_id, id)
+);
+create unique index billing_accounts_account on billing_accounts (project_id);
+create unique index billing_accounts_customer on billing_accounts (customer_ref) where customer_ref is not null;
+create index billing_accounts_due on billing_accounts (project_id, due_at) where due_at is not null;
+
+-- Signals of the payment provider that were taken, so that one told twice counts once.
+create table billing_events (
+    id text primary key,
+    type text not null,
+    received_at timestamptz not null
+);
+create index billing_events_age on billing_events (received_at);
+
+-- How many live e-mails a project accepted in a calendar month (UTC); several rows, so that writers do not queue.
+create table email_usage (
+    project_id uuid not null,
+    month date not null,
+    slot smallint not null,
+    emails bigint not null,
+    primary key (project_id, month, slot)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+create function count_email_usage() returns trigger language plpgsql as $$
+begin
+    insert into email_usage as usage (project_id, month, slot, emails)
+    select project_id, date_trunc('month', created_at at time zone 'UTC')::date, pg_backend_pid() % 16, count(*)
+    from new_rows where not test group by 1, 2 order by 1, 2
+    on conflict (project_id, month, slot) do update set emails = usage.emails + excluded.emails;
+    return null;
+end $$;
+create trigger sends_used after insert on sends
+    referencing new table as new_rows for each statement execute function count_email_usage();

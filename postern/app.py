@@ -14,6 +14,7 @@ import postern.accounts.export
 import postern.accounts.members
 import postern.accounts.mfa
 import postern.accounts.operations
+import postern.accounts.pages
 import postern.accounts.profile
 import postern.accounts.recovery
 import postern.audiences.contacts
@@ -23,6 +24,7 @@ import postern.audiences.work
 import postern.automations.intake
 import postern.automations.operations
 import postern.automations.work
+import postern.billing.operations
 import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
@@ -51,15 +53,17 @@ import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
-from postern.accounts.deletion import DELETIONS
+from postern.accounts.deletion import DELETIONS, close_with
 from postern.accounts.mail import MAILS, deliver_with
 from postern.accounts.operations import read_token
+from postern.billing.work import BILLING
 from postern.customers.cors import CustomersCors
 from postern.customers.sessions import read_customer_token
 from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
 from postern.events.operations import BulkReaction, Reaction, react_with
 from postern.inbox import pages as inbox_pages
+from postern.kernel.allowances import allow_by
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
 from postern.kernel.http import Front, Operation, answer_trouble, handler_of, operations_of
@@ -77,6 +81,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         postern.accounts.members,
         postern.accounts.export,
         postern.accounts.deletion,
+        postern.accounts.pages,
     ),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
@@ -106,12 +111,14 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.organizations.domains),
     *operations_of(postern.organizations.joining),
     *operations_of(postern.organizations.app_family),
+    *operations_of(postern.billing.operations),
 ]
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
     MAILS,
     DELETIONS,
+    BILLING,
     *postern.domains.work.WORK,
     *postern.webhooks.work.WORK,
     *postern.audiences.work.WORK,
@@ -154,6 +161,8 @@ IN_BULK: dict[Reaction, BulkReaction] = {
 react_with(REACTIONS, IN_BULK)
 react_with(REACTIONS)
 deliver_with(deliver_letter)
+close_with(postern.billing.operations.close_account)
+allow_by(postern.billing.operations.check_allowance)
 
 
 def make_app(world: World) -> ASGIApp:

@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Literal
 
 from postern.emails import store
 from postern.emails.acceptance import (
+    Key,
     NewSend,
     Request,
     accept,
@@ -26,6 +27,7 @@ from postern.emails.leases import in_hand
 from postern.emails.model import (
     BATCH_BYTES,
     EVENT_TYPE,
+    IDEMPOTENCY_WINDOW,
     RETRIABLE,
     SCHEDULE_HORIZON,
     SINGLE_BYTES,
@@ -57,6 +59,7 @@ from postern.emails.model import (
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured, transport_of
 from postern.events import operations as events
+from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import NOBODY, Call, Origin
 from postern.kernel.database import Queries
 from postern.kernel.http import Answer, Header, get, invalid_body, patch, post
@@ -116,6 +119,7 @@ async def send_email(
     settings = await settings_of(call)
     at_once = _has_room(call, settings)
     new = await check_email(call, data, settings, at_once=at_once)
+    await _require_allowance(call, key, 1)
     first = SendResult(id=new.send.id, message_id=new.send.message_id, status=new.send.status)
     final = (201, first) if not new.at_once or not wait else None
     known = await accept(call, Request(project_id=call.project_id, sends=[new], key=key, response=final))
@@ -157,6 +161,7 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
         items.append(item)
         if new is not None:
             sends.append(new)
+    await _require_allowance(call, key, len(sends))
     result = BatchResult(data=items)
     known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=(201, result)))
     if known is not None:
@@ -433,6 +438,18 @@ def _wait(call: Call, prefer: str | None) -> timedelta:
 
 def _created(result: Any) -> Answer:
     return Answer(to_json(result), status=201)
+
+
+async def _require_allowance(call: Call, key: Key | None, more: int) -> None:
+    """Hold the account to its plan; a repetition of what was accepted before gets its answer all the same."""
+    try:
+        await require_allowance(call.db, call, "emails", more)
+    except Problem:
+        known = key and await store.known_key(
+            call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
+        )
+        if not known:
+            raise
 
 
 async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:

@@ -64,6 +64,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sign_up: bool = True
     """Whether strangers may create developer accounts."""
 
+    billing: str = "manual"
+    """Where accounts book plans: `manual` (a page of this server, no money) or `stripe`."""
+    stripe_secret_key: str | None = None
+    stripe_webhook_secret: str | None = None
+    """Signs what Stripe sends to /billing/stripe/events."""
+    stripe_api: str = "https://api.stripe.com"
+    stripe_price_monthly: str | None = None
+    stripe_price_yearly: str | None = None
+    stripe_price_b2b_monthly: str | None = None
+    stripe_price_b2b_yearly: str | None = None
+    plan_limits: str | None = None
+    """`free: projects=3 emails=10000; pro: emails=500000` (e-mails a month); absent means no limits."""
+
     @property
     def public_url(self) -> str:
         """`base_url`, or what the server listens on."""

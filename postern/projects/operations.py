@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from postern.audit import operations as audit
+from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import (
     Call,
     Caller,
@@ -131,6 +132,7 @@ async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 async def create_project(call: Call, data: NewProject) -> Project:
     """Create a project. Everything else belongs to one; projects never see each other."""
     async with call.db.transaction() as tx:
+        await require_allowance(tx, call, "projects")
         project = await new_project(tx, call.account_id, data.name, call)
         await audit.record(tx, call, "project.created", "Project", project.id, account_wide=True, name=data.name)
     return project

@@ -1,0 +1,67 @@
+"""Plain pages for people: one layout, one style sheet, no script, and a policy that allows nothing else."""
+
+from html import escape
+from urllib.parse import parse_qsl, urlsplit
+
+from postern.kernel.http import Answer, RawRequest
+from postern.kernel.problems import Forbidden
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+FIELD_LIMIT = 20
+"""Fields of a form."""
+
+
+class ForeignForm(Forbidden):
+    """This form was sent from another site."""
+
+
+def page(title: str, *parts: str, status: int = 200) -> Answer:
+    """A page; `parts` are HTML, in which everything that is not ours has been escaped."""
+    document = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(title)} · Postern</title><link rel="stylesheet" href="/assets/postern.css"></head>'
+        f'<body><main class="card"><h1>{escape(title)}</h1>{"".join(parts)}</main></body></html>'
+    )
+    headers = {
+        "Content-Security-Policy": POLICY,
+        "Referrer-Policy": "same-origin",
+        "Cache-Control": "no-store",
+        "X-Frame-Options": "DENY",
+    }
+    return Answer(document, media_type="text/html", status=status, headers=headers)
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def trouble(text: str) -> str:
+    return f'<p class="problem" role="alert">{escape(text)}</p>'
+
+
+def form(button: str, *fields: str, hidden: dict[str, str] | None = None) -> str:
+    """A form that is sent to the page it stands on."""
+    kept = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in (hidden or {}).items()
+    )
+    return f'<form method="post">{kept}{"".join(fields)}<button type="submit">{escape(button)}</button></form>'
+
+
+def field(name: str, label: str, kind: str, autocomplete: str, *, value: str = "") -> str:
+    """One labelled input."""
+    return (
+        f'<label for="{name}">{escape(label)}</label><input id="{name}" name="{name}" type="{kind}" '
+        f'autocomplete="{autocomplete}" value="{escape(value)}" required>'
+    )
+
+
+async def read_form(request: RawRequest) -> dict[str, str]:
+    """The fields of a form of ours. Raises ForeignForm for one that another site sent."""
+    origin = request.headers.get("origin")
+    if origin not in (None, "null") and urlsplit(origin).netloc != request.headers.get("host"):
+        raise ForeignForm
+    text = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(text, max_num_fields=FIELD_LIMIT))

@@ -1,0 +1,196 @@
+"""Plans without money, usage, and what a plan allows."""
+
+import asyncio
+import re
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.billing.model import Limits, Standing
+from postern.billing.rules import Subscription, next_period, parse_limits, period_end, standing_of
+from postern.kernel.clock import Moment
+from postern.kernel.settings import SettingInvalid
+
+MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
+
+
+async def billing(project) -> dict:
+    return (await project.developer.get("/account/auth-billing")).json()
+
+
+def path_of(answer) -> str:
+    assert answer.status_code == 200, answer.text
+    return "http://postern.test/" + answer.json()["url"].split("/", 3)[3]
+
+
+async def test_a_plan_is_booked_on_a_page_of_this_server(project, stranger, clock):
+    first = await billing(project)
+    assert (first["plan"], first["status"], first["billingCycle"], first["provider"]) == (
+        "free",
+        "none",
+        None,
+        "manual",
+    )
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(answer)
+    page = await stranger.get(path)
+    assert page.status_code == 200
+    assert "Book the pro plan, monthly?" in page.text
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script|style=| on\w+=", page.text)
+    assert (await billing(project))["plan"] == "free"  # Looking at the page books nothing.
+    assert (await stranger.request("POST", path)).status_code == 200
+    booked = await billing(project)
+    assert (booked["plan"], booked["status"], booked["billingCycle"]) == ("pro", "active", "monthly")
+    assert booked["currentPeriodEnd"] > clock().isoformat()
+    assert (await stranger.request("POST", path)).status_code == 404  # Once.
+    assert (await stranger.get(path)).status_code == 404
+
+
+async def test_the_portal_cancels(project, stranger):
+    nothing = await project.developer.post("/account/auth-billing/portal")
+    assert (nothing.status_code, nothing.json()["code"]) == (409, "nothing_booked")
+    for name in ("checkout", "b2b-enhanced"):
+        answer = await project.developer.post(f"/account/auth-billing/{name}", {"billingCycle": "yearly"})
+        assert (await stranger.request("POST", path_of(answer))).status_code == 200
+    assert (await billing(project))["b2bEnhanced"] is True
+    path = path_of(await project.developer.post("/account/auth-billing/portal"))
+    assert (await stranger.request("POST", path, data={"cancel": "b2b"})).status_code == 200
+    now = await billing(project)
+    assert (now["plan"], now["b2bEnhanced"]) == ("pro", False)
+    path = path_of(await project.developer.post("/account/auth-billing/portal"))
+    assert (await stranger.request("POST", path, data={"cancel": "all"})).status_code == 200
+    now = await billing(project)
+    assert (now["plan"], now["status"]) == ("free", "cancelled")
+
+
+async def test_links_are_ours_young_and_for_one_account(project, stranger, clock):
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(answer)
+    for forged in (path[:-2] + "00", path[:-1], path + "00", path.rsplit("/", 1)[0] + "/zz"):
+        assert (await stranger.request("POST", forged)).status_code == 404
+    foreign = await stranger.request("POST", path, headers={"origin": "https://evil.example"})
+    assert foreign.status_code == 403
+    clock.move(timedelta(hours=1, seconds=1))
+    assert (await stranger.request("POST", path)).status_code == 404
+
+
+async def test_a_link_confirmed_twice_at_once_counts_once(project, stranger):
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    answers = await asyncio.gather(*(stranger.request("POST", path_of(answer)) for _ in range(5)))
+    assert sorted(each.status_code for each in answers) == [200, 404, 404, 404, 404]
+
+
+async def test_roles_see_and_change_what_they_may(project, stranger, work_off, settings):
+    from tests.accounts.people import House
+
+    house = House(project, stranger, work_off, settings.data)
+    _, viewer = await house.member("VIEWER")
+    assert (await viewer.get("/account/auth-billing")).status_code == 200
+    for name in ("checkout", "portal", "b2b-enhanced"):
+        body = {"billingCycle": "monthly"}
+        assert (await viewer.post(f"/account/auth-billing/{name}", body)).status_code == 403
+        assert (await project.client.post(f"/account/auth-billing/{name}", body)).status_code == 403
+
+
+async def test_usage_counts_live_mail_of_the_month_and_customers(project, clock, new_project):
+    other = await new_project()
+    for _ in range(2):
+        assert (await project.client.post("/emails", MAIL)).status_code == 201
+    await project.client.post("/emails/batch", {"emails": [MAIL] * 3})
+    await (await project.key(environment="TEST")).post("/emails", MAIL)
+    body = {"email": "customer@example.com", "password": "a password nobody guesses"}
+    key = await project.key(type="PUBLISHABLE")
+    later = await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
+    assert later.status_code == 200, later.text
+    signed_up = await key.post(f"{project.client.base}/auth/sign-up", body)
+    assert signed_up.status_code == 201, signed_up.text
+    assert (await billing(project))["usage"] == {"customers": 1, "emails": 5}
+    assert (await billing(other))["usage"] == {"customers": 0, "emails": 0}
+
+
+@pytest.fixture
+def limited(world):
+    world.settings = msgspec.structs.replace(world.settings, plan_limits="free: projects=2 emails=3; pro: projects=4")
+
+
+async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stranger, limited):
+    create = "http://postern.test/projects"
+    assert (await billing(project))["limits"] == {"projects": 2, "emails": 3}
+    assert (await project.developer.post(create, {"name": "Second"})).status_code == 201
+    refused = await project.developer.post(create, {"name": "Third"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
+    assert refused.json()["detail"] == "The free plan allows 2 projects; 2 are used."
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    await stranger.request("POST", path_of(answer))
+    answers = await asyncio.gather(*(project.developer.post(create, {"name": str(n)}) for n in range(5)))
+    assert sorted(each.status_code for each in answers) == [201, 201, 403, 403, 403]
+
+
+async def test_a_plan_limits_mail_and_repetitions_get_their_answer(project, limited, clock):
+    once = {"idempotency-key": "third"}
+    for _ in range(2):
+        assert (await project.client.post("/emails", MAIL)).status_code == 201
+    third = await project.client.post("/emails", MAIL, headers=once)
+    assert third.status_code == 201
+    refused = await project.client.post("/emails", MAIL)
+    assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
+    assert (await project.client.post("/emails/batch", {"emails": [MAIL]})).status_code == 403
+    again = await project.client.post("/emails", MAIL, headers=once)
+    assert (again.status_code, again.json()["id"]) == (201, third.json()["id"])
+    assert (await (await project.key(environment="TEST")).post("/emails", MAIL)).status_code == 201
+
+
+async def test_without_limits_nothing_is_asked(project):
+    assert (await billing(project))["limits"] == {"projects": None, "emails": None}
+
+
+def test_limits_are_read_strictly():
+    assert parse_limits("free: projects=3 emails=10000; pro: emails=5") == {
+        "free": Limits(projects=3, emails=10_000),
+        "pro": Limits(emails=5),
+    }
+    assert parse_limits(None) == parse_limits("  ") == {}
+    for text in ("gold: emails=1", "free: colour=1", "free: emails=-1", "free emails=1", "free: emails=many"):
+        with pytest.raises(SettingInvalid):
+            parse_limits(text)
+
+
+MOMENTS = st.integers(1_577_836_800, 3_786_912_000).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
+
+
+@given(MOMENTS, st.sampled_from(["monthly", "yearly"]))
+def test_periods_go_on_and_never_skip_a_month(start, cycle):
+    end = next_period(start, cycle)
+    apart = (end.year - start.year) * 12 + end.month - start.month
+    assert apart == (12 if cycle == "yearly" else 1)
+    assert end.day == start.day or end.day < start.day <= 31
+    later = Moment.of(start + timedelta(days=800))
+    assert period_end(Moment.of(start), cycle, later) > later
+
+
+PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly")}
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "standing"),
+    [
+        ([], Standing()),
+        ([("canceled", "m")], Standing(status="cancelled")),
+        ([("active", "m"), ("canceled", "y")], Standing(plan="pro", billing_cycle="monthly", status="active")),
+        ([("canceled", "y"), ("trialing", "m")], Standing(plan="pro", billing_cycle="monthly", status="active")),
+        ([("past_due", "y")], Standing(plan="pro", billing_cycle="yearly", status="past_due")),
+        ([("active", "b")], Standing(b2b_enhanced=True)),
+        ([("canceled", "b")], Standing()),
+        ([("incomplete", "m")], Standing()),
+        ([("active", "unknown"), ("a new state", "m")], Standing()),
+    ],
+)
+def test_what_subscriptions_add_up_to(subscriptions, standing):
+    told = [Subscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions]
+    assert standing_of(told, PRICES) == standing
