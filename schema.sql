@@ -731,6 +731,22 @@ CREATE TABLE public.email_usage (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
 
+CREATE TABLE public.entitlement_overrides (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    feature_id uuid NOT NULL,
+    enabled boolean NOT NULL,
+    max_amount bigint,
+    reason text,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT entitlement_overrides_max_amount_check CHECK ((max_amount >= 0))
+);
+
 CREATE TABLE public.event_keys (
     project_id uuid NOT NULL,
     key text NOT NULL,
@@ -750,6 +766,22 @@ CREATE TABLE public.events (
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     erased_at timestamp with time zone
+);
+
+CREATE TABLE public.features (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    default_enabled boolean DEFAULT false NOT NULL,
+    default_limit bigint,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT features_check CHECK (((type = 'LIMIT'::text) OR (default_limit IS NULL))),
+    CONSTRAINT features_default_limit_check CHECK ((default_limit >= 0)),
+    CONSTRAINT features_key_check CHECK ((length(key) <= 64)),
+    CONSTRAINT features_type_check CHECK ((type = ANY (ARRAY['BOOLEAN'::text, 'LIMIT'::text])))
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -832,6 +864,13 @@ CREATE TABLE public.organization_members (
     CONSTRAINT organization_members_source_check CHECK ((source = ANY (ARRAY['API'::text, 'INVITATION'::text, 'DOMAIN'::text, 'SSO'::text])))
 );
 
+CREATE TABLE public.organization_plans (
+    project_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    plan_id uuid NOT NULL,
+    since timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.organizations (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -846,6 +885,25 @@ CREATE TABLE public.organizations (
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),
     CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text])))
+);
+
+CREATE TABLE public.plan_features (
+    project_id uuid NOT NULL,
+    plan_id uuid NOT NULL,
+    feature_id uuid NOT NULL,
+    enabled boolean NOT NULL,
+    max_amount bigint,
+    CONSTRAINT plan_features_max_amount_check CHECK ((max_amount >= 0))
+);
+
+CREATE TABLE public.plans (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    key text NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT plans_key_check CHECK ((length(key) <= 64))
 );
 
 CREATE TABLE public.projects (
@@ -1232,11 +1290,23 @@ ALTER TABLE ONLY public.domains
 ALTER TABLE ONLY public.email_usage
     ADD CONSTRAINT email_usage_pkey PRIMARY KEY (project_id, month, slot);
 
+ALTER TABLE ONLY public.entitlement_overrides
+    ADD CONSTRAINT entitlement_overrides_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.entitlement_overrides
+    ADD CONSTRAINT entitlement_overrides_project_id_organization_id_feature_id_key UNIQUE (project_id, organization_id, feature_id);
+
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_pkey PRIMARY KEY (project_id, key);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_project_id_key_key UNIQUE (project_id, key);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, route, key);
@@ -1259,11 +1329,23 @@ ALTER TABLE ONLY public.organization_members
 ALTER TABLE ONLY public.organization_members
     ADD CONSTRAINT organization_members_project_id_organization_id_customer_id_key UNIQUE (project_id, organization_id, customer_id);
 
+ALTER TABLE ONLY public.organization_plans
+    ADD CONSTRAINT organization_plans_pkey PRIMARY KEY (project_id, organization_id);
+
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_slug_key UNIQUE (project_id, slug);
+
+ALTER TABLE ONLY public.plan_features
+    ADD CONSTRAINT plan_features_pkey PRIMARY KEY (project_id, plan_id, feature_id);
+
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_project_id_key_key UNIQUE (project_id, key);
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
@@ -1418,6 +1500,10 @@ CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_i
 
 CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX entitlement_overrides_due ON public.entitlement_overrides USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX entitlement_overrides_feature ON public.entitlement_overrides USING btree (project_id, feature_id);
+
 CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
 
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
@@ -1450,7 +1536,11 @@ CREATE INDEX organization_members_owners ON public.organization_members USING bt
 
 CREATE INDEX organization_members_roles ON public.organization_members USING gin (project_id, roles) WHERE (roles <> '{MEMBER}'::text[]);
 
+CREATE INDEX organization_plans_plan ON public.organization_plans USING btree (project_id, plan_id);
+
 CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
+
+CREATE INDEX plan_features_feature ON public.plan_features USING btree (project_id, feature_id);
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
@@ -1590,8 +1680,17 @@ ALTER TABLE ONLY public.domain_keys
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.entitlement_overrides
+    ADD CONSTRAINT entitlement_overrides_project_id_feature_id_fkey FOREIGN KEY (project_id, feature_id) REFERENCES public.features(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.entitlement_overrides
+    ADD CONSTRAINT entitlement_overrides_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_project_id_accepted_by_fkey FOREIGN KEY (project_id, accepted_by) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (accepted_by);
@@ -1611,8 +1710,23 @@ ALTER TABLE ONLY public.organization_members
 ALTER TABLE ONLY public.organization_members
     ADD CONSTRAINT organization_members_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.organization_plans
+    ADD CONSTRAINT organization_plans_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organization_plans
+    ADD CONSTRAINT organization_plans_project_id_plan_id_fkey FOREIGN KEY (project_id, plan_id) REFERENCES public.plans(project_id, id);
+
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.plan_features
+    ADD CONSTRAINT plan_features_project_id_feature_id_fkey FOREIGN KEY (project_id, feature_id) REFERENCES public.features(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.plan_features
+    ADD CONSTRAINT plan_features_project_id_plan_id_fkey FOREIGN KEY (project_id, plan_id) REFERENCES public.plans(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

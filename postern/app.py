@@ -39,6 +39,10 @@ import postern.domains.operations
 import postern.domains.work
 import postern.emails.operations
 import postern.emails.suppressions
+import postern.entitlements.features
+import postern.entitlements.operations
+import postern.entitlements.plans
+import postern.entitlements.work
 import postern.events.operations
 import postern.inbox.operations
 import postern.organizations.app_family
@@ -112,6 +116,9 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.organizations.joining),
     *operations_of(postern.organizations.app_family),
     *operations_of(postern.billing.operations),
+    *operations_of(postern.entitlements.features),
+    *operations_of(postern.entitlements.plans),
+    *operations_of(postern.entitlements.operations),
 ]
 """Every operation of the API."""
 
@@ -126,6 +133,7 @@ WORK: list[Work[Any]] = [
     *postern.customers.work.WORK,
     *postern.automations.work.WORK,
     *postern.organizations.work.WORK,
+    *postern.entitlements.work.WORK,
 ]
 """Every kind of record that becomes due."""
 

@@ -9,7 +9,7 @@ from postern.customers.sessions import CUSTOMER, bearer_of
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller
-from postern.kernel.database import Transaction
+from postern.kernel.database import Queries, Transaction
 from postern.kernel.http import delete, get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.values import Removed, as_id, new_id
@@ -134,6 +134,11 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
     async with call.db.transaction() as tx:
         await _remove(tx, call, id, customer_id)
     return Removed()
+
+
+async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
+    """The first two organizations that a customer belongs to, or `only` that one: enough to tell one from several."""
+    return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
 
 
 async def join(

@@ -216,6 +216,15 @@ async def memberships(
 ) -> list[MembershipRow]: ...
 
 
+@statement("""
+    select organization_id from organization_members
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and (%(only)s::uuid is null or organization_id = %(only)s)
+    limit 2
+""")
+async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
+
+
 # Two customers become one: roles where both are members are united, the rest moves.
 @statement("""
     update organization_members kept

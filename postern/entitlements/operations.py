@@ -1,0 +1,151 @@
+"""What an organization has: checking it, listing it, and making exceptions."""
+
+from typing import Any
+from uuid import UUID
+
+from postern.audit import operations as audit
+from postern.entitlements import store
+from postern.entitlements.features import require_limit_fits
+from postern.entitlements.model import (
+    Entitlement,
+    EntitlementCheck,
+    FeatureMissing,
+    FeatureRow,
+    LimitNotTaken,
+    Override,
+)
+from postern.entitlements.rules import entitlement_of, undeclared
+from postern.events import operations as events
+from postern.kernel.clock import Moment
+from postern.kernel.credentials import Call, Kind
+from postern.kernel.database import Queries, Transaction
+from postern.kernel.http import SERVER_KINDS, delete, get, post, put
+from postern.kernel.problems import Invalid
+from postern.kernel.values import as_id, new_id
+from postern.organizations.members import organizations_of
+from postern.organizations.model import OrganizationMissing
+from postern.organizations.operations import lock_organization, require_organization
+
+OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
+WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
+
+
+@post(
+    "/projects/{project_id}/b2b/entitlements/check",
+    needs="entitlements:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(OrganizationMissing,),
+    example={"featureKey": "seats", "organizationId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
+)
+async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
+    """Whether an organization may use a feature, up to which limit (null is unlimited), and why.
+
+    OVERRIDE comes before PLAN, PLAN before DEFAULT; a feature that was never declared is refused with the source
+    NONE. A customer's token implies the organization where the customer belongs to one; without an organization
+    the defaults hold.
+    """
+    organization_id = await _organization(call, data)
+    row = await store.entitlement(
+        call.db, project_id=call.project_id, organization_id=organization_id, key=data.feature_key, now=call.now
+    )
+    if row is None:
+        return undeclared(data.feature_key, organization_id)
+    return entitlement_of(row, organization_id)
+
+
+async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
+    given = None if data.organization_id is None else as_id(data.organization_id)
+    if call.caller.kind != "customer":
+        if given is not None:
+            await require_organization(call.db, call, given)
+        return given
+    assert call.caller.actor_id is not None
+    own = await organizations_of(call.db, call.project_id, call.caller.actor_id, given)
+    if given is not None and given not in own:
+        raise OrganizationMissing
+    if given is None and len(own) > 1:
+        raise Invalid.at("/organizationId", "You belong to several organizations: say which one.", "required")
+    return own[0] if own else None
+
+
+@get(OVERRIDES, needs="entitlements:read", problems=(OrganizationMissing,))
+async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitlement]:
+    """What an organization has of every declared feature, by key."""
+    await require_organization(call.db, call, organization_id)
+    rows = await store.entitlements(call.db, project_id=call.project_id, organization_id=organization_id, now=call.now)
+    return [entitlement_of(row, organization_id) for row in rows]
+
+
+@put(
+    f"{OVERRIDES}/{{feature_key}}",
+    needs="entitlements:write",
+    problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
+    example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
+)
+async def override_entitlement(call: Call, organization_id: UUID, feature_key: str, data: Override) -> Entitlement:
+    """Make an exception for one organization and one feature, in the place of one that there may be.
+
+    It holds before plan and default until `expiresAt` (null: until it is deleted), and then falls away by itself.
+    """
+    if data.expires_at is not None and data.expires_at <= call.now:
+        raise Invalid.at("/expiresAt", "This moment has passed.")
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        feature = await _require_feature(tx, call, feature_key)
+        require_limit_fits(feature.type, data.limit, "/limit")
+        await store.override(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            organization_id=organization_id,
+            feature_id=feature.id,
+            enabled=data.enabled,
+            max_amount=data.limit,
+            reason=data.reason,
+            expires_at=Moment.of(data.expires_at) if data.expires_at else None,
+            now=call.now,
+        )
+        if data.expires_at:
+            tx.makes_due("entitlement_overrides")
+        return await _tell(tx, call, organization_id, feature_key, "entitlement.overridden")
+
+
+@delete(
+    f"{OVERRIDES}/{{feature_key}}",
+    needs="entitlements:write",
+    problems=(OrganizationMissing, FeatureMissing),
+)
+async def delete_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
+    """End an exception; answers what holds without it. Where there is none, nothing changes."""
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        feature = await _require_feature(tx, call, feature_key)
+        ended = await store.drop_override(
+            tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
+        )
+        if not ended:
+            return await _holding(tx, call, organization_id, feature_key)
+        return await _tell(tx, call, organization_id, feature_key, "entitlement.restored")
+
+
+async def _tell(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
+    """Record a change and answer what holds now."""
+    found = await _holding(tx, call, organization_id, key)
+    said: dict[str, Any] = {"featureKey": key, "enabled": found.enabled, "limit": found.limit, "source": found.source}
+    await events.record(tx, call, "entitlement.changed", organization_id, **said)
+    await audit.record(tx, call, action, "Organization", organization_id, **said, reason=found.reason)
+    return found
+
+
+async def _holding(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
+    row = await store.entitlement(
+        db, project_id=call.project_id, organization_id=organization_id, key=key, now=call.now
+    )
+    return entitlement_of(row, organization_id) if row else undeclared(key, organization_id)
+
+
+async def _require_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
+    rows = await store.hold_features(tx, project_id=call.project_id, keys=[key])
+    if not rows:
+        raise FeatureMissing
+    return rows[0]
