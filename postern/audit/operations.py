@@ -113,6 +113,11 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
     return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
 
 
+async def chains(db: Queries) -> list[UUID]:
+    """The ids of all chains: projects, and accounts that have entries of their own."""
+    return await store.chains(db)
+
+
 async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
     """Empty what the entries about one person say about them; the chain still verifies."""
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))

@@ -92,6 +92,10 @@ async def count_of_targets(db: Queries, *, chain_id: UUID, target_ids: list[str]
 def chain(tx: Transaction, *, chain_id: UUID) -> AsyncIterator[ChainedEntry]: ...
 
 
+@statement("select chain_id from audit_heads order by chain_id")
+async def chains(db: Queries) -> list[UUID]: ...
+
+
 @statement("select seq, hash from audit_heads where chain_id = %(chain_id)s")
 async def head(db: Queries, *, chain_id: UUID) -> Head | None: ...
 

@@ -559,7 +559,7 @@ async def _password_hash(data: NewCustomer) -> str | None:
         return check_hash(data.password_hash)
     if data.password is None:
         return None
-    require_uncommon(data.password)
+    require_uncommon(data.password, data.email)
     return await hash_password(data.password)
 
 

@@ -67,7 +67,10 @@ KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
 KEY_ACTIVE_AFTER = timedelta(minutes=10)
 """A new signing key is published this long before it signs, so that nobody's copy of the JWKS lacks it."""
 KEY_RETIRED_AFTER = timedelta(hours=1)
+JWT_TYP = "at+jwt"
+"""Tells access tokens from other JWTs (RFC 9068 §2.1)."""
 KEYS_REMEMBERED = 10_000
+TOKENS_REMEMBERED = 10_000
 JWKS_MAX_AGE = timedelta(minutes=5)
 
 
@@ -476,7 +479,7 @@ async def _tokens(call: Call, session: Renewed) -> Tokens:
     }
     return Tokens(
         session_id=session.id,
-        access_token=jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id)}),
+        access_token=jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
         access_token_expires_at=expires_at,
         refresh_token=_refresh_token(call, session.id, session.generation),
         refresh_token_expires_at=min(session.expires_at, session.idle_expires_at),
@@ -510,6 +513,8 @@ def _read_refresh_token(call: Call, token: str) -> tuple[UUID, int] | None:
 # part of the query that admits a token.
 
 _private: OrderedDict[UUID, tuple[UUID, ec.EllipticCurvePrivateKey, Moment]] = OrderedDict()
+# A token that was checked once says the same for as long as it lives; its session is looked up every time.
+_tokens_seen: OrderedDict[str, tuple[str, UUID, UUID, UUID, int]] = OrderedDict()
 _public: OrderedDict[UUID, tuple[UUID, ec.EllipticCurvePublicKey]] = OrderedDict()
 
 
@@ -547,8 +552,27 @@ async def _new_key(
 
 async def _verified(world: "World", token: str) -> tuple[UUID, UUID, UUID] | None:
     """Project, session and key of a token whose signature, issuer, audience and times are right."""
+    known = _tokens_seen.get(token)
+    if known is None:
+        known = await _checked(world, token)
+        if known is None:
+            return None
+        _tokens_seen[token] = known
+        if len(_tokens_seen) > TOKENS_REMEMBERED:
+            _tokens_seen.popitem(last=False)
+    issuer, project_id, session_id, key_id, expires = known
+    if expires <= world.clock().timestamp() or issuer != issuer_of(world, project_id):
+        return None
+    return project_id, session_id, key_id
+
+
+async def _checked(world: "World", token: str) -> tuple[str, UUID, UUID, UUID, int] | None:
+    """Issuer, project, session, key and end of a token that one of our keys signed."""
     try:
-        key_id = as_id(jwt.get_unverified_header(token).get("kid"))
+        header = jwt.get_unverified_header(token)
+        if header.get("typ") != JWT_TYP:
+            return None
+        key_id = as_id(header.get("kid"))
         said = jwt.decode(token, options={"verify_signature": False})
         project_id = as_id(said.get("aud"))
         public = await _public_key(world, project_id, key_id)
@@ -565,10 +589,9 @@ async def _verified(world: "World", token: str) -> tuple[UUID, UUID, UUID] | Non
         )
     except (jwt.PyJWTError, ValueError):
         return None
-    now = world.clock().timestamp()
-    if not isinstance(claims["exp"], int) or claims["exp"] <= now:
+    if not isinstance(claims["exp"], int):
         return None
-    return project_id, as_id(claims["sid"]), key_id
+    return claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"]
 
 
 async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:

@@ -155,7 +155,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
         raise SignUpClosed
     if data.password is not None:
         require_method(project, "PASSWORD")
-        require_uncommon(data.password)
+        require_uncommon(data.password, data.email, letters.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
     spec, key = rules.read_email(data.email)
@@ -344,7 +344,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     proofs.knock(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
-    require_uncommon(data.password)
+    require_uncommon(data.password, letters.app_name(project))
     challenge = await proofs.answer_token(call, "RESET", data.token)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
@@ -367,8 +367,8 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
 async def change_password(call: Call, data: PasswordChange) -> None:
     """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
     project = await project_at(call)
-    require_uncommon(data.new_password)
     before = await person_of(call)
+    require_uncommon(data.new_password, before.email, letters.app_name(project))
     if before.password_hash is not None:
         await require_password(call, before, data.current_password or "")
     password_hash = await hash_password(data.new_password)

@@ -2,12 +2,13 @@
 
 import asyncio
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import jwt
 import psycopg
 import pytest
 
+from postern.customers.sessions import signing_key
 from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
 
@@ -49,14 +50,28 @@ async def test_a_token_of_another_kind_or_key_is_no_token(door, project, world):
     public = str(keys["keys"][0])
     from cryptography.hazmat.primitives.asymmetric import ec
 
+    sign = signing_key(world, UUID(project.id), world.clock())
+    key = (await sign)[1]
+    another = ec.generate_private_key(ec.SECP256R1())
     forged = [
-        jwt.encode(claims, None, algorithm="none", headers={"kid": kid}),
-        jwt.encode(claims, public.ljust(32), algorithm="HS256", headers={"kid": kid}),
-        jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), algorithm="ES256", headers={"kid": kid}),
-        jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), algorithm="ES256", headers={"kid": str(uuid4())}),
+        jwt.encode(claims, key, algorithm="ES256", headers={"kid": kid, "typ": "JWT"}),
+        jwt.encode({**claims, "aud": str(uuid4())}, key, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode({**claims, "iss": "x"}, key, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode({**claims, "exp": 1}, key, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode(claims, None, algorithm="none", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode(claims, public.ljust(32), algorithm="HS256", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode(claims, another, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"}),
+        jwt.encode(
+            claims,
+            another,
+            algorithm="ES256",
+            headers={"kid": str(uuid4()), "typ": "at+jwt"},
+        ),
         up["accessToken"][:-4] + "AAAA",
         "ey.ey.ey",
     ]
+    good = jwt.encode(claims, key, algorithm="ES256", headers={"kid": kid, "typ": "at+jwt"})
+    assert (await door.as_(good).get("/me")).status_code == 200, "or the others would prove nothing"
     for token in forged:
         assert (await door.as_(token).get("/me")).status_code == 401
 
@@ -503,8 +518,31 @@ async def test_common_passwords_are_refused_in_any_case(door):
     for password in ("Password1", "QWERTYUIOP", "iloveyou123"):
         answer = await door.post("/sign-up", {"email": new_address(), "password": password})
         assert (answer.status_code, answer.json()["code"]) == (422, "password_common"), password
+    await door.settings(appName="Lighthouse Keepers")
+    for password in ("lighthouse-keepers-1!", "Ada.Lovelace99", "bigcorp2026!"):
+        answer = await door.post("/sign-up", {"email": "ada.lovelace@bigcorp.example", "password": password})
+        assert (answer.status_code, answer.json()["code"]) == (422, "password_common"), password
     short = await door.post("/sign-up", {"email": new_address(), "password": "short"})
     assert short.json()["errors"][0]["path"] == "/password"
+
+
+async def test_passwords_are_taken_as_they_are_long_ones_too(door):
+    address, password = new_address(), "Ä" + "x" * 254 + " "
+    await door.signed_up(address, password)
+    assert (await door.sign_in(address, password)).status_code == 200
+    for other in (password.strip(), password[:72], password.lower()):
+        assert (await door.at(ip="198.51.100.7").sign_in(address, other)).status_code == 401
+    too_long = await door.post("/sign-up", {"email": new_address(), "password": "x" * 257})
+    assert too_long.status_code == 400
+
+
+async def test_guesses_from_many_addresses_are_stopped_too(door):
+    address = new_address()
+    await door.signed_up(address)
+    for number in range(100):
+        guessed = await door.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
+        assert guessed.status_code == 401
+    assert (await door.at(ip="192.0.2.1").sign_in(address)).status_code == 429
 
 
 async def test_methods_can_be_switched_off(door):
