@@ -7,7 +7,10 @@ create table templates (
     subject text,
     builder_json jsonb,
     html text,
+    -- Whether html is what the builder document renders to, and not somebody's own.
+    is_rendered boolean not null default false,
     text text,
+    variables text[] not null default '{}',
     version int not null default 1,
     created_at timestamptz not null,
     updated_at timestamptz not null,

@@ -53,6 +53,7 @@ import postern.organizations.members
 import postern.organizations.operations
 import postern.organizations.work
 import postern.projects.operations
+import postern.templates.operations
 import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
@@ -92,6 +93,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.access.operations),
     *operations_of(postern.domains.operations),
     *operations_of(postern.webhooks.operations),
+    *operations_of(postern.templates.operations),
     *operations_of(postern.audiences.intake),
     *operations_of(postern.audiences.contacts),
     *operations_of(postern.audiences.operations),

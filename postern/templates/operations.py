@@ -1,12 +1,246 @@
 """Templates: written, previewed, duplicated, and read by whatever sends."""
 
+import asyncio
+from typing import Any
 from uuid import UUID
 
-from postern.kernel.database import Queries
+import msgspec
+import psycopg
+
+from postern.audit import operations as audit
+from postern.kernel.credentials import Call
+from postern.kernel.database import Jsonb, Queries, Transaction
+from postern.kernel.http import delete as delete_
+from postern.kernel.http import get, patch, post
+from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, write_cursor
+from postern.kernel.problems import Invalid
+from postern.kernel.values import Deleted, new_id
+from postern.mail.template import RenderFailed
 from postern.templates import store
-from postern.templates.store import Words
+from postern.templates.model import (
+    LISTED_BYTES,
+    TEMPLATE_BYTES,
+    TEMPLATES_PER_PROJECT,
+    VARIABLES_BYTES,
+    VERSIONS_KEPT,
+    NewTemplate,
+    Preview,
+    PreviewVariables,
+    StoredTemplate,
+    Template,
+    TemplateChange,
+    TemplateInUse,
+    TemplateMissing,
+    TemplateVersion,
+    TemplateWords,
+    TooManyTemplates,
+)
+from postern.templates.rules import Wording, preview, worded
+
+__all__ = ["TemplateInUse", "TemplateMissing", "TemplateWords"]
+
+EXAMPLE = {
+    "name": "Welcome",
+    "subject": "Welcome, {{firstName}}",
+    "builderJson": {
+        "blocks": [
+            {"type": "heading", "text": "Hello {{firstName}}"},
+            {"type": "button", "text": "Start", "url": "https://acme.example/start"},
+        ]
+    },
+}
 
 
-async def words_of(db: Queries, project_id: UUID, id: UUID) -> Words | None:
+@get("/projects/{project_id}/templates", needs="templates:read")
+async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Template]:
+    """The project's templates, newest first. An answer holds at most 8 MB of them; the `Link` header leads on."""
+    before = before_id(call, "templates", cursor)
+    rows = await store.templates(
+        call.db, project_id=call.project_id, before=before, limit=limit + 1, characters=LISTED_BYTES
+    )
+    items = rows[:limit]
+    more = len(rows) > limit or bool(
+        items and await store.templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, characters=0)
+    )
+    next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if more else None
+    return Listed([_shown(row) for row in items], next_cursor)
+
+
+@post(
+    "/projects/{project_id}/templates",
+    needs="templates:write",
+    status=201,
+    body_limit=TEMPLATE_BYTES,
+    problems=[TooManyTemplates],
+    example=EXAMPLE,
+)
+async def create_template(call: Call, data: NewTemplate) -> Template:
+    """Create a template.
+
+    `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html; a
+    given `html` wins, and both are kept. Placeholders are MiniJinja: `{{name}}`, `{% if … %}`. What does not parse
+    is a 400 that names line and column. The answer's `variables` are the names the template asks for.
+    """
+    wording = await asyncio.to_thread(
+        worded, subject=data.subject, builder_json=data.builder_json, html=data.html, text=data.text
+    )
+    async with call.db.transaction() as tx:
+        row = await _insert(tx, call, data.name, wording)
+        await audit.record(tx, call, "template.created", "Template", row.id, name=row.name)
+    return _shown(row)
+
+
+@get("/projects/{project_id}/templates/{id}", needs="templates:read", problems=[TemplateMissing])
+async def get_template(call: Call, id: UUID) -> Template:
+    """One template. `html` is what will be sent: its own, or what `builderJson` renders to."""
+    return _shown(await require_template(call.db, call.project_id, id))
+
+
+@patch(
+    "/projects/{project_id}/templates/{id}",
+    needs="templates:write",
+    body_limit=TEMPLATE_BYTES,
+    problems=[TemplateMissing],
+    example={"name": "Welcome, again", "subject": "Good to see you, {{firstName}}"},
+)
+async def change_template(call: Call, id: UUID, data: TemplateChange) -> Template:
+    """Change a template; what is left out stays. `html: null` goes back to what `builderJson` renders to.
+
+    Sends and campaigns that have begun keep the words they began with. Honours `If-Match`.
+    """
+    known = await require_template(call.db, call.project_id, id)
+    call.require_match(known.updated_at)
+    wording = await asyncio.to_thread(_changed, known, data)
+    async with call.db.transaction() as tx:
+        row = await store.lock_template(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise TemplateMissing
+        call.require_match(row.updated_at)
+        if row.version != known.version:  # Changed by somebody else while this was rendered.
+            wording = _changed(row, data)
+        row = await store.update(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            name=row.name if data.name is msgspec.UNSET else data.name,
+            now=max(call.now, row.updated_at + row.updated_at.resolution),
+            **_columns(wording),
+        )
+        await store.keep_version(tx, project_id=call.project_id, id=id, created_by=call.caller.actor_label)
+        await store.forget_versions(tx, project_id=call.project_id, id=id, version=row.version - VERSIONS_KEPT)
+        await audit.record(tx, call, "template.updated", "Template", id, name=row.name, version=row.version)
+    return _shown(row)
+
+
+@delete_("/projects/{project_id}/templates/{id}", needs="templates:write", problems=[TemplateMissing, TemplateInUse])
+async def delete_template(call: Call, id: UUID) -> Deleted:
+    """Delete a template and its versions. One that a scheduled campaign uses stays: 409."""
+    async with call.db.transaction() as tx:
+        row = await store.lock_template(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise TemplateMissing
+        call.require_match(row.updated_at)
+        try:
+            await store.delete(tx, project_id=call.project_id, id=id)
+        except psycopg.IntegrityError:  # The tables of those who use it say what may not lose its template.
+            raise TemplateInUse from None
+        await audit.record(tx, call, "template.deleted", "Template", id, name=row.name)
+    return Deleted()
+
+
+@post(
+    "/projects/{project_id}/templates/{id}/duplicate",
+    needs="templates:write",
+    status=201,
+    problems=[TemplateMissing, TooManyTemplates],
+)
+async def duplicate_template(call: Call, id: UUID) -> Template:
+    """Make a copy of a template, named `… (copy)`; versions are not copied."""
+    row = await require_template(call.db, call.project_id, id)
+    wording = Wording(
+        subject=row.subject,
+        builder_json=row.builder_json,
+        html=row.html,
+        is_rendered=row.is_rendered,
+        text=row.text,
+        variables=row.variables,
+    )
+    async with call.db.transaction() as tx:
+        copy = await _insert(tx, call, f"{row.name[:190]} (copy)", wording)
+        await audit.record(tx, call, "template.duplicated", "Template", copy.id, name=copy.name, source=str(id))
+    return _shown(copy)
+
+
+@post(
+    "/projects/{project_id}/templates/{id}/preview",
+    needs="templates:read",
+    problems=[TemplateMissing, RenderFailed],
+    example={"variables": {"firstName": "Ada"}},
+)
+async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Preview:
+    """Subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
+    if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
+        raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
+    row = await require_template(call.db, call.project_id, id)
+    leave = f"{call.world.settings.public_url}/t/u/preview"
+    return await asyncio.to_thread(preview, row.subject, row.html, row.text, data.variables, leave)
+
+
+@get("/projects/{project_id}/templates/{id}/versions", needs="templates:read", problems=[TemplateMissing])
+async def list_template_versions(call: Call, id: UUID) -> list[TemplateVersion]:
+    """What the template said before and says now, newest first; the last 50 versions are kept."""
+    await require_template(call.db, call.project_id, id)
+    return await store.versions(call.db, project_id=call.project_id, id=id, limit=VERSIONS_KEPT)
+
+
+async def words_of(db: Queries, project_id: UUID, id: UUID) -> TemplateWords | None:
     """What a template of the project says; None if there is no such template."""
     return await store.words(db, project_id=project_id, id=id)
+
+
+async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:
+    """The row of a template. Raises TemplateMissing."""
+    row = await store.template(db, project_id=project_id, id=id)
+    if row is None:
+        raise TemplateMissing
+    return row
+
+
+async def _insert(tx: Transaction, call: Call, name: str, wording: Wording) -> StoredTemplate:
+    if await store.count(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
+        raise TooManyTemplates
+    row = await store.insert(tx, project_id=call.project_id, id=new_id(), name=name, now=call.now, **_columns(wording))
+    await store.keep_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
+    return row
+
+
+def _columns(wording: Wording) -> dict[str, Any]:
+    found = {name: getattr(wording, name) for name in wording.__struct_fields__}
+    builder = found["builder_json"]
+    return {**found, "builder_json": None if builder is None else Jsonb(builder)}
+
+
+def _changed(row: StoredTemplate, data: TemplateChange) -> Wording:
+    own_html = None if row.is_rendered else row.html
+    return worded(
+        subject=row.subject if data.subject is msgspec.UNSET else data.subject,
+        builder_json=row.builder_json if data.builder_json is msgspec.UNSET else data.builder_json,
+        html=own_html if data.html is msgspec.UNSET else data.html,
+        text=row.text if data.text is msgspec.UNSET else data.text,
+    )
+
+
+def _shown(row: StoredTemplate) -> Template:
+    return Template(
+        id=row.id,
+        name=row.name,
+        subject=row.subject,
+        builder_json=row.builder_json,
+        html=row.html,
+        text=row.text,
+        variables=row.variables,
+        version=row.version,
+        app_id=row.project_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

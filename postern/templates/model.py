@@ -1,0 +1,134 @@
+"""Templates, their versions and their limits."""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.problems import Conflict, Missing, Unprocessable
+from postern.kernel.values import Body, Record
+from postern.mail.template import SOURCE_LIMIT
+
+TEMPLATES_PER_PROJECT: Final = 10_000
+VERSIONS_KEPT: Final = 50
+"""Versions of one template that are kept; older ones are forgotten."""
+TEMPLATE_BYTES: Final = 5_000_000
+"""Bytes of a request that writes a template."""
+LISTED_BYTES: Final = 8_000_000
+"""How much html and text one answer lists; the rest follows behind the `Link`."""
+VARIABLES_BYTES: Final = 256_000
+"""Bytes of variables that a preview takes."""
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
+Words = Annotated[str, msgspec.Meta(max_length=SOURCE_LIMIT)]
+
+
+class TemplateMissing(Missing):
+    """There is no such template."""
+
+
+class TemplateInUse(Conflict):
+    """A scheduled campaign uses this template; cancel or change the campaign first."""
+
+
+class TooManyTemplates(Unprocessable):
+    """A project has at most 10,000 templates; delete some first."""
+
+
+class NewTemplate(Body):
+    """A template to create. `html` wins over what `builderJson` renders to; both are kept."""
+
+    name: Name
+    builder_json: dict[str, Any] | None = None
+    """`{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`."""
+    html: Words | None = None
+    subject: Subject | None = None
+    text: Words | None = None
+
+
+class TemplateChange(Body):
+    """What to change; what is left out stays, null takes it away (html: back to what the builder renders)."""
+
+    name: Name | msgspec.UnsetType = msgspec.UNSET
+    builder_json: dict[str, Any] | None | msgspec.UnsetType = msgspec.UNSET
+    html: Words | None | msgspec.UnsetType = msgspec.UNSET
+    subject: Subject | None | msgspec.UnsetType = msgspec.UNSET
+    text: Words | None | msgspec.UnsetType = msgspec.UNSET
+
+
+class PreviewVariables(Body):
+    """What to render a template with."""
+
+    variables: dict[str, Any] = {}
+
+
+class Template(Record):
+    """A stored e-mail."""
+
+    id: UUID
+    name: str
+    subject: str | None
+    builder_json: dict[str, Any] | None
+    html: str | None
+    text: str | None
+    variables: list[str]
+    """The names that subject, html and text ask for."""
+    version: int
+    app_id: UUID
+    created_at: Moment
+    updated_at: Moment
+
+
+class StoredTemplate(Record):
+    """The row of a template."""
+
+    project_id: UUID
+    id: UUID
+    name: str
+    subject: str | None
+    builder_json: dict[str, Any] | None
+    html: str | None
+    is_rendered: bool
+    text: str | None
+    variables: list[str]
+    version: int
+    created_at: Moment
+    updated_at: Moment
+
+
+class ListedTemplate(StoredTemplate):
+    """A row of a list, and how many characters it and those before it have."""
+
+    characters: int
+
+
+class TemplateVersion(Record):
+    """What a template said at some time."""
+
+    version: int
+    name: str
+    subject: str | None
+    builder_json: dict[str, Any] | None
+    html: str | None
+    text: str | None
+    created_by: str | None
+    """Who wrote it: a developer's address or a key's name."""
+    created_at: Moment
+
+
+class Preview(Record):
+    """A template rendered with some variables; `text` is made from the html where the template has none."""
+
+    subject: str | None
+    html: str | None
+    text: str | None
+
+
+class TemplateWords(Record):
+    """What a template says."""
+
+    subject: str | None
+    html: str | None
+    text: str | None

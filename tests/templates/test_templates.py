@@ -1,0 +1,223 @@
+"""Templates: written, checked, versioned, previewed, and used for sending."""
+
+import asyncio
+import email
+import email.policy
+import html
+from uuid import uuid4
+
+import pytest
+
+BLOCKS = {
+    "blocks": [
+        {"type": "heading", "text": "Hello {{firstName}}"},
+        {"type": "button", "text": "Start", "url": "https://acme.example/start?who={{customer.id}}"},
+    ]
+}
+
+
+async def made(project, **fields):
+    answer = await project.client.post("/templates", {"name": "Welcome", **fields})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def test_a_template_is_written_read_changed_and_deleted(project):
+    template = await made(project, html="<p>Dear {{name}}</p>", subject="Hi {{name}}", text="Dear {{name}}, {{age}}")
+    assert template["appId"] == project.id
+    assert template["builderJson"] is None
+    assert template["variables"] == ["age", "name"]
+    path = f"/templates/{template['id']}"
+    read = await project.client.get(path)
+    assert read.json() == template
+    changed = (await project.client.patch(path, {"name": "Bye", "subject": None})).json()
+    assert (changed["name"], changed["subject"], changed["html"]) == ("Bye", None, template["html"])
+    assert changed["version"] == 2
+    assert (await project.client.get("/templates")).json() == [changed]
+    assert (await project.client.delete(path)).json() == {"deleted": True}
+    for method in ("get", "delete"):
+        assert (await getattr(project.client, method)(path)).status_code == 404
+
+
+async def test_the_builder_document_is_rendered_and_html_wins_over_it(project):
+    template = await made(project, builderJson=BLOCKS)
+    assert template["builderJson"] == BLOCKS
+    assert "Hello {{firstName}}" in template["html"]
+    assert template["variables"] == ["customer.id", "firstName"]
+    path = f"/templates/{template['id']}"
+    own = (await project.client.patch(path, {"html": "<b>own</b>"})).json()
+    assert (own["html"], own["builderJson"]) == ("<b>own</b>", BLOCKS)
+    other = {
+        "mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>Bye {{x}}</mj-text></mj-column></mj-section></mj-body>"
+        "</mjml>"
+    }
+    still = (await project.client.patch(path, {"builderJson": other})).json()
+    assert (still["html"], still["builderJson"]) == ("<b>own</b>", other)
+    back = (await project.client.patch(path, {"html": None})).json()
+    assert "Bye {{x}}" in back["html"]
+    assert back["variables"] == ["x"]
+    bare = (await project.client.patch(path, {"builderJson": None})).json()
+    assert (bare["html"], bare["builderJson"]) == (None, None)
+
+
+async def test_what_the_builder_renders_is_what_is_sent(project):
+    template = await made(project, builderJson=BLOCKS, subject="For {{firstName}}")
+    mail = {"to": ["ada@example.com"], "from": "hello@acme.example", "templateId": template["id"]}
+    sent = await project.client.post("/emails", {**mail, "variables": {"firstName": "Ada"}})
+    assert sent.status_code == 201, sent.text
+    raw = (await project.client.get(f"/emails/logs/{sent.json()['id']}/message")).content
+    message = email.message_from_bytes(raw, policy=email.policy.default)
+    assert message["Subject"] == "For Ada"
+    assert "Hello Ada" in message.get_body(("html",)).get_content()
+    assert "Hello Ada" in message.get_body(("plain",)).get_content()
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "says"),
+    [
+        ({"html": "<p>\n  {{ name"}, "/html", "Line 2"),
+        ({"html": "<p>{% if x %}"}, "/html", "Line 1"),
+        ({"html": "{{ x|nothing }}"}, "/html", "column"),
+        ({"html": "{% macro a() %}{% endmacro %}"}, "/html", "Line 1"),
+        ({"text": "a\nb\n{% for %}"}, "/text", "Line 3"),
+        ({"subject": "{{ broken"}, "/subject", "Line 1"),
+        ({"subject": "a\r\nBcc: x@example.com"}, "/subject", ""),
+        ({"builderJson": {}}, "/builderJson", "mjml"),
+        ({"builderJson": {"blocks": [{"type": "poem"}]}}, "/builderJson/blocks/0/type", "expected"),
+        ({"builderJson": {"blocks": [{"type": "text"}]}}, "/builderJson/blocks/0/text", "missing"),
+        ({"builderJson": {"mjml": "<mjml>"}}, "/builderJson/mjml", "MJML"),
+        ({"builderJson": {"mjml": "<mjml>"}, "html": "fine"}, "/builderJson/mjml", "MJML"),
+        ({"builderJson": []}, "/builderJson", ""),
+        ({"name": ""}, "/name", ""),
+        ({"name": "x" * 201}, "/name", ""),
+        ({"name": None}, "/name", ""),
+        ({"html": 7}, "/html", ""),
+        ({"colour": "red"}, "/colour", ""),
+        ({"html": "".join(f'<a href="https://a.example/{n}">x</a>' for n in range(1_001))}, "/html", "1,000"),
+    ],
+)
+async def test_bad_templates_are_refused_with_the_place_and_nothing_is_kept(project, fields, path, says):
+    answer = await project.client.post("/templates", {"name": "Bad", **fields})
+    assert answer.status_code == 400, answer.text
+    fault = answer.json()["errors"][0]
+    assert fault["path"] == path
+    assert says in fault["message"]
+    assert (await project.client.get("/templates")).json() == []
+
+
+async def test_a_bad_change_leaves_the_template_as_it_was(project):
+    template = await made(project, html="<p>fine</p>")
+    path = f"/templates/{template['id']}"
+    assert (await project.client.patch(path, {"name": "New", "html": "{{"})).status_code == 400
+    assert (await project.client.get(path)).json() == template
+
+
+async def test_a_preview_shows_what_a_recipient_would_get(project):
+    template = await made(
+        project,
+        subject="Hi {{ name }}",
+        html='<p>{{ name }} has {{ n }}</p><a href="{{ unsubscribe_url }}">leave</a><a href="https://a.example">x</a>',
+    )
+    path = f"/templates/{template['id']}/preview"
+    shown = (await project.client.post(path, {"variables": {"name": "<Ada>", "n": 3}})).json()
+    assert shown["subject"] == "Hi <Ada>"
+    assert "&lt;Ada&gt; has 3" in shown["html"]
+    assert 'href="https://a.example"' in shown["html"]
+    assert "/t/u/preview" in html.unescape(shown["html"])
+    assert "/t/o/" not in shown["html"]
+    assert "<Ada> has 3" in shown["text"]
+    assert template["variables"] == ["n", "name"]
+    empty = (await project.client.post(path, {})).json()
+    assert empty["subject"] == "Hi"
+    burns = await made(
+        project, html="{% for a in x %}{% for b in x %}{% for c in x %}.{% endfor %}{% endfor %}{% endfor %}"
+    )
+    answer = await project.client.post(f"/templates/{burns['id']}/preview", {"variables": {"x": list(range(400))}})
+    assert (answer.status_code, answer.json()["code"]) == (422, "render_failed")
+    large = await project.client.post(path, {"variables": {"x": "y" * 300_000}})
+    assert (large.status_code, large.json()["errors"][0]["path"]) == (400, "/variables")
+    assert (await project.client.post(f"/templates/{uuid4()}/preview", {})).status_code == 404
+
+
+async def test_versions_tell_what_it_said_and_only_the_last_fifty_are_kept(project):
+    template = await made(project, html="v1")
+    path = f"/templates/{template['id']}"
+    for number in range(2, 54):
+        assert (await project.client.patch(path, {"html": f"v{number}"})).json()["version"] == number
+    versions = (await project.client.get(f"{path}/versions")).json()
+    assert [each["version"] for each in versions] == list(range(53, 3, -1))
+    assert versions[-1]["html"] == "v4"
+    assert versions[0]["createdBy"] == "server"
+
+
+async def test_a_copy_stands_on_its_own(project):
+    template = await made(project, builderJson=BLOCKS, subject="Hi")
+    copy = (await project.client.post(f"/templates/{template['id']}/duplicate")).json()
+    assert copy["id"] != template["id"]
+    assert copy["name"] == "Welcome (copy)"
+    for name in ("html", "builderJson", "subject", "text", "variables"):
+        assert copy[name] == template[name]
+    await project.client.patch(f"/templates/{copy['id']}", {"builderJson": {"blocks": []}})
+    assert (await project.client.get(f"/templates/{template['id']}")).json() == template
+    assert len((await project.client.get("/templates")).json()) == 2
+
+
+async def test_if_match_keeps_two_editors_from_overwriting_each_other(project):
+    template = await made(project, html="one")
+    path = f"/templates/{template['id']}"
+    tag = (await project.client.get(path)).headers["etag"]
+    first = await project.client.patch(path, {"html": "two"}, headers={"if-match": tag})
+    assert first.status_code == 200
+    assert first.headers["etag"] != tag  # also within one tick of the clock
+    assert (await project.client.patch(path, {"html": "three"}, headers={"if-match": tag})).status_code == 412
+    assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 412
+    assert (await project.client.get(path)).json()["html"] == "two"
+
+
+async def test_two_changes_at_once_both_hold(project):
+    template = await made(project, html="one")
+    path = f"/templates/{template['id']}"
+    answers = await asyncio.gather(
+        project.client.patch(path, {"html": "two"}), project.client.patch(path, {"subject": "Hi"})
+    )
+    assert [each.status_code for each in answers] == [200, 200]
+    now = (await project.client.get(path)).json()
+    assert (now["html"], now["subject"], now["version"]) == ("two", "Hi", 3)
+
+
+async def test_long_lists_go_on_behind_the_link(project):
+    for number in range(5):
+        await made(project, html="x" * 900_000 if number != 2 else "y", text="z" * 900_000)
+    rows, path, answers = [], "/templates?limit=4", 0
+    while path:
+        answer = await project.client.get(path)
+        answers += 1
+        rows += answer.json()
+        link = answer.headers.get("link")
+        path = link.split(">")[0].partition("/projects/")[2] if link else None
+        path = f"/projects/{path}" if path else None
+    assert [each["html"][0] for each in rows] == ["x", "x", "y", "x", "x"]
+    assert answers == 2
+    assert (await project.client.get("/templates?cursor=nonsense")).status_code == 400
+
+
+async def test_another_projects_templates_are_unknown(project, new_project):
+    theirs = await made(await new_project(), html="secret")
+    for method, path in (("get", ""), ("delete", ""), ("post", "/duplicate"), ("get", "/versions")):
+        answer = await getattr(project.client, method)(f"/templates/{theirs['id']}{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "template_missing"), path
+    assert (await project.client.patch(f"/templates/{theirs['id']}", {"name": "mine"})).status_code == 404
+    mail = {"to": ["ada@example.com"], "from": "hello@acme.example", "templateId": theirs["id"]}
+    assert (await project.client.post("/emails", mail)).status_code == 400
+
+
+async def test_changes_are_in_the_audit_log_and_reading_keys_cannot_write(project):
+    template = await made(project, html="x")
+    await project.client.patch(f"/templates/{template['id']}", {"name": "y"})
+    reader = await project.key("templates:read")
+    assert (await reader.get(f"/templates/{template['id']}")).status_code == 200
+    assert (await reader.post("/templates", {"name": "z"})).status_code == 403
+    await project.client.delete(f"/templates/{template['id']}")
+    log = (await project.developer.get("/account/audit-log")).json()
+    actions = [each["action"] for each in log["data"] if each["targetId"] == template["id"]]
+    assert actions == ["template.deleted", "template.updated", "template.created"]
