@@ -1019,6 +1019,98 @@ CREATE TABLE public.soft_bounces (
     last_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.sso_connections (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    domain text NOT NULL,
+    status text NOT NULL,
+    idp_entity_id text,
+    idp_sso_url text,
+    idp_sso_binding text DEFAULT 'REDIRECT'::text NOT NULL,
+    idp_slo_url text,
+    idp_slo_binding text DEFAULT 'REDIRECT'::text NOT NULL,
+    idp_slo_response_url text,
+    idp_certificate text[] DEFAULT '{}'::text[] NOT NULL,
+    idp_metadata_url text,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    tested_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT sso_connections_idp_entity_id_check CHECK ((length(idp_entity_id) <= 1024)),
+    CONSTRAINT sso_connections_idp_slo_binding_check CHECK ((idp_slo_binding = ANY (ARRAY['REDIRECT'::text, 'POST'::text]))),
+    CONSTRAINT sso_connections_idp_sso_binding_check CHECK ((idp_sso_binding = ANY (ARRAY['REDIRECT'::text, 'POST'::text]))),
+    CONSTRAINT sso_connections_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT sso_connections_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'ACTIVE'::text, 'INACTIVE'::text])))
+);
+
+CREATE TABLE public.sso_keys (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    place text NOT NULL,
+    certificate text NOT NULL,
+    private_key bytea NOT NULL,
+    not_after timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT sso_keys_place_check CHECK ((place = ANY (ARRAY['CURRENT'::text, 'NEXT'::text, 'PREVIOUS'::text])))
+);
+
+CREATE TABLE public.sso_requests (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    kind text NOT NULL,
+    message_id text NOT NULL,
+    browser bytea NOT NULL,
+    redirect_url text,
+    state text DEFAULT ''::text NOT NULL,
+    code_challenge text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    answered_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT sso_requests_kind_check CHECK ((kind = ANY (ARRAY['SIGN_ON'::text, 'TEST'::text, 'LOGOUT'::text])))
+);
+
+CREATE TABLE public.sso_sign_ons (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    issuer text NOT NULL,
+    assertion_id text NOT NULL,
+    customer_id uuid,
+    name_id text,
+    name_id_format text,
+    session_index text,
+    session_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.sso_traces (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    kind text NOT NULL,
+    outcome text NOT NULL,
+    reason text,
+    detail text,
+    steps jsonb NOT NULL,
+    profile jsonb,
+    customer_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT sso_traces_kind_check CHECK ((kind = ANY (ARRAY['SIGN_ON'::text, 'TEST'::text, 'LOGOUT'::text]))),
+    CONSTRAINT sso_traces_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text])))
+);
+
 CREATE TABLE public.suppressions (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1376,6 +1468,30 @@ ALTER TABLE ONLY public.sign_in_failures
 ALTER TABLE ONLY public.soft_bounces
     ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
 
+ALTER TABLE ONLY public.sso_connections
+    ADD CONSTRAINT sso_connections_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sso_keys
+    ADD CONSTRAINT sso_keys_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sso_keys
+    ADD CONSTRAINT sso_keys_project_id_connection_id_place_key UNIQUE (project_id, connection_id, place) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.sso_requests
+    ADD CONSTRAINT sso_requests_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sso_requests
+    ADD CONSTRAINT sso_requests_project_id_connection_id_message_id_key UNIQUE (project_id, connection_id, message_id);
+
+ALTER TABLE ONLY public.sso_sign_ons
+    ADD CONSTRAINT sso_sign_ons_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sso_sign_ons
+    ADD CONSTRAINT sso_sign_ons_project_id_connection_id_issuer_assertion_id_key UNIQUE (project_id, connection_id, issuer, assertion_id);
+
+ALTER TABLE ONLY public.sso_traces
+    ADD CONSTRAINT sso_traces_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.suppressions
     ADD CONSTRAINT suppressions_pkey PRIMARY KEY (project_id, id);
 
@@ -1564,6 +1680,32 @@ CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(reci
 
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (since);
 
+CREATE UNIQUE INDEX sso_connections_domain ON public.sso_connections USING btree (project_id, domain) WHERE (status = 'ACTIVE'::text);
+
+CREATE INDEX sso_connections_due ON public.sso_connections USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sso_connections_id ON public.sso_connections USING btree (id);
+
+CREATE INDEX sso_connections_newest ON public.sso_connections USING btree (project_id, organization_id, id);
+
+CREATE INDEX sso_requests_browser ON public.sso_requests USING btree (project_id, connection_id, browser) WHERE (answered_at IS NULL);
+
+CREATE INDEX sso_requests_due ON public.sso_requests USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sso_sign_ons_customer ON public.sso_sign_ons USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX sso_sign_ons_due ON public.sso_sign_ons USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sso_sign_ons_name ON public.sso_sign_ons USING btree (project_id, connection_id, name_id) WHERE (name_id IS NOT NULL);
+
+CREATE INDEX sso_sign_ons_session ON public.sso_sign_ons USING btree (project_id, session_id) WHERE (session_id IS NOT NULL);
+
+CREATE INDEX sso_traces_customer ON public.sso_traces USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX sso_traces_due ON public.sso_traces USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sso_traces_newest ON public.sso_traces USING btree (project_id, connection_id, id);
+
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
@@ -1735,6 +1877,27 @@ ALTER TABLE ONLY public.projects
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.sso_connections
+    ADD CONSTRAINT sso_connections_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_keys
+    ADD CONSTRAINT sso_keys_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_requests
+    ADD CONSTRAINT sso_requests_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_sign_ons
+    ADD CONSTRAINT sso_sign_ons_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_sign_ons
+    ADD CONSTRAINT sso_sign_ons_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (customer_id);
+
+ALTER TABLE ONLY public.sso_traces
+    ADD CONSTRAINT sso_traces_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_traces
+    ADD CONSTRAINT sso_traces_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.suppressions
     ADD CONSTRAINT suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -53,6 +53,9 @@ import postern.organizations.members
 import postern.organizations.operations
 import postern.organizations.work
 import postern.projects.operations
+import postern.sso.app_family
+import postern.sso.operations
+import postern.sso.work
 import postern.templates.operations
 import postern.tracking.operations
 import postern.webhooks.operations
@@ -107,6 +110,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.passkeys),
     *operations_of(postern.customers.providers),
     *operations_of(postern.customers.pages),
+    *operations_of(postern.sso.operations),
+    *operations_of(postern.sso.app_family),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),
@@ -134,6 +139,7 @@ WORK: list[Work[Any]] = [
     *SENDS,
     *postern.customers.work.WORK,
     *postern.automations.work.WORK,
+    *postern.sso.work.WORK,
     *postern.organizations.work.WORK,
     *postern.entitlements.work.WORK,
 ]
