@@ -62,7 +62,7 @@ async def test_an_export_shows_nothing_of_another_account(house, new_project):
 
 
 async def test_a_large_export_takes_no_more_memory_than_a_small_one(house, world):
-    """A hundred thousand contacts here; a million is measured by bench/export.py."""
+    """A hundred thousand contacts here; a million is measured by bench/accounts.py."""
     async with world.db.connection() as connection:
         await connection.execute(
             "insert into contacts (project_id, id, email, email_key, attributes, created_at, updated_at) "
