@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -120,6 +120,11 @@ class Parameter:
     default: Any
     required: bool
 
+    @cached_property
+    def given_type(self) -> Any:
+        """What a text in the request is read as: `null` is a word there, and absence is how None is said."""
+        return _without_none(self.type)
+
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
@@ -175,6 +180,23 @@ class Operation(Generic[P, R]):
             return view(answer)
 
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
+
+    @property
+    def taken(self) -> list[Parameter]:
+        """All that is taken at this address: what the path names, in its order, and the rest."""
+        named = {each.name: each for each in self.parameters}
+        in_path = re.findall(r"{(\w+)}", self.path)
+        there = [named.get(name) or Parameter(name, camel(name), "path", UUID, None, True) for name in in_path]
+        return [*there, *(each for each in self.parameters if each.place != "path")]
+
+
+def _without_none(kind: Any) -> Any:
+    if get_origin(kind) is Annotated:
+        inner, *more = get_args(kind)
+        return Annotated[(_without_none(inner), *more)]
+    if get_origin(kind) in (Union, UnionType):
+        return Union[tuple(each for each in get_args(kind) if each is not NoneType)]  # noqa: UP007
+    return kind
 
 
 def camel(name: str) -> str:
@@ -410,7 +432,7 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
     if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
         raise Invalid.at(where, "This value is too long or holds a NUL character.")
     try:
-        return msgspec.convert(text, parameter.type, strict=False)
+        return msgspec.convert(text, parameter.given_type, strict=False)
     except msgspec.ValidationError as error:
         raise Invalid.at(where, str(error)) from None
 

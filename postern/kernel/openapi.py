@@ -43,7 +43,7 @@ def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
     shown = [each for each in operations if not each.hidden]
     kinds = [each.body for each in shown if each.body is not None]
     kinds += [_answer_type(each) for each in shown if _answer_type(each) is not None]
-    kinds += [parameter.type for each in shown for parameter in each.parameters]
+    kinds += [parameter.type for each in shown for parameter in each.taken]
     schemas, components = msgspec.json.schema_components(
         [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
     )
@@ -106,7 +106,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, An
         "summary": summary,
         "description": description.strip() or summary,
         "tags": [each.area],
-        "parameters": [_parameter(parameter, schema_of) for parameter in each.parameters],
+        "parameters": [_parameter(parameter, schema_of) for parameter in each.taken],
         "responses": _responses(each, schema_of),
         "security": [{"bearer": []}] if each.accepts and "nobody" not in each.accepts else [],
     }
@@ -170,15 +170,15 @@ def _responses(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str
             }
             for kind in kinds
         }
-        responses[str(status)] = {
-            "description": " ".join(kind.message() for kind in kinds),
-            "content": {
-                "application/problem+json": {
-                    "schema": {"$ref": "#/components/schemas/ProblemDocument"},
-                    "examples": examples,
-                }
-            },
+        content: dict[str, Any] = {
+            "application/problem+json": {
+                "schema": {"$ref": "#/components/schemas/ProblemDocument"},
+                "examples": examples,
+            }
         }
+        if "text/html" in each.media_types:
+            content["text/html"] = {}
+        responses[str(status)] = {"description": " ".join(kind.message() for kind in kinds), "content": content}
     return responses
 
 

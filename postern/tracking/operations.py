@@ -44,7 +44,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
     return Answer(GIF, media_type="image/gif", headers=NEVER_KEPT)
 
 
-@get("/t/c/{send_id}", public=True, media_types=["text/html"])
+@get("/t/c/{send_id}", public=True, status=302, media_types=["text/html"])
 async def track_click(
     call: Call, send_id: UUID, request: RawRequest, u: Target | None = None, s: Signature | None = None
 ) -> Answer:

@@ -1,0 +1,109 @@
+"""The whole application in a thread: API and worker on a loopback port and a database of its own."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import uvicorn
+
+from postern.app import WORK, make_app
+from postern.kernel.due import Worker
+from postern.kernel.migrations import migrate
+from postern.kernel.settings import Settings
+from postern.world import open_world
+from tests.peers.dns_zone import dns_zone
+
+START_SECONDS = 30
+
+
+@contextmanager
+def own_database() -> Iterator[str]:
+    """A migrated database that nobody else looks at, dropped afterwards."""
+    server, name = os.environ["POSTERN_TEST_SERVER"], f"own_{uuid4().hex}"
+    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
+        connection.execute(f'create database "{name}"')
+        url = server.replace("%7Bdatabase%7D", name)
+        try:
+            migrate(url)
+            yield url
+        finally:
+            connection.execute(f'drop database "{name}" with (force)')
+
+
+@dataclass
+class WholeServer:
+    """Where the server is, and what keeps it running."""
+
+    folder: Path
+    database_url: str
+    url: str = ""
+    trouble: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        self._started = threading.Event()
+        self._server: uvicorn.Server | None = None
+
+    def run(self) -> None:
+        """Serve until `stop`; runs in a thread with a loop of its own."""
+        try:
+            asyncio.run(self._run())
+        except BaseException as error:
+            self.trouble = error
+            self._started.set()
+
+    async def _run(self) -> None:
+        async with dns_zone() as zone:
+            settings = Settings(data=self.folder, dns=(f"{zone.address}:{zone.port}",))
+            async with open_world(settings, self.database_url) as world:
+                config = uvicorn.Config(
+                    make_app(world),  # pyright: ignore[reportArgumentType]
+                    port=0,
+                    http="httptools",
+                    ws="none",
+                    lifespan="off",
+                    log_config=None,
+                    access_log=False,
+                )
+                self._server = uvicorn.Server(config)
+                worker = Worker(world, WORK)
+                working, serving = asyncio.create_task(worker.run()), asyncio.create_task(self._server.serve())
+                while not self._server.started:
+                    await asyncio.sleep(0.01)
+                port = self._server.servers[0].sockets[0].getsockname()[1]
+                self.url = f"http://127.0.0.1:{port}"
+                self._started.set()
+                await serving
+                worker.stop()
+                await working
+
+    def wait(self) -> None:
+        assert self._started.wait(START_SECONDS), "The server did not start."
+        if self.trouble:
+            raise self.trouble
+
+    def stop(self) -> None:
+        if self._server:
+            self._server.should_exit = True
+
+
+@contextmanager
+def whole_server(folder: Path) -> Iterator[WholeServer]:
+    """A running server; what goes wrong in its thread is raised at the end."""
+    with own_database() as url:
+        server = WholeServer(folder, url)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        try:
+            server.wait()
+            yield server
+        finally:
+            server.stop()
+            thread.join(START_SECONDS)
+        if server.trouble:
+            raise server.trouble
