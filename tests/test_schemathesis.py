@@ -39,7 +39,7 @@ from tests.conftest import PASSWORD
 from tests.peers.whole_server import WholeServer, whole_server
 
 DEEP = int(os.environ.get("POSTERN_FUZZ", "0"))
-EXAMPLES = DEEP or 8
+EXAMPLES = DEEP or 5
 
 CHECKS = [
     not_a_server_error,

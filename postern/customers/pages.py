@@ -50,13 +50,21 @@ async def page_style(call: Call) -> Answer:
     return Answer(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
-@get("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML, problems=[Invalid])
 async def sign_in_page(call: Call, request: RawRequest) -> Answer:
     """The page to sign in on. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
     return await _shown(call, "sign-in.html", request.query_params)
 
 
-@post("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/sign-in",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.sign_in_customer.problems,
+    or_else=(303,),
+)
 async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with address and password from the page."""
 
@@ -67,13 +75,21 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML, problems=[Invalid])
 async def sign_up_page(call: Call, request: RawRequest) -> Answer:
     """The page to sign up on."""
     return await _shown(call, "sign-up.html", request.query_params)
 
 
-@post("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/sign-up",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.sign_up_customer.problems,
+    or_else=(303,),
+)
 async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     """Begin an account from the page; the next one asks for the code from the mail."""
 
@@ -88,7 +104,13 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
 
 
 @post(
-    "/projects/{project_id}/auth/pages/sign-up/verify", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT
+    "/projects/{project_id}/auth/pages/sign-up/verify",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.verify_sign_up.problems,
+    or_else=(303,),
 )
 async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     """Finish an account with the code from the mail."""
@@ -99,7 +121,15 @@ async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@post("/projects/{project_id}/auth/pages/code", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/code",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.ask_for_code.problems,
+    or_else=(303,),
+)
 async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
     """Have a code mailed; the next page asks for it."""
 
@@ -110,7 +140,15 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@post("/projects/{project_id}/auth/pages/code/verify", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/code/verify",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.sign_in_with_code.problems,
+    or_else=(303,),
+)
 async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with the code from the mail."""
 
@@ -120,7 +158,15 @@ async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "verify.html", act, action="code/verify")
 
 
-@post("/projects/{project_id}/auth/pages/mfa", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/mfa",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=totp.verify_second_factor.problems,
+    or_else=(303,),
+)
 async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
     """Finish signing in with the second factor, or a recovery code."""
 
@@ -139,7 +185,14 @@ async def forgot_page(call: Call) -> Answer:
     return await _page(call, "forgot.html", None)
 
 
-@post("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/forgot",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.forget_password.problems,
+)
 async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
     """Have a link mailed that sets a new password."""
 
@@ -156,7 +209,14 @@ async def reset_page(call: Call, token: str = "") -> Answer:
     return await _page(call, "reset.html", None, token=token)
 
 
-@post("/projects/{project_id}/auth/pages/reset", public=True, media_types=HTML, takes=FORM, body_limit=FORM_LIMIT)
+@post(
+    "/projects/{project_id}/auth/pages/reset",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=sign_in.reset_password.problems,
+)
 async def reset_password_by_page(call: Call, request: RawRequest) -> Answer:
     """Set a new password with the token of a reset link."""
 

@@ -171,6 +171,7 @@ async def delete_provider(call: Call, key: str) -> Deleted:
     "/projects/{project_id}/auth/providers/{key}/start",
     public=True,
     media_types=["text/html"],
+    status=302,
     problems=[ProviderMissing, ProviderTrouble],
 )
 async def start_provider(
@@ -228,6 +229,7 @@ async def start_provider(
     "/projects/{project_id}/auth/providers/callback",
     public=True,
     media_types=["text/html"],
+    status=302,
     problems=[FlowInvalid],
 )
 async def come_back(
@@ -268,6 +270,7 @@ async def come_back(
     public=True,
     takes="application/x-www-form-urlencoded",
     media_types=["text/html"],
+    status=303,
 )
 async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
     """The same for providers that post a form. The browser asks again by GET, because its cookie comes along then."""

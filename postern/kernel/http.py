@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, wraps
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -125,6 +126,11 @@ class Parameter:
         """What a text in the request is read as: `null` is a word there, and absence is how None is said."""
         return _without_none(self.type)
 
+    @cached_property
+    def is_moment(self) -> bool:
+        kind = self.given_type
+        return datetime in (kind, *get_args(kind))
+
 
 @dataclass(frozen=True)
 class Operation(Generic[P, R]):
@@ -136,6 +142,7 @@ class Operation(Generic[P, R]):
     needs: str | None
     accepts: frozenset[Kind]
     status: int
+    or_else: tuple[int, ...]
     body_limit: int
     problems: tuple[type[Problem], ...]
     parameters: tuple[Parameter, ...]
@@ -218,6 +225,7 @@ def operation(
     accepts: Iterable[Kind] = SERVER_KINDS,
     public: bool = False,
     status: int | None = None,
+    or_else: Sequence[int] = (),
     body_limit: int = BODY_LIMIT,
     problems: Sequence[type[Problem]] = (),
     media_types: Sequence[str] = ("application/json",),
@@ -228,7 +236,8 @@ def operation(
     """Declare an operation.
 
     `needs` is the permission (`area:verb`); None with `public` takes no credential at all, None without it any
-    accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs.
+    accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs;
+    `or_else` are other statuses of success.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -242,6 +251,7 @@ def operation(
             needs=needs,
             accepts=frozenset() if public else frozenset(accepts),
             status=status or (204 if returns in (None, NoneType) else 200),
+            or_else=tuple(or_else),
             body_limit=body_limit,
             problems=tuple(problems),
             parameters=parameters,
@@ -432,7 +442,8 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
     if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
         raise Invalid.at(where, "This value is too long or holds a NUL character.")
     try:
-        return msgspec.convert(text, parameter.given_type, strict=False)
+        # A number is no moment: strictly read, only ISO 8601 is one.
+        return msgspec.convert(text, parameter.given_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
         raise Invalid.at(where, str(error)) from None
 

@@ -118,7 +118,14 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, An
             media["examples"] = {"example": {"value": to_plain(each.example)}}
         optional = NoneType in get_args(each.body)
         entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
+    elif _takes_something(each):
+        entry["requestBody"] = {"required": False, "content": {each.takes: {}}}
     return entry
+
+
+def _takes_something(each: Operation[Any, Any]) -> bool:
+    """Whether the operation reads a body that is not JSON from the request itself."""
+    return each.body is None and each.takes != "application/json"
 
 
 def _words(each: Operation[Any, Any]) -> tuple[str, str]:
@@ -162,7 +169,7 @@ def _responses(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str
         good["content"] = {media_type: {} for media_type in each.media_types}
     elif answer is not None:
         good["content"] = {"application/json": {"schema": _tidy(schema_of[repr(answer)])}}
-    responses: dict[str, Any] = {str(each.status): good}
+    responses: dict[str, Any] = {str(status): good for status in (each.status, *each.or_else)}
     for status, kinds in sorted(_problems(each).items()):
         examples = {
             kind.code(): {
@@ -196,6 +203,8 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
         found.append(http.NotFound)
     if each.body is not None:
         found += [http.BodyInvalid, http.UnsupportedMediaType, http.BodyTooLarge]
+    if _takes_something(each):
+        found += [Invalid, http.BodyTooLarge]
     if each.body is not None or any(parameter.place in ("query", "header") for parameter in each.parameters):
         found.append(Invalid)
     by_status: dict[int, list[type[Problem]]] = {}
