@@ -17,6 +17,7 @@ import postern.accounts.operations
 import postern.accounts.pages
 import postern.accounts.profile
 import postern.accounts.recovery
+import postern.analytics.operations
 import postern.audiences.contacts
 import postern.audiences.intake
 import postern.audiences.operations
@@ -25,6 +26,8 @@ import postern.automations.intake
 import postern.automations.operations
 import postern.automations.work
 import postern.billing.operations
+import postern.campaigns.operations
+import postern.campaigns.work
 import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.operations
@@ -112,6 +115,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.customers.pages),
     *operations_of(postern.sso.operations),
     *operations_of(postern.sso.app_family),
+    *operations_of(postern.campaigns.operations),
+    *operations_of(postern.analytics.operations),
     *operations_of(postern.tracking.operations),
     *operations_of(postern.inbox.operations),
     *operations_of(postern.automations.operations),
@@ -137,6 +142,7 @@ WORK: list[Work[Any]] = [
     *postern.webhooks.work.WORK,
     *postern.audiences.work.WORK,
     *SENDS,
+    *postern.campaigns.work.WORK,
     *postern.customers.work.WORK,
     *postern.automations.work.WORK,
     *postern.sso.work.WORK,

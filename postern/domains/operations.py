@@ -186,6 +186,11 @@ async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDom
     return await store.sending(db, project_id=project_id, domain=name.rstrip(".").lower())
 
 
+async def domains_of_project(db: Queries, project_id: UUID) -> list[SendingDomain]:
+    """All sending domains of a project, newest first."""
+    return await store.sending_of_project(db, project_id=project_id)
+
+
 async def sending_domains_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[SendingDomain | None]:
     """The sending domains of many (project, name) pairs, read together for the requests that come together."""
     names = sorted({(project_id, name.rstrip(".").lower()) for project_id, name in wanted})

@@ -107,6 +107,14 @@ async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomai
 
 
 @statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s order by id desc limit 1000
+""")
+async def sending_of_project(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
+
+
+@statement("""
     select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
            d.return_path_verified, d.tracking_verified, d.updated_at
     from domains d join unnest(%(project_id)s::uuid[], %(domain)s::text[]) as wanted (project_id, domain)

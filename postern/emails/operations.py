@@ -362,6 +362,37 @@ async def send_system_mail(
     return new.send.id
 
 
+async def send_copy(
+    call: Call,
+    *,
+    to: str,
+    from_: str,
+    subject: str,
+    html: str | None,
+    text: str | None,
+    variables: dict[str, Any],
+    tags: list[str],
+) -> UUID:
+    """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id."""
+    settings = await settings_of(call)
+    data = EmailBody(
+        to=[to],
+        from_=from_,
+        subject=subject,
+        html=html,
+        text=text,
+        variables=variables,
+        tags=tags,
+        track_opens=False,
+        track_clicks=False,
+    )
+    new = await check_email(call, data, settings, at_once=_has_room(call, settings))
+    await accept(call, Request(project_id=call.project_id, sends=[new], key=None, response=None))
+    if new.at_once:
+        await call.world.later(_hand_over(call.world, new))
+    return new.send.id
+
+
 async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
     """The row of a send. Raises EmailMissing."""
     send = await store.send(db, project_id=project_id, id=send_id)

@@ -7,7 +7,9 @@ from uuid import UUID
 
 import structlog
 
+from postern.audiences.contacts import contacts_with_ids
 from postern.emails import store
+from postern.emails.contents import values_of
 from postern.emails.handover import Job, hand_over
 from postern.emails.model import Send, SendBody
 from postern.kernel.due import Work
@@ -38,7 +40,15 @@ async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
         bodies = {row.send_id: row.body for row in await store.bodies(world.db, project_id=project_id, ids=own)}
     if shared:
         bodies |= {row.id: row.body for row in await store.contents(world.db, project_id=project_id, ids=shared)}
-    return [Job(send=send, body=bodies.get(send.content_id or send.id)) for send in sends]
+    people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
+    values = {
+        contact.id: values_of(contact.email, contact.attributes)
+        for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
+    }
+    return [
+        Job(send=send, body=bodies.get(send.content_id or send.id), values=values.get(send.contact_id or send.id, {}))
+        for send in sends
+    ]
 
 
 SENDS: list[Work[Send]] = [

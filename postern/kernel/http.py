@@ -44,7 +44,7 @@ from postern.kernel.credentials import (
 )
 from postern.kernel.limits import Rate
 from postern.kernel.pages import Listed
-from postern.kernel.problems import Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.problems import Conflict, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
 from postern.kernel.values import as_id, new_id, to_json
 
 P = ParamSpec("P")
@@ -87,6 +87,10 @@ class BodyInvalid(Refused):
 
 class DatabaseAway(Unavailable):
     """The database does not answer; nothing was changed. Try again shortly."""
+
+
+class InUse(Conflict):
+    """Something else that is on its way still uses this record."""
 
 
 class InternalError(Problem):
@@ -575,6 +579,8 @@ def _as_problem(error: Exception) -> Problem:
             return Refused(str(error.detail))
     if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
         return Invalid("A value is out of the range that can be kept.")
+    if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
+        return InUse()
     if isinstance(error, psycopg.OperationalError | PoolTimeout):
         return DatabaseAway()
     return InternalError()

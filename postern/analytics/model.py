@@ -1,0 +1,102 @@
+"""Statistics as they are answered. Rates are shares of delivered messages, from 0 to 1."""
+
+import datetime as dt
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.values import Record
+
+DAYS_LIMIT = 3_650
+DEFAULT_DAYS = 30
+
+Days = Annotated[int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="How many days back; absent means from the start.")]
+Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", description="A calendar date, YYYY-MM-DD.")]
+Zone = Annotated[str, msgspec.Meta(max_length=64, description="An IANA time zone, such as Europe/Berlin.")]
+
+
+class ContactTotals(Record):
+    """The project's contacts."""
+
+    total: int
+    unsubscribed: int
+    unsubscribe_rate: float
+    new_last30_days: int = msgspec.field(name="newLast30Days")
+
+
+class SendTotals(Record):
+    """The project's sends. Opens and clicks are people's; machines are counted beside them."""
+
+    total: int
+    sent: int
+    delivered: int
+    opened: int
+    clicked: int
+    bounced: int
+    complained: int
+    failed: int
+    machine_opened: int
+    machine_clicked: int
+    last30_days: int = msgspec.field(name="last30Days")
+    open_rate: float
+    click_rate: float
+    bounce_rate: float
+    complaint_rate: float
+
+
+class CampaignTotals(Record):
+    """The project's campaigns."""
+
+    total: int
+    sent: int
+
+
+class AutomationTotals(Record):
+    """The runs of the project's automations."""
+
+    total_runs: int
+    completed: int
+    failed: int
+    success_rate: float
+
+
+class ProjectSummary(Record):
+    """How a project is doing."""
+
+    project_id: UUID
+    project_name: str
+    contacts: ContactTotals
+    sends: SendTotals
+    campaigns: CampaignTotals
+    automations: AutomationTotals
+
+
+class TimeSeriesItem(Record):
+    """One day."""
+
+    date: dt.date
+    sent: int
+    delivered: int
+    opened: int
+    clicked: int
+    bounced: int
+    complained: int
+    failed: int
+
+
+class ByDomainItem(Record):
+    """One sending domain."""
+
+    domain: str
+    domain_id: UUID
+    status: str
+    total: int
+    delivered: int
+    bounced: int
+    complained: int
+    opened: int
+    clicked: int
+    bounce_rate: float
+    complaint_rate: float
+    open_rate: float

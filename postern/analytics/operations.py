@@ -1,0 +1,191 @@
+"""Reading statistics. The cost of an answer does not grow with the number of sends."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.analytics import store
+from postern.analytics.model import (
+    AutomationTotals,
+    ByDomainItem,
+    CampaignTotals,
+    ContactTotals,
+    Day,
+    Days,
+    ProjectSummary,
+    SendTotals,
+    TimeSeriesItem,
+    Zone,
+)
+from postern.analytics.rules import Period, rate, reached, read_period
+from postern.automations import operations as automations
+from postern.campaigns import operations as campaigns
+from postern.domains import operations as domains
+from postern.kernel.credentials import Call
+from postern.kernel.http import Answer, get
+from postern.kernel.pages import csv_stream
+from postern.kernel.values import as_id
+from postern.projects import operations as projects
+
+CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
+MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "failed")
+
+
+@get("/projects/{project_id}/analytics", needs="analytics:read")
+async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
+    """The project at a glance: contacts, sends, campaigns, automations.
+
+    `days` narrows the sends to that many days back. Rates are shares (0 to 1) of delivered messages, or of sent ones
+    where delivery is unknown; opens and clicks are people's, machines are counted beside them.
+    """
+    project = await projects.require_project(call.db, call.project_id)
+    counts = await _sums(call, days)
+    month = await _sums(call, 30)
+    runs = await automations.totals(call.db, call.project_id)
+    campaign_counts = await campaigns.totals(call.db, call.project_id)
+    return ProjectSummary(
+        project_id=project.id,
+        project_name=project.name,
+        contacts=await _contacts(call),
+        sends=_send_totals(counts, month),
+        campaigns=CampaignTotals(total=campaign_counts.total, sent=campaign_counts.sent),
+        automations=AutomationTotals(
+            total_runs=runs.total_runs,
+            completed=runs.completed,
+            failed=runs.failed,
+            success_rate=rate(runs.completed, runs.completed + runs.failed),
+        ),
+    )
+
+
+@get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
+async def get_time_series(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> list[TimeSeriesItem]:
+    """What happened day by day, oldest first, days without anything included.
+
+    `from` and `to` are dates (default: the last 30 days), read in `timezone`. `campaignId` narrows to one campaign.
+    """
+    return await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+
+
+@get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
+async def get_by_domain(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> list[ByDomainItem]:
+    """How each sending domain is doing, newest domain first; period as in the time series."""
+    period = read_period(call.now, from_, to, timezone)
+    rows = await store.domains(
+        call.db,
+        project_id=call.project_id,
+        begins=period.begins,
+        ends=period.ends,
+        campaign_id=as_id(campaign_id) if campaign_id else None,
+    )
+    counts: dict[UUID, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        counts[row.domain_id][row.measure] = row.count
+    return [
+        _of_domain(each, counts.get(each.id, {})) for each in await domains.domains_of_project(call.db, call.project_id)
+    ]
+
+
+@get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"])
+async def export_analytics(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> Answer:
+    """The time series as CSV."""
+    items = await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        for item in items:
+            yield [item.date.isoformat(), *(getattr(item, measure) for measure in MEASURES)]
+
+    headers = {"Content-Disposition": 'attachment; filename="analytics.csv"'}
+    return Answer(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
+
+
+async def _sums(call: Call, days: int | None) -> dict[str, int]:
+    since = call.now - timedelta(days=days) if days else None
+    return {row.measure: row.count for row in await store.totals(call.db, project_id=call.project_id, since=since)}
+
+
+async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:
+    rows = await store.days(
+        call.db,
+        project_id=call.project_id,
+        zone=period.zone,
+        begins=period.begins,
+        ends=period.ends,
+        campaign_id=as_id(campaign_id) if campaign_id else None,
+    )
+    counts = {(row.day, row.measure): row.count for row in rows}
+    return [
+        TimeSeriesItem(date=day, **{measure: counts.get((day, measure), 0) for measure in MEASURES})
+        for day in period.days()
+    ]
+
+
+async def _contacts(call: Call) -> ContactTotals:
+    month_ago = (call.now - timedelta(days=30)).date()
+    all_time = {row.measure: row.count for row in await store.contacts(call.db, project_id=call.project_id, since=None)}
+    recent = {
+        row.measure: row.count for row in await store.contacts(call.db, project_id=call.project_id, since=month_ago)
+    }
+    total, unsubscribed = all_time.get("total", 0), all_time.get("unsubscribed", 0)
+    return ContactTotals(
+        total=total,
+        unsubscribed=unsubscribed,
+        unsubscribe_rate=rate(unsubscribed, total),
+        new_last30_days=recent.get("total", 0),
+    )
+
+
+def _send_totals(counts: dict[str, int], month: dict[str, int]) -> SendTotals:
+    arrived = reached(counts)
+    bounced = counts.get("bounced", 0)
+    return SendTotals(
+        total=counts.get("accepted", 0),
+        **{measure: counts.get(measure, 0) for measure in MEASURES},
+        machine_opened=max(0, counts.get("open_touched", 0) - counts.get("opened", 0)),
+        machine_clicked=max(0, counts.get("click_touched", 0) - counts.get("clicked", 0)),
+        last30_days=month.get("accepted", 0),
+        open_rate=rate(counts.get("opened", 0), arrived),
+        click_rate=rate(counts.get("clicked", 0), arrived),
+        bounce_rate=rate(bounced, arrived + bounced),
+        complaint_rate=rate(counts.get("complained", 0), arrived),
+    )
+
+
+def _of_domain(domain: domains.SendingDomain, counts: dict[str, int]) -> ByDomainItem:
+    arrived, bounced = reached(counts), counts.get("bounced", 0)
+    return ByDomainItem(
+        domain=domain.domain,
+        domain_id=domain.id,
+        status=domain.status,
+        total=counts.get("accepted", 0),
+        delivered=counts.get("delivered", 0),
+        bounced=bounced,
+        complained=counts.get("complained", 0),
+        opened=counts.get("opened", 0),
+        clicked=counts.get("clicked", 0),
+        bounce_rate=rate(bounced, arrived + bounced),
+        complaint_rate=rate(counts.get("complained", 0), arrived),
+        open_rate=rate(counts.get("opened", 0), arrived),
+    )

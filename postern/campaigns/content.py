@@ -1,0 +1,69 @@
+"""What a campaign says: the words of its template, a hidden preview line, and each contact's values."""
+
+from html import escape
+
+import msgspec
+
+from postern.campaigns.model import CampaignIncomplete, Row, VariantRow
+from postern.emails.model import SendBody
+from postern.kernel.database import Queries
+from postern.mail.address import parse_address
+from postern.projects.model import ProjectSettings
+from postern.templates import operations as templates
+
+TEST_TAG = "campaign-test"
+"""Marks test copies, which no statistic counts."""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """Subject, html and text of a campaign or of one of its variants."""
+
+    subject: str
+    html: str | None
+    text: str | None
+
+
+async def words_of(db: Queries, row: Row, variant: VariantRow | None) -> Words:
+    """The words as they stand now. Raises CampaignIncomplete where there are none."""
+    template_id = variant.template_id if variant and variant.template_id else row.template_id
+    found = await templates.words_of(db, row.project_id, template_id) if template_id else None
+    subject = (variant.subject if variant else None) or row.subject or (found.subject if found else None)
+    if found is None or subject is None:
+        raise CampaignIncomplete("It needs a template and a subject.")
+    return Words(subject, with_preview(found.html, row.preview_text), found.text)
+
+
+def with_preview(html: str | None, preview: str | None) -> str | None:
+    """Html whose first, hidden words are the preview line that mail programs show beside the subject."""
+    if not html or not preview:
+        return html
+    line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{escape(preview)}</div>'
+    lowered = html.lower()
+    body = lowered.find("<body")
+    at = html.find(">", body) + 1 if body >= 0 else 0
+    return html[:at] + line + html[at:]
+
+
+def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
+    """What all sends share from the start on, whatever happens to the template."""
+    domain = parse_address(row.from_email or "").domain
+    return SendBody(
+        subject=words.subject,
+        html=words.html,
+        text=words.text,
+        track_opens=settings.track_opens,
+        track_clicks=settings.track_clicks,
+        unsubscribable=True,
+        list_id=f"<{row.audience_id}.{domain}>",
+        feedback_id=f"{str(row.id)[:8]}:{str(row.project_id)[:8]}:campaign:postern",
+    )
+
+
+def sender_of(row: Row) -> str:
+    """The `From` of the campaign: `a@b`, or `Name <a@b>`."""
+    spec = row.from_email or ""
+    if not row.from_name:
+        return spec
+    return (
+        str(parse_address(f'"{row.from_name}" <{spec}>')) if '"' not in row.from_name else f"{row.from_name} <{spec}>"
+    )

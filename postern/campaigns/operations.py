@@ -1,0 +1,508 @@
+"""Campaigns: written, tested, sent, stopped, compared and read."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.audiences import contacts
+from postern.audiences import operations as audiences
+from postern.audiences.model import AudienceMissing
+from postern.audit import operations as audit
+from postern.campaigns import content, running, store
+from postern.campaigns.model import (
+    UNSET,
+    Campaign,
+    CampaignChange,
+    CampaignDetail,
+    CampaignIncomplete,
+    CampaignMissing,
+    CampaignStateConflict,
+    CampaignStats,
+    CampaignVariant,
+    ChosenVariant,
+    NewCampaign,
+    NewVariant,
+    Progress,
+    Row,
+    SeedListEmpty,
+    Skipped,
+    Success,
+    TestAddress,
+    TestSent,
+    Totals,
+    VariantMissing,
+    VariantStats,
+    refuse_unless,
+)
+from postern.domains import operations as domains
+from postern.emails import operations as emails
+from postern.emails.contents import values_of
+from postern.emails.model import EmailLogEntry
+from postern.events import operations as events
+from postern.kernel.credentials import Call
+from postern.kernel.database import Queries, Transaction
+from postern.kernel.http import Answer, get, patch, post
+from postern.kernel.http import delete as delete_
+from postern.kernel.pages import (
+    Cursor,
+    Listed,
+    ListLimit,
+    Page,
+    PageLimit,
+    PageNumber,
+    before_id,
+    csv_stream,
+    listed,
+    offset_of,
+    page_of,
+)
+from postern.kernel.problems import Fault, Invalid, Problem
+from postern.kernel.values import Deleted, as_id, new_id
+from postern.mail.address import AddressInvalid, parse_address
+from postern.projects import operations as projects
+from postern.templates import operations as templates
+
+StatusFilter = Annotated[str, msgspec.Meta(max_length=320)]
+MISSING: list[type[Problem]] = [CampaignMissing]
+CHANGES: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
+EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
+
+
+@get("/projects/{project_id}/campaigns", needs="campaigns:read")
+async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Campaign]:
+    """The project's campaigns, newest first."""
+    before = before_id(call, "campaigns", cursor)
+    rows = await store.listed(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    return listed(call, "campaigns", [shown(row) for row in rows], limit)
+
+
+@post("/projects/{project_id}/campaigns", needs="campaigns:write", status=201, example=EXAMPLE)
+async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
+    """Create a campaign as a DRAFT. Everything but the name may come later, before it is sent.
+
+    For an A/B test set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100; what a variant leaves
+    out is the campaign's own.
+    """
+    _check_variants(data.variants)
+    fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
+    async with call.db.transaction() as tx:
+        await _check_references(tx, call, data, fields)
+        row = await store.insert(tx, project_id=call.project_id, id=new_id(), now=call.now, **fields)
+        await _write_variants(tx, call, row.id, data.variants or [])
+        await audit.record(tx, call, "campaign.created", "Campaign", row.id, name=row.name)
+    return shown(row)
+
+
+@get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=MISSING)
+async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
+    """One campaign with its variants, statistics and live progress."""
+    return await _detail(call, await require_campaign(call.db, call.project_id, id))
+
+
+@patch("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES, example={"name": "Summer"})
+async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
+    """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them."""
+    if data.variants is not UNSET:
+        _check_variants(data.variants)
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "edit")
+        call.require_match(row.updated_at)
+        fields = {
+            name: getattr(row, name) if (value := getattr(data, name)) is UNSET else value
+            for name in data.__struct_fields__
+            if name != "variants"
+        }
+        if fields["name"] is None:
+            raise Invalid.at("/name", "A campaign has a name.")
+        if row.status == "SCHEDULED" and fields["scheduled_at"] is None:
+            raise Invalid.at("/scheduledAt", "It is scheduled; cancel it instead.")
+        await _check_references(tx, call, data, fields)
+        row = await store.update(tx, project_id=call.project_id, id=id, now=call.now, **fields)
+        if data.variants is not UNSET:
+            await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
+            await _write_variants(tx, call, id, data.variants or [])
+        await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
+    return shown(row)
+
+
+@delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES)
+async def delete_campaign(call: Call, id: UUID) -> Deleted:
+    """Delete a campaign that has not begun."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "delete")
+        await store.delete(tx, project_id=call.project_id, id=id)
+        await audit.record(tx, call, "campaign.deleted", "Campaign", id, name=row.name)
+    return Deleted()
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/send",
+    needs="campaigns:send",
+    problems=[*CHANGES, CampaignIncomplete],
+)
+async def send_campaign(call: Call, id: UUID) -> Success:
+    """Send a campaign: now, or at `scheduledAt` when that is ahead.
+
+    Its audience and its words are fixed at the start. Contacts that have unsubscribed or are suppressed are skipped
+    and counted. 409 lists everything that is missing. Sending twice cannot mail anybody twice.
+    """
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "send")
+        await running.require_complete(tx, call.world, row)
+        if row.scheduled_at is not None and row.scheduled_at > call.now:
+            row = await running.move(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)
+            await events.record(tx, call, "campaign.scheduled", id, name=row.name, scheduledAt=row.scheduled_at)
+        else:
+            row = await running.start(tx, call.world, row, call.now)
+        await audit.record(tx, call, "campaign.sent", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    return Success()
+
+
+@post("/projects/{project_id}/campaigns/{id}/cancel", needs="campaigns:send", problems=CHANGES)
+async def cancel_campaign(call: Call, id: UUID) -> Campaign:
+    """Stop a campaign for good: what has not been handed over is not sent; what was, was."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "cancel")
+        row = await running.move(tx, row, call.now, status="CANCELLED", due_at=None)
+        await store.cancel_sends(tx, project_id=call.project_id, campaign_id=id, now=call.now)
+        await events.record(tx, call, "campaign.cancelled", id, name=row.name)
+        await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
+    return shown(row)
+
+
+@post("/projects/{project_id}/campaigns/{id}/pause", needs="campaigns:send", problems=CHANGES)
+async def pause_campaign(call: Call, id: UUID) -> Campaign:
+    """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "pause")
+        row = await running.move(tx, row, call.now, status="PAUSED", due_at=None, paused_from=row.status)
+        await store.hold_sends(tx, project_id=call.project_id, campaign_id=id)
+        await events.record(tx, call, "campaign.paused", id, name=row.name)
+        await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)
+    return shown(row)
+
+
+@post("/projects/{project_id}/campaigns/{id}/resume", needs="campaigns:send", problems=CHANGES)
+async def resume_campaign(call: Call, id: UUID) -> Campaign:
+    """Go on with a paused campaign where it stood."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "resume")
+        status = row.paused_from or "SENDING"
+        row = await running.move(tx, row, call.now, status=status, due_at=call.now, paused_from=None)
+        await store.release_sends(tx, project_id=call.project_id, campaign_id=id, now=call.now)
+        await events.record(tx, call, "campaign.resumed", id, name=row.name)
+        await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    call.world.bell.ring("sends")
+    return shown(row)
+
+
+@post("/projects/{project_id}/campaigns/{id}/ab-test/cancel", needs="campaigns:send", problems=CHANGES)
+async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
+    """End an A/B test without a winner: everybody who is left gets the first variant."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "cancel_test")
+        first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
+        evidence = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
+        row = await running.go_on_with(tx, row, first, evidence, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
+        await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/ab-test/select-winner",
+    needs="campaigns:send",
+    problems=[*CHANGES, VariantMissing],
+    example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
+)
+async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Campaign:
+    """End an A/B test by hand: everybody who is left gets the chosen variant."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "select_winner")
+        variants = await store.variants(tx, project_id=call.project_id, campaign_id=id)
+        chosen = next((each for each in variants if each.id == as_id(data.variant_id)), None)
+        if chosen is None:
+            raise VariantMissing
+        evidence = await running.evidence_of(tx, row, variants)
+        evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "It was chosen by hand."}
+        row = await running.go_on_with(tx, row, chosen, evidence, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
+        await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
+    call.world.bell.ring("campaigns")
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/test",
+    needs="campaigns:send",
+    problems=[*MISSING, CampaignIncomplete, *emails.SEND_PROBLEMS],
+    example={"to": "ada@example.com"},
+)
+async def test_campaign(call: Call, id: UUID, data: TestAddress) -> TestSent:
+    """Send one rendered copy, marked `[Test]`, outside the statistics."""
+    row = await require_campaign(call.db, call.project_id, id)
+    return TestSent(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/test-seed-list",
+    needs="campaigns:send",
+    problems=[*MISSING, CampaignIncomplete, SeedListEmpty, *emails.SEND_PROBLEMS],
+)
+async def test_campaign_with_seed_list(call: Call, id: UUID) -> TestSent:
+    """Send a test copy to every address of the project's seed list."""
+    row = await require_campaign(call.db, call.project_id, id)
+    seeds = (await projects.require_project(call.db, call.project_id)).settings.seed_list
+    if not seeds:
+        raise SeedListEmpty
+    places = [(f"/settings/seedList/{number}", address) for number, address in enumerate(seeds)]
+    return TestSent(success=True, sent=await _send_tests(call, row, places))
+
+
+@post("/projects/{project_id}/campaigns/{id}/duplicate", needs="campaigns:write", status=201, problems=MISSING)
+async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
+    """Make a new DRAFT with the same words, audience and variants."""
+    async with call.db.transaction() as tx:
+        row = await store.one(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise CampaignMissing
+        fields = {name: getattr(row, name) for name in NewCampaign.__struct_fields__ if name != "variants"}
+        fields |= {"name": f"Copy of {row.name}"[:200], "scheduled_at": None}
+        copy = await store.insert(tx, project_id=call.project_id, id=new_id(), now=call.now, **fields)
+        for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
+            await store.insert_variant(
+                tx,
+                project_id=call.project_id,
+                id=new_id(),
+                campaign_id=copy.id,
+                position=each.position,
+                name=each.name,
+                subject=each.subject,
+                template_id=each.template_id,
+                weight=each.weight,
+                now=call.now,
+            )
+        await audit.record(tx, call, "campaign.duplicated", "Campaign", copy.id, source=id)
+    return shown(copy)
+
+
+@get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=MISSING)
+async def list_campaign_sends(
+    call: Call, id: UUID, status: StatusFilter | None = None, page: PageNumber = 1, limit: PageLimit = 25
+) -> Page[EmailLogEntry]:
+    """The sends of a campaign, one for each contact. `status` narrows to one or several states, comma-separated."""
+    await require_campaign(call.db, call.project_id, id)
+    offset = offset_of(page, limit)
+    statuses = emails.read_statuses(status)
+    total = await emails.count_sends(call.db, call.project_id, statuses, id)
+    rows = await store.sends(
+        call.db, project_id=call.project_id, campaign_id=id, status=_narrowed(statuses), limit=limit, offset=offset
+    )
+    return page_of([emails.entry_of(row) for row in rows], total, page, limit)
+
+
+@get(
+    "/projects/{project_id}/campaigns/{id}/sends/export",
+    needs="campaigns:read",
+    problems=MISSING,
+    media_types=["text/csv"],
+)
+async def export_campaign_sends(call: Call, id: UUID, status: StatusFilter | None = None) -> Answer:
+    """Every send of a campaign as CSV, streamed."""
+    await require_campaign(call.db, call.project_id, id)
+    narrowed = _narrowed(emails.read_statuses(status))
+    header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]
+    header += ["clickedAt", "bouncedAt", "complainedAt"]
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=narrowed):
+                yield [
+                    row.id,
+                    row.recipient,
+                    row.status,
+                    row.subject,
+                    row.variant_id,
+                    row.reason,
+                    row.sent_at,
+                    row.delivered_at,
+                    row.opened_at,
+                    row.clicked_at,
+                    row.bounced_at,
+                    row.complained_at,
+                ]
+
+    headers = {"Content-Disposition": f'attachment; filename="campaign-{id}.csv"'}
+    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+
+
+async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> Row:
+    """The row of a campaign. Raises CampaignMissing."""
+    row = await store.one(db, project_id=project_id, id=id)
+    if row is None:
+        raise CampaignMissing
+    return row
+
+
+async def totals(db: Queries, project_id: UUID) -> Totals:
+    """How many campaigns a project has, and how many were sent."""
+    return await store.totals(db, project_id=project_id)
+
+
+def shown(row: Row) -> Campaign:
+    """A campaign as it is answered."""
+    names = set(Campaign.__struct_fields__) - {"app_id"}
+    return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
+
+
+def _narrowed(statuses: list[str]) -> Composable:
+    return SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
+
+
+async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> Row:
+    row = await store.lock(tx, project_id=call.project_id, id=id)
+    if row is None:
+        raise CampaignMissing
+    refuse_unless(action, row.status)
+    return row
+
+
+def _check_variants(variants: list[NewVariant] | None) -> None:
+    if variants and sum(each.weight for each in variants) != 100:
+        raise Invalid.at("/variants", "The weights of the variants sum to 100.", "weights")
+
+
+async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:
+    """What the body names must be this project's. Raises Invalid with the path; turns texts into identifiers."""
+    for name in ("template_id", "domain_id", "audience_id"):
+        if isinstance(fields[name], str):
+            fields[name] = as_id(fields[name])
+    given = {name for name in ("template_id", "domain_id", "audience_id") if getattr(data, name) not in (None, UNSET)}
+    if "template_id" in given:
+        await _require_template(tx, call, "/templateId", fields["template_id"])
+    if "domain_id" in given and not await domains.sending_domains(tx, call.project_id, [fields["domain_id"]]):
+        raise Invalid.at("/domainId", "There is no such sending domain in this project.", "domain_missing")
+    if "audience_id" in given:
+        try:
+            await audiences.require_audience(tx, call.project_id, fields["audience_id"])
+        except AudienceMissing:
+            raise Invalid.at("/audienceId", "There is no such audience in this project.", "audience_missing") from None
+    if data.from_email not in (None, UNSET):
+        try:
+            fields["from_email"] = parse_address(data.from_email).spec
+        except AddressInvalid as error:
+            raise Invalid.at("/fromEmail", error.detail, "address_invalid") from None
+    for number, each in enumerate([] if data.variants in (None, UNSET) else data.variants):
+        if each.template_id is not None:
+            await _require_template(tx, call, f"/variants/{number}/templateId", as_id(each.template_id))
+
+
+async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) -> None:
+    if await templates.words_of(tx, call.project_id, id) is None:
+        raise Invalid.at(path, "There is no such template in this project.", "template_missing")
+
+
+async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, variants: list[NewVariant]) -> None:
+    for position, each in enumerate(variants):
+        await store.insert_variant(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            campaign_id=campaign_id,
+            position=position,
+            name=each.name,
+            subject=each.subject,
+            template_id=as_id(each.template_id) if each.template_id is not None else None,
+            weight=each.weight,
+            now=call.now,
+        )
+
+
+async def _detail(call: Call, row: Row) -> CampaignDetail:
+    counts: dict[UUID, dict[str, int]] = {}
+    whole: dict[str, int] = {}
+    for each in await store.variant_counts(call.db, project_id=call.project_id, campaign_id=row.id):
+        counts.setdefault(each.variant_id, {})[each.measure] = each.count
+        whole[each.measure] = whole.get(each.measure, 0) + each.count
+    variants = await store.variants(call.db, project_id=call.project_id, campaign_id=row.id)
+    campaign = shown(row)
+    return CampaignDetail(
+        **{name: getattr(campaign, name) for name in Campaign.__struct_fields__},
+        variants=[_variant(each, counts.get(each.id, {})) for each in variants],
+        stats=_stats(whole),
+        progress=_progress(call, row, whole),
+        evidence=row.evidence,
+    )
+
+
+def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
+    names = set(CampaignVariant.__struct_fields__) - {"stats"}
+    return CampaignVariant(
+        **{name: getattr(each, name) for name in names},
+        stats=VariantStats(
+            sent=counts.get("sent", 0),
+            opened=counts.get("opened", 0),
+            clicked=counts.get("clicked", 0),
+            open_rate=running.rate(counts, "opened"),
+            click_rate=running.rate(counts, "clicked"),
+        ),
+    )
+
+
+def _stats(counts: dict[str, int]) -> CampaignStats:
+    return CampaignStats(
+        total=running.total(counts),
+        sent=counts.get("sent", 0),
+        delivered=counts.get("delivered", 0),
+        opened=counts.get("opened", 0),
+        clicked=counts.get("clicked", 0),
+        bounced=counts.get("bounced", 0),
+        complained=counts.get("complained", 0),
+        failed=sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "SUPPRESSED")),
+    )
+
+
+def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
+    waiting = running.waiting(counts)
+    handed_over = running.total(counts) - waiting - counts.get("CANCELLED", 0)
+    ended = row.sent_at or call.now
+    seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
+    return Progress(
+        audience=row.seen,
+        waiting=waiting,
+        handed_over=handed_over,
+        skipped=Skipped(unsubscribed=row.skipped_unsubscribed, suppressed=row.skipped_suppressed),
+        per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
+    )
+
+
+async def _send_tests(call: Call, row: Row, places: list[tuple[str, str]]) -> int:
+    """Send test copies; every address is checked before the first one goes."""
+    for path, address in places:
+        try:
+            parse_address(address)
+        except AddressInvalid as error:
+            raise Invalid(
+                error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+            ) from None
+    words = await content.words_of(call.db, row, None)
+    for _, address in places:
+        contact = await contacts.contact_of(call.db, call.project_id, address)
+        values = values_of(address, contact.attributes if contact else {})
+        await emails.send_copy(
+            call,
+            to=address,
+            from_=content.sender_of(row),
+            subject=f"[Test] {words.subject}",
+            html=words.html,
+            text=words.text,
+            variables=values,
+            tags=[content.TEST_TAG],
+        )
+    return len(places)

@@ -1,0 +1,408 @@
+"""A campaign on its way: complete, started, filled chunk by chunk, tested, and ended by itself."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.campaigns import ab, content, store
+from postern.campaigns.model import (
+    AHEAD,
+    CHUNK,
+    TRANSITIONS,
+    UNSET,
+    WATCH,
+    WATCH_RETRIES,
+    CampaignIncomplete,
+    Row,
+    VariantRow,
+)
+from postern.domains import operations as domains
+from postern.emails import contents
+from postern.emails.model import TRANSITIONS as SEND_STATES
+from postern.emails.model import SendBody
+from postern.emails.ways_out import is_captured
+from postern.events import operations as events
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.problems import Fault, Problem
+from postern.kernel.values import NO_ID, new_id
+from postern.mail.address import AddressInvalid, parse_address
+from postern.projects import operations as projects
+from postern.projects.model import ProjectSettings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+BUCKETS = 10_000
+
+
+async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
+    """Raises CampaignIncomplete listing everything that a campaign still needs."""
+    faults: list[Fault] = []
+
+    def lacks(path: str, message: str) -> None:
+        faults.append(Fault(path=path, code="missing", message=message))
+
+    if row.audience_id is None:
+        lacks("/audienceId", "An audience to send to.")
+    if row.domain_id is None:
+        lacks("/domainId", "A sending domain.")
+    if row.from_email is None:
+        lacks("/fromEmail", "A from address.")
+    variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+    if row.ab_test_enabled:
+        if len(variants) < 2:
+            lacks("/variants", "At least two variants to test.")
+        for name in ("ab_test_sample_percent", "ab_test_metric", "ab_test_duration_minutes"):
+            if getattr(row, name) is None:
+                wire = "abTest" + name.removeprefix("ab_test").title().replace("_", "")
+                lacks(f"/{wire}", "A setting of the A/B test.")
+    elif row.template_id is None:
+        lacks("/templateId", "A template.")
+    for number, variant in enumerate(_competing(row, variants)):
+        try:
+            await content.words_of(tx, row, variant)
+        except CampaignIncomplete:
+            path = "/subject" if variant is None and row.template_id else "/templateId"
+            path = path if variant is None else f"/variants/{number}/templateId"
+            if not any(fault.path == path for fault in faults):
+                lacks(path, "A template and a subject.")
+    await _check_sender(tx, world, row, lacks)
+    if faults:
+        raise CampaignIncomplete(errors=faults)
+
+
+async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -> None:
+    if row.domain_id is None or row.from_email is None:
+        return
+    found = await domains.sending_domains(tx, row.project_id, [row.domain_id])
+    settings = (await projects.require_project(tx, row.project_id)).settings
+    try:
+        name = parse_address(row.from_email).domain
+    except AddressInvalid as error:
+        lacks("/fromEmail", error.detail)
+        return
+    captured = is_captured(world, settings, test=False)
+    if not found or (found[0].domain != name and not captured):
+        lacks("/fromEmail", "An address at the campaign's sending domain.")
+    elif not captured and not found[0].may_send:
+        lacks("/domainId", "A sending domain that is verified.")
+
+
+def _competing(row: Row, variants: list[VariantRow]) -> list[VariantRow | None]:
+    return [*variants] if row.ab_test_enabled and variants else [None]
+
+
+async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
+    """Fix the words and the audience, and let filling begin. The row is locked by the caller."""
+    settings = (await projects.require_project(tx, row.project_id)).settings
+    variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+    content_id = None
+    for variant in _competing(row, variants):
+        made = await _snapshot(tx, row, variant, settings, now)
+        content_id = content_id or made
+        if variant is not None:
+            await store.keep_content(tx, project_id=row.project_id, id=variant.id, content_id=made)
+    testing = row.ab_test_enabled and bool(variants)
+    moved = await move(
+        tx,
+        row,
+        now,
+        status="TESTING" if testing else "SENDING",
+        due_at=now,
+        started_at=now,
+        content_id=content_id,
+        ab_test_started_at=now if testing else None,
+        cursor=None,
+        filled=False,
+    )
+    event = events.make_event(row.project_id, "campaign.started", row.id, now, name=row.name, testing=testing)
+    await events.record_all(tx, [event])
+    return moved
+
+
+async def _snapshot(
+    tx: Transaction, row: Row, variant: VariantRow | None, settings: ProjectSettings, now: Moment
+) -> UUID:
+    body: SendBody = content.snapshot(row, await content.words_of(tx, row, variant), settings)
+    content_id = new_id()
+    await contents.keep(tx, row.project_id, content_id, body, now)
+    return content_id
+
+
+async def move(
+    tx: Transaction,
+    row: Row,
+    now: Moment,
+    *,
+    status: str,
+    due_at: datetime | None,
+    started_at: Moment | None | msgspec.UnsetType = UNSET,
+    paused_from: str | None | msgspec.UnsetType = UNSET,
+    content_id: UUID | None | msgspec.UnsetType = UNSET,
+    cursor: UUID | None | msgspec.UnsetType = UNSET,
+    filled: bool | msgspec.UnsetType = UNSET,
+    ab_test_started_at: Moment | None | msgspec.UnsetType = UNSET,
+    evidence: dict[str, Any] | None | msgspec.UnsetType = UNSET,
+    sent_at: Moment | None | msgspec.UnsetType = UNSET,
+    reason: str | None | msgspec.UnsetType = UNSET,
+) -> Row:
+    """Bring a campaign to another state, along the table; what is not named stays."""
+    assert status == row.status or status in TRANSITIONS[row.status], f"{row.status} does not lead to {status}"
+
+    def kept(name: str, value: Any) -> Any:
+        return getattr(row, name) if value is UNSET else value
+
+    known = kept("evidence", evidence)
+    return await store.move(
+        tx,
+        project_id=row.project_id,
+        id=row.id,
+        status=status,
+        due_at=due_at,
+        started_at=kept("started_at", started_at),
+        paused_from=kept("paused_from", paused_from),
+        content_id=kept("content_id", content_id),
+        cursor=kept("cursor", cursor),
+        filled=kept("filled", filled),
+        ab_test_started_at=kept("ab_test_started_at", ab_test_started_at),
+        evidence=None if known is None else Jsonb(known),
+        sent_at=kept("sent_at", sent_at),
+        reason=kept("reason", reason),
+        now=now,
+    )
+
+
+async def run(world: "World", row: Row) -> None:
+    """What a campaign that is due needs next: its start, another chunk, the end of its test, or its own end."""
+    if row.status == "SCHEDULED":
+        await _start_scheduled(world, row)
+    elif row.status in ("TESTING", "SENDING"):
+        if not row.filled:
+            await _fill(world, row)
+        elif row.status == "TESTING":
+            await _end_test(world, row)
+        else:
+            await _end(world, row)
+    else:
+        await store.look_again(world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=None)
+
+
+async def _start_scheduled(world: "World", row: Row) -> None:
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        locked = await _still(tx, row)
+        if locked is None:
+            return
+        try:
+            await require_complete(tx, world, locked)
+            await start(tx, world, locked, now)
+        except Problem as problem:
+            missing = "; ".join(f"{fault.path}: {fault.message}" for fault in problem.errors)
+            reason = f"It could not start: {missing or problem.detail}"[:1_000]
+            await move(tx, locked, now, status="FAILED", due_at=None, reason=reason)
+            event = events.make_event(row.project_id, "campaign.failed", row.id, now, name=row.name, reason=reason)
+            await events.record_all(tx, [event])
+    world.bell.ring("campaigns")
+
+
+async def _still(tx: Transaction, row: Row) -> Row | None:
+    """The row, locked, if it is still ours to work on: paused, cancelled or overtaken campaigns are not."""
+    locked = await store.lock(tx, project_id=row.project_id, id=row.id)
+    if locked is None or locked.attempt != row.attempt or locked.status != row.status:
+        return None
+    return locked
+
+
+async def _fill(world: "World", row: Row) -> None:
+    """Turn chunks of contacts into sends, never far ahead of the workers that send them."""
+    while True:
+        counts = await counts_of(world, row)
+        if waiting(counts) >= AHEAD:
+            await _later(world, row, WATCH)
+            return
+        async with world.db.transaction() as tx:
+            locked = await _still(tx, row)
+            if locked is None:
+                return
+            done = await _fill_chunk(tx, world, locked)
+        world.bell.ring("sends")
+        if done:
+            await _later(world, row, timedelta())
+            return
+
+
+async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
+    """One chunk and the cursor behind it, in one transaction; True when everybody is through."""
+    assert row.audience_id is not None
+    assert row.started_at is not None
+    variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+    testing = row.status == "TESTING"
+    host = parse_address(row.from_email or "").domain
+    chunk = await store.fill(
+        tx,
+        project_id=row.project_id,
+        id=row.id,
+        audience_id=row.audience_id,
+        cursor=row.cursor or NO_ID,
+        started_at=row.started_at,
+        limit=CHUNK,
+        sample=row.ab_test_sample_percent if row.ab_test_started_at else None,
+        in_sample=testing,
+        host=host,
+        sender=content.sender_of(row),
+        domain_id=row.domain_id,
+        contents=Jsonb(_contents(row, variants, await _subjects(tx, row, variants))),
+        now=world.clock(),
+    )
+    done = chunk.seen < CHUNK
+    await store.advance(
+        tx,
+        project_id=row.project_id,
+        id=row.id,
+        cursor=chunk.last,
+        filled=done,
+        seen=chunk.made + chunk.unsubscribed + chunk.suppressed,
+        unsubscribed=chunk.unsubscribed,
+        suppressed=chunk.suppressed,
+    )
+    return done
+
+
+async def _subjects(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[UUID, str]:
+    ids = [each for each in [row.content_id, *(variant.content_id for variant in variants)] if each]
+    return await contents.subjects(tx, row.project_id, ids)
+
+
+def _contents(row: Row, variants: list[VariantRow], subjects: dict[UUID, str]) -> list[dict[str, Any]]:
+    """Which contact gets which words: ranges of buckets, by the weights of the variants."""
+    if row.status != "TESTING":
+        winner = next((each for each in variants if each.is_winner), None) if row.ab_test_started_at else None
+        content_id = winner.content_id if winner else row.content_id
+        assert content_id is not None
+        return [
+            {
+                "variant_id": winner.id if winner else None,
+                "content_id": content_id,
+                "subject": subjects[content_id],
+                "low": 0,
+                "high": BUCKETS,
+            }
+        ]
+    found: list[dict[str, Any]] = []
+    low = 0
+    for each in variants:
+        assert each.content_id is not None
+        high = low + each.weight * BUCKETS // 100
+        found.append(
+            {
+                "variant_id": each.id,
+                "content_id": each.content_id,
+                "subject": subjects[each.content_id],
+                "low": low,
+                "high": high,
+            }
+        )
+        low = high
+    return found
+
+
+async def _end_test(world: "World", row: Row) -> None:
+    """When the time of a test is over, choose the winner and go on with it."""
+    now = world.clock()
+    ends = (row.ab_test_started_at or now) + timedelta(minutes=row.ab_test_duration_minutes or 0)
+    if now < ends:
+        await _later(world, row, ends - now)
+        return
+    async with world.db.transaction() as tx:
+        locked = await _still(tx, row)
+        if locked is None:
+            return
+        variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+        evidence = await evidence_of(tx, locked, variants)
+        winner = next(each for each in variants if str(each.id) == evidence["winnerId"])
+        await go_on_with(tx, locked, winner, evidence, now)
+        told: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
+        await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
+    world.bell.ring("campaigns")
+
+
+async def evidence_of(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[str, Any]:
+    """What the test has shown so far, and whom it favours."""
+    counts: dict[UUID, dict[str, int]] = {}
+    for each in await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id):
+        counts.setdefault(each.variant_id, {})[each.measure] = each.count
+    shown = [
+        ab.VariantCounts(
+            variant_id=each.id,
+            delivered=counts.get(each.id, {}).get("delivered", 0) or counts.get(each.id, {}).get("sent", 0),
+            opened=counts.get(each.id, {}).get("opened", 0),
+            clicked=counts.get(each.id, {}).get("clicked", 0),
+        )
+        for each in variants
+    ]
+    return ab.choose_winner(shown, row.ab_test_metric or "OPEN_RATE")
+
+
+async def go_on_with(tx: Transaction, row: Row, winner: VariantRow, evidence: dict[str, Any], now: Moment) -> Row:
+    """End the test: everybody who is left gets the winner's words."""
+    await store.crown(tx, project_id=row.project_id, campaign_id=row.id, id=winner.id)
+    return await move(
+        tx,
+        row,
+        now,
+        status="SENDING",
+        due_at=now,
+        content_id=winner.content_id,
+        cursor=None,
+        filled=False,
+        evidence=evidence,
+    )
+
+
+async def _end(world: "World", row: Row) -> None:
+    """A campaign whose sends are all settled has been sent."""
+    counts = await counts_of(world, row)
+    left = waiting(counts)
+    if left:
+        await _later(world, row, WATCH if counts.get("QUEUED", 0) else WATCH_RETRIES)
+        return
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        locked = await _still(tx, row)
+        if locked is None:
+            return
+        await move(tx, locked, now, status="SENT", due_at=None, sent_at=now)
+        told: dict[str, Any] = {"name": row.name, "total": total(counts)}
+        await events.record_all(tx, [events.make_event(row.project_id, "campaign.sent", row.id, now, **told)])
+
+
+async def _later(world: "World", row: Row, after: timedelta) -> None:
+    due_at = world.clock() + after
+    await store.look_again(world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=due_at)
+
+
+async def counts_of(world: "World", row: Row) -> dict[str, int]:
+    """The campaign's counters."""
+    counts: dict[str, int] = {}
+    for each in await store.variant_counts(world.db, project_id=row.project_id, campaign_id=row.id):
+        counts[each.measure] = counts.get(each.measure, 0) + each.count
+    return counts
+
+
+def waiting(counts: dict[str, int]) -> int:
+    """Sends that are still to be handed over."""
+    return sum(counts.get(status, 0) for status in ("SCHEDULED", "QUEUED", "DELAYED"))
+
+
+def total(counts: dict[str, int]) -> int:
+    """All sends there are."""
+    return sum(counts.get(status, 0) for status in SEND_STATES)
+
+
+def rate(counts: dict[str, int], measure: str) -> float:
+    """A share of delivered (or, where that is unknown, sent) messages, from 0 to 1."""
+    reached = counts.get("delivered", 0) or counts.get("sent", 0)
+    return round(min(counts.get(measure, 0) / reached, 1.0), 6) if reached else 0.0

@@ -1,0 +1,313 @@
+"""SQL of campaigns."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.campaigns.model import Chunk, Row, Totals, VariantRow
+from postern.emails.model import Send
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+
+
+class VariantCount(Record):
+    """A counter of one variant."""
+
+    variant_id: UUID
+    measure: str
+    count: int
+
+
+@statement("""
+    insert into campaigns (project_id, id, name, subject, from_name, from_email, preview_text, status, scheduled_at,
+                           template_id, domain_id, audience_id, ab_test_enabled, ab_test_sample_percent,
+                           ab_test_metric, ab_test_duration_minutes, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(from_name)s, %(from_email)s, %(preview_text)s, 'DRAFT',
+            %(scheduled_at)s, %(template_id)s, %(domain_id)s, %(audience_id)s, %(ab_test_enabled)s,
+            %(ab_test_sample_percent)s, %(ab_test_metric)s, %(ab_test_duration_minutes)s, %(now)s, %(now)s)
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    subject: str | None,
+    from_name: str | None,
+    from_email: str | None,
+    preview_text: str | None,
+    scheduled_at: datetime | None,
+    template_id: UUID | None,
+    domain_id: UUID | None,
+    audience_id: UUID | None,
+    ab_test_enabled: bool,
+    ab_test_sample_percent: int | None,
+    ab_test_metric: str | None,
+    ab_test_duration_minutes: int | None,
+    now: Moment,
+) -> Row: ...
+
+
+@statement("""
+    update campaigns set name = %(name)s, subject = %(subject)s, from_name = %(from_name)s,
+        from_email = %(from_email)s, preview_text = %(preview_text)s, scheduled_at = %(scheduled_at)s,
+        template_id = %(template_id)s, domain_id = %(domain_id)s, audience_id = %(audience_id)s,
+        ab_test_enabled = %(ab_test_enabled)s, ab_test_sample_percent = %(ab_test_sample_percent)s,
+        ab_test_metric = %(ab_test_metric)s, ab_test_duration_minutes = %(ab_test_duration_minutes)s,
+        due_at = case when status = 'SCHEDULED' then %(scheduled_at)s else due_at end, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def update(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    subject: str | None,
+    from_name: str | None,
+    from_email: str | None,
+    preview_text: str | None,
+    scheduled_at: datetime | None,
+    template_id: UUID | None,
+    domain_id: UUID | None,
+    audience_id: UUID | None,
+    ab_test_enabled: bool,
+    ab_test_sample_percent: int | None,
+    ab_test_metric: str | None,
+    ab_test_duration_minutes: int | None,
+    now: Moment,
+) -> Row: ...
+
+
+@statement("""
+    select * from campaigns where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def listed(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Row]: ...
+
+
+@statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s")
+async def one(db: Queries, *, project_id: UUID, id: UUID) -> Row | None: ...
+
+
+@statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Row | None: ...
+
+
+@statement("delete from campaigns where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    select count(*)::int as total, (count(*) filter (where status = 'SENT'))::int as sent from campaigns
+    where project_id = %(project_id)s
+""")
+async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
+
+
+@statement("""
+    update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
+        paused_from = %(paused_from)s, content_id = %(content_id)s, cursor = %(cursor)s, filled = %(filled)s,
+        ab_test_started_at = %(ab_test_started_at)s, evidence = %(evidence)s, sent_at = %(sent_at)s,
+        reason = %(reason)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def move(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    due_at: datetime | None,
+    started_at: Moment | None,
+    paused_from: str | None,
+    content_id: UUID | None,
+    cursor: UUID | None,
+    filled: bool,
+    ab_test_started_at: Moment | None,
+    evidence: Jsonb | None,
+    sent_at: Moment | None,
+    reason: str | None,
+    now: Moment,
+) -> Row: ...
+
+
+@statement("""
+    update campaigns set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def look_again(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime | None) -> bool: ...
+
+
+@statement("""
+    update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
+        skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
+        skipped_suppressed = skipped_suppressed + %(suppressed)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def advance(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    cursor: UUID | None,
+    filled: bool,
+    seen: int,
+    unsubscribed: int,
+    suppressed: int,
+) -> None: ...
+
+
+# The next contacts of the audience become sends. Who joined after the start is not in it; who unsubscribed or is
+# suppressed is counted and left out; a contact that has a send of this campaign already keeps that one.
+@statement("""
+    with members as materialized (
+        select m.contact_id from audience_members m
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
+          and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s
+        order by m.contact_id limit %(limit)s
+    ), chosen as materialized (
+        select contact_id from members
+        where %(sample)s::int is null
+           or (campaign_bucket('sample', %(id)s, contact_id) < %(sample)s * 100) = %(in_sample)s::bool
+    ), people as materialized (
+        select c.id, c.email, c.unsubscribed, s.address is not null as suppressed
+        from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
+        left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
+    ), made as (
+        insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                           contact_id, campaign_id, variant_id, content_id, domain_id, due_at, created_at, updated_at)
+        select %(project_id)s, i.id, 'QUEUED', 1, false, '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s,
+               people.email, array[people.email], people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
+               %(now)s, %(now)s, %(now)s
+        from people
+        cross join lateral (select new_send_id() as id where people.id is not null) as i
+        join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text, low int, high int)
+             on campaign_bucket('variant', %(id)s, people.id) >= v.low
+            and campaign_bucket('variant', %(id)s, people.id) < v.high
+        where not people.unsubscribed and not people.suppressed
+        on conflict (project_id, campaign_id, contact_id) where campaign_id is not null do nothing
+        returning 1
+    )
+    select (select count(*) from members)::int as seen, (select max(contact_id::text)::uuid from members) as last,
+           (select count(*) from made)::int as made,
+           (select count(*) from people where unsubscribed)::int as unsubscribed,
+           (select count(*) from people where suppressed and not unsubscribed)::int as suppressed
+""")
+async def fill(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    audience_id: UUID,
+    cursor: UUID,
+    started_at: Moment,
+    limit: int,
+    sample: int | None,
+    in_sample: bool,
+    host: str,
+    sender: str,
+    domain_id: UUID | None,
+    contents: Jsonb,
+    now: Moment,
+) -> Chunk: ...
+
+
+@statement("""
+    insert into campaign_variants (project_id, id, campaign_id, position, name, subject, template_id, weight,
+                                   created_at)
+    values (%(project_id)s, %(id)s, %(campaign_id)s, %(position)s, %(name)s, %(subject)s, %(template_id)s, %(weight)s,
+            %(now)s)
+""")
+async def insert_variant(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    campaign_id: UUID,
+    position: int,
+    name: str,
+    subject: str | None,
+    template_id: UUID | None,
+    weight: int,
+    now: Moment,
+) -> None: ...
+
+
+@statement("delete from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s")
+async def delete_variants(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> None: ...
+
+
+@statement("""
+    select * from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s
+    order by position
+""")
+async def variants(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantRow]: ...
+
+
+@statement("""
+    update campaign_variants set content_id = %(content_id)s where project_id = %(project_id)s and id = %(id)s
+""")
+async def keep_content(tx: Transaction, *, project_id: UUID, id: UUID, content_id: UUID) -> None: ...
+
+
+@statement("""
+    update campaign_variants set is_winner = (id = %(id)s)
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s
+""")
+async def crown(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    select variant_id, measure, sum(count)::bigint as count from send_counters
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s group by 1, 2
+""")
+async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
+
+
+@statement("""
+    update sends set due_at = null, attempt = attempt + 1
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+      and handed_over is null and due_at is not null
+""")
+async def hold_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> None: ...
+
+
+@statement("""
+    update sends set due_at = %(now)s
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+      and due_at is null
+""")
+async def release_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = 'The campaign was cancelled.',
+                     updated_at = %(now)s
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+      and handed_over is null
+""")
+async def cancel_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    select * from sends
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+    order by contact_id limit %(limit)s offset %(offset)s
+""")
+async def sends(
+    db: Queries, *, project_id: UUID, campaign_id: UUID, status: Composable, limit: int, offset: int
+) -> list[Send]: ...
+
+
+@rows_of("""
+    select * from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+    order by contact_id
+""")
+def all_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, status: Composable) -> AsyncIterator[Send]: ...

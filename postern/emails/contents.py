@@ -1,0 +1,24 @@
+"""Words that many sends share: kept once, at the start of a campaign, and filled for each contact."""
+
+from typing import Any
+from uuid import UUID
+
+from postern.emails import store
+from postern.emails.model import SendBody
+from postern.kernel.clock import Moment
+from postern.kernel.database import Jsonb, Queries, Transaction
+
+
+async def keep(tx: Transaction, project_id: UUID, content_id: UUID, body: SendBody, now: Moment) -> None:
+    """Keep words under an identifier that sends will name."""
+    await store.insert_content(tx, project_id=project_id, id=content_id, body=Jsonb(body), now=now)
+
+
+async def subjects(db: Queries, project_id: UUID, ids: list[UUID]) -> dict[UUID, str]:
+    """The subjects of kept words."""
+    return {row.id: row.body.subject for row in await store.contents(db, project_id=project_id, ids=ids)}
+
+
+def values_of(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """What templates may use of a contact: its attributes by name, its address, and both under `contact`."""
+    return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
