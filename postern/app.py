@@ -61,6 +61,7 @@ import postern.sso.operations
 import postern.sso.work
 import postern.templates.operations
 import postern.tracking.operations
+import postern.templates.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
@@ -131,6 +132,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.entitlements.features),
     *operations_of(postern.entitlements.plans),
     *operations_of(postern.entitlements.operations),
+    *operations_of(postern.templates.operations),
+    *operations_of(postern.emails.operations, postern.emails.suppressions),
 ]
 """Every operation of the API."""
 
