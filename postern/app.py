@@ -62,6 +62,7 @@ import postern.sso.work
 import postern.templates.operations
 import postern.tracking.operations
 import postern.templates.operations
+import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
@@ -85,16 +86,6 @@ from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
 OPERATIONS: list[Operation[Any, Any]] = [
-    *operations_of(
-        postern.accounts.operations,
-        postern.accounts.recovery,
-        postern.accounts.mfa,
-        postern.accounts.profile,
-        postern.accounts.members,
-        postern.accounts.export,
-        postern.accounts.deletion,
-        postern.accounts.pages,
-    ),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
     *operations_of(postern.access.operations),
@@ -133,7 +124,6 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(postern.entitlements.plans),
     *operations_of(postern.entitlements.operations),
     *operations_of(postern.templates.operations),
-    *operations_of(postern.emails.operations, postern.emails.suppressions),
 ]
 """Every operation of the API."""
 
@@ -184,7 +174,6 @@ IN_BULK: dict[Reaction, BulkReaction] = {
 """How those react to events that one statement recorded by the thousand."""
 
 react_with(REACTIONS, IN_BULK)
-react_with(REACTIONS)
 deliver_with(deliver_letter)
 close_with(postern.billing.operations.close_account)
 allow_by(postern.billing.operations.check_allowance)

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postern.campaigns.ab import VariantCounts, choose_winner, probabilities
@@ -33,6 +33,7 @@ def test_the_winner_and_its_evidence(counts, metric, winner, decisive, word):
     assert len(evidence["variants"]) == len(counts)
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=2, max_size=8))
 def test_probabilities_are_a_distribution_and_the_leader_has_the_best_rate(counts):
     results = [(min(hits, sent), sent) for hits, sent in counts]
