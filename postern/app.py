@@ -86,6 +86,14 @@ from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
 OPERATIONS: list[Operation[Any, Any]] = [
+    *operations_of(postern.accounts.operations),
+    *operations_of(postern.accounts.recovery),
+    *operations_of(postern.accounts.mfa),
+    *operations_of(postern.accounts.profile),
+    *operations_of(postern.accounts.members),
+    *operations_of(postern.accounts.export),
+    *operations_of(postern.accounts.deletion),
+    *operations_of(postern.accounts.pages),
     *operations_of(postern.projects.operations),
     *operations_of(postern.events.operations),
     *operations_of(postern.access.operations),
