@@ -36,6 +36,12 @@ begin
 end
 $_$;
 
+CREATE FUNCTION public.campaign_bucket(salt text, campaign_id uuid, contact_id uuid) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select (('x' || substr(md5(salt || campaign_id::text || contact_id::text), 1, 7))::bit(28)::int % 10000)
+$$;
+
 CREATE FUNCTION public.count_changed_sends() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -151,6 +157,103 @@ CREATE FUNCTION public.id_after(first uuid, number bigint) RETURNS uuid
     AS $$
     select encode(substring(uuid_send(first) from 1 for 12) || substring(int8send(number) from 5 for 4), 'hex')::uuid
 $$;
+
+CREATE FUNCTION public.new_send_id() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    AS $$
+    select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing
+        substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+        52, 1), 53, 1), 'hex')::uuid
+$$;
+
+CREATE FUNCTION public.roll_up_changed_sends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into send_rollups as rollup (project_id, bucket, domain_id, campaign_id, measure, slot, count)
+    select c.project_id, date_bin('15 minutes', m.at, 'epoch'),
+           coalesce(c.domain_id, '00000000-0000-0000-0000-000000000000'),
+           coalesce(c.campaign_id, '00000000-0000-0000-0000-000000000000'), m.measure, pg_backend_pid() % 16,
+           sum(m.step)
+    from (select o.status as old_status, n.status as new_status, o.updated_at as old_updated_at,
+                 n.updated_at as new_updated_at, n.project_id, n.domain_id, n.campaign_id,
+                 case when o.sent_at is null then n.sent_at end as sent_at,
+                 case when o.delivered_at is null then n.delivered_at end as delivered_at,
+                 case when o.opened_at is null then n.opened_at end as opened_at,
+                 case when o.clicked_at is null then n.clicked_at end as clicked_at,
+                 case when o.human_opened_at is null then n.human_opened_at end as human_opened_at,
+                 case when o.human_clicked_at is null then n.human_clicked_at end as human_clicked_at,
+                 case when o.bounced_at is null then n.bounced_at end as bounced_at,
+                 case when o.complained_at is null then n.complained_at end as complained_at
+          from old_rows o join new_rows n using (project_id, id)
+          where not n.test and not coalesce('campaign-test' = any (n.tags), false)
+            and (o.status, o.sent_at, o.delivered_at, o.opened_at, o.clicked_at, o.human_opened_at, o.human_clicked_at,
+                 o.bounced_at, o.complained_at)
+                is distinct from
+                (n.status, n.sent_at, n.delivered_at, n.opened_at, n.clicked_at, n.human_opened_at, n.human_clicked_at,
+                 n.bounced_at, n.complained_at)
+    ) as c
+    cross join lateral (values
+        ('sent', sent_at, 1),
+        ('delivered', delivered_at, 1),
+        ('open_touched', opened_at, 1),
+        ('click_touched', clicked_at, 1),
+        ('opened', human_opened_at, 1),
+        ('clicked', human_clicked_at, 1),
+        ('bounced', bounced_at, 1),
+        ('complained', complained_at, 1),
+        ('failed', case when old_status <> new_status and new_status in ('FAILED', 'EXPIRED', 'SUPPRESSED')
+                        then new_updated_at end, 1),
+        ('failed', case when old_status <> new_status and old_status in ('FAILED', 'EXPIRED', 'SUPPRESSED')
+                        then old_updated_at end, -1)
+    ) as m (measure, at, step)
+    where m.at is not null
+    group by 1, 2, 3, 4, 5 having sum(m.step) <> 0 order by 1, 2, 3, 4, 5
+    on conflict (project_id, bucket, domain_id, campaign_id, measure, slot)
+    do update set count = rollup.count + excluded.count;
+    return null;
+end $$;
+
+CREATE FUNCTION public.roll_up_contacts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into contact_rollups as rollup (project_id, day, measure, slot, count)
+        select project_id, (created_at at time zone 'UTC')::date, m.measure, pg_backend_pid() % 16, sum(m.step)
+        from new_rows cross join lateral (values ('total', 1), ('unsubscribed', unsubscribed::int)) as m (measure, step)
+        where m.step <> 0 group by 1, 2, 3 order by 1, 2, 3
+        on conflict (project_id, day, measure, slot) do update set count = rollup.count + excluded.count;
+    elsif tg_op = 'DELETE' then
+        insert into contact_rollups as rollup (project_id, day, measure, slot, count)
+        select project_id, (created_at at time zone 'UTC')::date, m.measure, pg_backend_pid() % 16, -sum(m.step)
+        from old_rows cross join lateral (values ('total', 1), ('unsubscribed', unsubscribed::int)) as m (measure, step)
+        where m.step <> 0 group by 1, 2, 3 order by 1, 2, 3
+        on conflict (project_id, day, measure, slot) do update set count = rollup.count + excluded.count;
+    else
+        insert into contact_rollups as rollup (project_id, day, measure, slot, count)
+        select n.project_id, (n.created_at at time zone 'UTC')::date, 'unsubscribed', pg_backend_pid() % 16,
+               sum(n.unsubscribed::int - o.unsubscribed::int)
+        from old_rows o join new_rows n using (project_id, id)
+        where o.unsubscribed <> n.unsubscribed group by 1, 2 order by 1, 2
+        on conflict (project_id, day, measure, slot) do update set count = rollup.count + excluded.count;
+    end if;
+    return null;
+end $$;
+
+CREATE FUNCTION public.roll_up_new_sends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into send_rollups as rollup (project_id, bucket, domain_id, campaign_id, measure, slot, count)
+    select project_id, date_bin('15 minutes', created_at, 'epoch'),
+           coalesce(domain_id, '00000000-0000-0000-0000-000000000000'),
+           coalesce(campaign_id, '00000000-0000-0000-0000-000000000000'), 'accepted', pg_backend_pid() % 16, count(*)
+    from new_rows where not test and not coalesce('campaign-test' = any (tags), false) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (project_id, bucket, domain_id, campaign_id, measure, slot)
+    do update set count = rollup.count + excluded.count;
+    return null;
+end $$;
 
 CREATE TABLE public.access_permissions (
     project_id uuid NOT NULL,
@@ -395,6 +498,62 @@ CREATE TABLE public.blocklist_watches (
     attempt integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.campaign_variants (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    name text NOT NULL,
+    subject text,
+    template_id uuid,
+    weight integer NOT NULL,
+    is_winner boolean DEFAULT false NOT NULL,
+    content_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT campaign_variants_weight_check CHECK (((weight >= 1) AND (weight <= 100)))
+);
+
+CREATE TABLE public.campaigns (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    subject text,
+    from_name text,
+    from_email text,
+    preview_text text,
+    status text NOT NULL,
+    scheduled_at timestamp with time zone,
+    sent_at timestamp with time zone,
+    template_id uuid,
+    domain_id uuid,
+    audience_id uuid,
+    ab_test_enabled boolean DEFAULT false NOT NULL,
+    ab_test_sample_percent integer,
+    ab_test_metric text,
+    ab_test_duration_minutes integer,
+    ab_test_started_at timestamp with time zone,
+    evidence jsonb,
+    started_at timestamp with time zone,
+    paused_from text,
+    content_id uuid,
+    cursor uuid,
+    filled boolean DEFAULT false NOT NULL,
+    seen bigint DEFAULT 0 NOT NULL,
+    skipped_unsubscribed bigint DEFAULT 0 NOT NULL,
+    skipped_suppressed bigint DEFAULT 0 NOT NULL,
+    reason text,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT campaigns_ab_test_duration_minutes_check CHECK (((ab_test_duration_minutes >= 15) AND (ab_test_duration_minutes <= 10080))),
+    CONSTRAINT campaigns_ab_test_metric_check CHECK ((ab_test_metric = ANY (ARRAY['OPEN_RATE'::text, 'CLICK_RATE'::text]))),
+    CONSTRAINT campaigns_ab_test_sample_percent_check CHECK (((ab_test_sample_percent >= 5) AND (ab_test_sample_percent <= 100))),
+    CONSTRAINT campaigns_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'TESTING'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'CANCELLED'::text, 'FAILED'::text]))),
+    CONSTRAINT used_by_a_campaign CHECK ((((status <> 'SCHEDULED'::text) OR ((template_id IS NOT NULL) AND (domain_id IS NOT NULL))) AND ((status <> ALL (ARRAY['SCHEDULED'::text, 'TESTING'::text, 'SENDING'::text, 'PAUSED'::text])) OR (audience_id IS NOT NULL))))
+);
+
 CREATE TABLE public.captured_messages (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -441,6 +600,15 @@ CREATE TABLE public.contact_imports (
     CONSTRAINT contact_imports_mode_check CHECK ((mode = ANY (ARRAY['upsert'::text, 'skip'::text]))),
     CONSTRAINT contact_imports_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])))
 );
+
+CREATE TABLE public.contact_rollups (
+    project_id uuid NOT NULL,
+    day date NOT NULL,
+    measure text NOT NULL,
+    slot smallint NOT NULL,
+    count bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
 
 CREATE TABLE public.contacts (
     project_id uuid NOT NULL,
@@ -953,6 +1121,17 @@ CREATE TABLE public.send_counters (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
 
+CREATE TABLE public.send_rollups (
+    project_id uuid NOT NULL,
+    bucket timestamp with time zone NOT NULL,
+    domain_id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    measure text NOT NULL,
+    slot smallint NOT NULL,
+    count bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
+
 CREATE TABLE public.send_search (
     project_id uuid NOT NULL,
     send_id uuid NOT NULL,
@@ -1288,6 +1467,12 @@ ALTER TABLE ONLY public.blocklist_entries
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.campaign_variants
+    ADD CONSTRAINT campaign_variants_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.campaigns
+    ADD CONSTRAINT campaigns_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.captured_messages
     ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
 
@@ -1296,6 +1481,9 @@ ALTER TABLE ONLY public.contact_import_pieces
 
 ALTER TABLE ONLY public.contact_imports
     ADD CONSTRAINT contact_imports_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.contact_rollups
+    ADD CONSTRAINT contact_rollups_pkey PRIMARY KEY (project_id, day, measure, slot);
 
 ALTER TABLE ONLY public.contacts
     ADD CONSTRAINT contacts_pkey PRIMARY KEY (project_id, id);
@@ -1456,6 +1644,9 @@ ALTER TABLE ONLY public.send_bodies
 ALTER TABLE ONLY public.send_counters
     ADD CONSTRAINT send_counters_pkey PRIMARY KEY (project_id, campaign_id, variant_id, measure, slot);
 
+ALTER TABLE ONLY public.send_rollups
+    ADD CONSTRAINT send_rollups_pkey PRIMARY KEY (project_id, bucket, domain_id, campaign_id, measure, slot);
+
 ALTER TABLE ONLY public.send_search
     ADD CONSTRAINT send_search_pkey PRIMARY KEY (project_id, send_id);
 
@@ -1553,6 +1744,16 @@ CREATE INDEX billing_accounts_due ON public.billing_accounts USING btree (projec
 CREATE INDEX billing_events_age ON public.billing_events USING btree (received_at);
 
 CREATE INDEX blocklist_watches_due ON public.blocklist_watches USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX campaign_variants_campaign ON public.campaign_variants USING btree (project_id, campaign_id, "position");
+
+CREATE INDEX campaigns_audience ON public.campaigns USING btree (project_id, audience_id);
+
+CREATE INDEX campaigns_domain ON public.campaigns USING btree (project_id, domain_id);
+
+CREATE INDEX campaigns_due ON public.campaigns USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX campaigns_template ON public.campaigns USING btree (project_id, template_id);
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
@@ -1662,9 +1863,13 @@ CREATE INDEX plan_features_feature ON public.plan_features USING btree (project_
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
+CREATE INDEX send_rollups_campaign ON public.send_rollups USING btree (project_id, campaign_id, bucket) WHERE (campaign_id <> '00000000-0000-0000-0000-000000000000'::uuid);
+
 CREATE INDEX send_search_text ON public.send_search USING gin (project_id, haystack public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
 
 CREATE UNIQUE INDEX sends_campaign ON public.sends USING btree (project_id, campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
+
+CREATE INDEX sends_campaign_exceptions ON public.sends USING btree (project_id, campaign_id, status, contact_id) WHERE ((campaign_id IS NOT NULL) AND (status <> ALL (ARRAY['QUEUED'::text, 'SENT'::text, 'DELIVERED'::text])));
 
 CREATE INDEX sends_contact ON public.sends USING btree (project_id, contact_id) WHERE (contact_id IS NOT NULL);
 
@@ -1714,6 +1919,12 @@ CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (p
 
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
+CREATE TRIGGER contacts_rolled_up_gone AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
+CREATE TRIGGER contacts_rolled_up_new AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
 CREATE TRIGGER customers_change AFTER UPDATE ON public.customers REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
 
 CREATE TRIGGER customers_come AFTER INSERT ON public.customers REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
@@ -1725,6 +1936,10 @@ CREATE TRIGGER sends_counted_changed AFTER UPDATE ON public.sends REFERENCING OL
 CREATE TRIGGER sends_counted_gone AFTER DELETE ON public.sends REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_gone_sends();
 
 CREATE TRIGGER sends_counted_new AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_new_sends();
+
+CREATE TRIGGER sends_rolled_up_changed AFTER UPDATE ON public.sends REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_changed_sends();
+
+CREATE TRIGGER sends_rolled_up_new AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_new_sends();
 
 CREATE TRIGGER sends_used AFTER INSERT ON public.sends REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_email_usage();
 
@@ -1763,6 +1978,24 @@ ALTER TABLE ONLY public.blocklist_entries
 
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.campaign_variants
+    ADD CONSTRAINT campaign_variants_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES public.campaigns(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.campaign_variants
+    ADD CONSTRAINT campaign_variants_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES public.templates(project_id, id) ON DELETE SET NULL (template_id);
+
+ALTER TABLE ONLY public.campaigns
+    ADD CONSTRAINT campaigns_project_id_audience_id_fkey FOREIGN KEY (project_id, audience_id) REFERENCES public.audiences(project_id, id) ON DELETE SET NULL (audience_id);
+
+ALTER TABLE ONLY public.campaigns
+    ADD CONSTRAINT campaigns_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE SET NULL (domain_id);
+
+ALTER TABLE ONLY public.campaigns
+    ADD CONSTRAINT campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.campaigns
+    ADD CONSTRAINT campaigns_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES public.templates(project_id, id) ON DELETE SET NULL (template_id);
 
 ALTER TABLE ONLY public.contact_import_pieces
     ADD CONSTRAINT contact_import_pieces_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES public.contact_imports(project_id, id) ON DELETE CASCADE;

@@ -61,8 +61,6 @@ import postern.sso.operations
 import postern.sso.work
 import postern.templates.operations
 import postern.tracking.operations
-import postern.templates.operations
-import postern.tracking.operations
 import postern.webhooks.operations
 import postern.webhooks.work
 from postern import instance
@@ -85,54 +83,6 @@ from postern.projects.operations import read_key
 from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
-OPERATIONS: list[Operation[Any, Any]] = [
-    *operations_of(postern.accounts.operations),
-    *operations_of(postern.accounts.recovery),
-    *operations_of(postern.accounts.mfa),
-    *operations_of(postern.accounts.profile),
-    *operations_of(postern.accounts.members),
-    *operations_of(postern.accounts.export),
-    *operations_of(postern.accounts.deletion),
-    *operations_of(postern.accounts.pages),
-    *operations_of(postern.projects.operations),
-    *operations_of(postern.events.operations),
-    *operations_of(postern.access.operations),
-    *operations_of(postern.domains.operations),
-    *operations_of(postern.webhooks.operations),
-    *operations_of(postern.templates.operations),
-    *operations_of(postern.audiences.intake),
-    *operations_of(postern.audiences.contacts),
-    *operations_of(postern.audiences.operations),
-    *operations_of(postern.emails.operations),
-    *operations_of(postern.emails.suppressions),
-    *operations_of(postern.customers.operations),
-    *operations_of(postern.customers.end_users),
-    *operations_of(postern.customers.sessions),
-    *operations_of(postern.customers.sign_in),
-    *operations_of(postern.customers.totp),
-    *operations_of(postern.customers.passkeys),
-    *operations_of(postern.customers.providers),
-    *operations_of(postern.customers.pages),
-    *operations_of(postern.sso.operations),
-    *operations_of(postern.sso.app_family),
-    *operations_of(postern.campaigns.operations),
-    *operations_of(postern.analytics.operations),
-    *operations_of(postern.tracking.operations),
-    *operations_of(postern.inbox.operations),
-    *operations_of(postern.automations.operations),
-    *operations_of(postern.automations.intake),
-    *operations_of(postern.organizations.operations),
-    *operations_of(postern.organizations.members),
-    *operations_of(postern.organizations.invitations),
-    *operations_of(postern.organizations.domains),
-    *operations_of(postern.organizations.joining),
-    *operations_of(postern.organizations.app_family),
-    *operations_of(postern.billing.operations),
-    *operations_of(postern.entitlements.features),
-    *operations_of(postern.entitlements.plans),
-    *operations_of(postern.entitlements.operations),
-    *operations_of(postern.templates.operations),
-]
 OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.accounts.operations,
     postern.accounts.recovery,
@@ -147,6 +97,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.access.operations,
     postern.domains.operations,
     postern.webhooks.operations,
+    postern.templates.operations,
     postern.audiences.intake,
     postern.audiences.contacts,
     postern.audiences.operations,
@@ -160,6 +111,8 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.customers.passkeys,
     postern.customers.providers,
     postern.customers.pages,
+    postern.sso.operations,
+    postern.sso.app_family,
     postern.campaigns.operations,
     postern.analytics.operations,
     postern.tracking.operations,
@@ -176,7 +129,6 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.entitlements.features,
     postern.entitlements.plans,
     postern.entitlements.operations,
-    postern.templates.operations,
 )
 """Every operation of the API."""
 
