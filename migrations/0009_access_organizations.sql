@@ -55,12 +55,13 @@ create table organization_members (
     joined_at timestamptz not null,
     updated_at timestamptz not null,
     primary key (project_id, id),
+    -- Its only index by organization: with another one, a planner that thinks organizations small would look for
+    -- a member by reading all of them.
     unique (project_id, organization_id, customer_id),
     foreign key (project_id, organization_id) references organizations (project_id, id) on delete cascade,
     foreign key (project_id, customer_id) references customers (project_id, id) on delete cascade
 );
 create index organization_members_customer on organization_members (project_id, customer_id);
-create index organization_members_newest on organization_members (project_id, organization_id, id);
 create index organization_members_owners on organization_members (project_id, organization_id)
     where 'OWNER' = any (roles);
 create index organization_members_roles on organization_members using gin (project_id, roles)

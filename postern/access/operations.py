@@ -30,6 +30,7 @@ from postern.access.model import (
     RoleRow,
     RoleUnknown,
     Scope,
+    Standing,
     SubjectMissing,
     SystemRoleFixed,
     TooManyPermissions,
@@ -217,8 +218,17 @@ async def check_access(call: Call, data: Check) -> Decision:
     nobody declared. `reason` says what decided, `explanation` lists every step in a fixed order, also those after
     the deciding one.
     """
-    (decision,) = await decide_all(call, [data], "")
-    return decision
+    subject, place = _subject(call, data, ""), _place(data)
+    standing = await store.standing(
+        call.db,
+        project_id=call.project_id,
+        permission=data.permission,
+        patterns=patterns_for(data.permission),
+        customer_id=subject,
+        organization_id=place,
+        now=call.now,
+    )
+    return _decided(data, standing, subject, place, "")
 
 
 @post(
@@ -230,30 +240,34 @@ async def check_access(call: Call, data: Check) -> Decision:
 )
 async def check_access_in_batch(call: Call, data: Checks) -> Decisions:
     """Up to 50 checks at once, decided at one moment and answered in their order."""
-    return Decisions(results=await decide_all(call, data.checks, "/checks/{}"))
-
-
-async def decide_all(call: Call, checks: Sequence[Check], path: str) -> list[Decision]:
-    """Decide checks in one statement. Raises a Problem at `path`, with the place of the check filled in."""
-    subjects = [_subject(call, check, path.format(index)) for index, check in enumerate(checks)]
-    places = [None if check.organization_id is None else as_id(check.organization_id) for check in checks]
+    paths = [f"/checks/{index}" for index in range(len(data.checks))]
+    subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
+    places = [_place(check) for check in data.checks]
     standings = await store.standings(
         call.db,
         project_id=call.project_id,
-        permissions=[check.permission for check in checks],
-        patterns=["{" + ",".join(patterns_for(check.permission)) + "}" for check in checks],
+        permissions=[check.permission for check in data.checks],
+        # What is well formed needs no quoting in the text of an array.
+        patterns=["{" + ",".join(patterns_for(check.permission)) + "}" for check in data.checks],
         customer_ids=subjects,
         organization_ids=places,
         now=call.now,
     )
-    decisions: list[Decision] = []
-    for index, (check, subject, place, standing) in enumerate(zip(checks, subjects, places, standings, strict=True)):
-        if subject is not None and not standing.customer_known:
-            raise _missing(SubjectMissing, f"{path.format(index)}/customerId")
-        if place is not None and not standing.organization_known:
-            raise _missing(PlaceMissing, f"{path.format(index)}/organizationId")
-        decisions.append(decide(check.permission, standing, subject, place))
-    return decisions
+    asked = zip(data.checks, standings, subjects, places, paths, strict=True)
+    return Decisions(results=[_decided(*each) for each in asked])
+
+
+def _decided(check: Check, standing: Standing, subject: UUID | None, place: UUID | None, path: str) -> Decision:
+    """The decision. Raises SubjectMissing and PlaceMissing for what the project does not have."""
+    if subject is not None and not standing.customer_known:
+        raise _at(SubjectMissing, f"{path}/customerId")
+    if place is not None and not standing.organization_known:
+        raise _at(PlaceMissing, f"{path}/organizationId")
+    return decide(check.permission, standing, subject, place)
+
+
+def _place(check: Check) -> UUID | None:
+    return None if check.organization_id is None else as_id(check.organization_id)
 
 
 def _subject(call: Call, check: Check, path: str) -> UUID | None:
@@ -261,11 +275,11 @@ def _subject(call: Call, check: Check, path: str) -> UUID | None:
     if call.caller.kind != "customer":
         return given
     if given not in (None, call.caller.actor_id):
-        raise _missing(NotYourself, f"{path}/customerId")
+        raise _at(NotYourself, f"{path}/customerId")
     return call.caller.actor_id
 
 
-def _missing(problem: type[Problem], path: str) -> Problem:
+def _at(problem: type[Problem], path: str) -> Problem:
     return problem(errors=[Fault(path=path, code=problem.code(), message=problem.message())])
 
 

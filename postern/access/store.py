@@ -4,6 +4,7 @@ Who has which role is kept with customers and members, whose tables the last sta
 docs/decisions/0030-one-statement-decides-access.md.
 """
 
+from typing import Final
 from uuid import UUID
 
 from postern.access.model import PermissionRow, RoleRow, Standing
@@ -143,8 +144,8 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
 async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
-# Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
-@statement("""
+# Everything that a check needs, in one round trip: each look is a probe of a primary or unique key.
+LOOK: Final = """
     select asked.number::int,
            exists (select from access_permissions permission
                    where permission.project_id = %(project_id)s and permission.key = asked.permission) as declared,
@@ -158,25 +159,59 @@ async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: lis
            array(select role.key from access_roles role
                  where asked.organization_id is null and role.project_id = %(project_id)s
                    and role.key = any (customer.roles) and role.scope = 'PROJECT'
-                   and role.permissions && asked.patterns::text[] order by role.key) as granting_in_project,
+                   and role.permissions && asked.patterns order by role.key) as granting_in_project,
            array(select role.key from access_roles role
                  where asked.organization_id is not null and role.project_id = %(project_id)s
                    and role.key = any (customer.roles) and role.applies_to_all_organizations
-                   and role.permissions && asked.patterns::text[] order by role.key) as granting_everywhere,
+                   and role.permissions && asked.patterns order by role.key) as granting_everywhere,
            array(select role.key from access_roles role
                  where role.project_id = %(project_id)s and role.key = any (member.roles)
                    and role.scope = 'ORGANIZATION'
-                   and role.permissions && asked.patterns::text[] order by role.key) as granting_to_members
-    from unnest(%(permissions)s::text[], %(patterns)s::text[], %(customer_ids)s::uuid[], %(organization_ids)s::uuid[])
-         with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+                   and role.permissions && asked.patterns order by role.key) as granting_to_members
+    from asked
     left join customers customer on customer.project_id = %(project_id)s and customer.id = asked.customer_id
     left join organizations organization
       on organization.project_id = %(project_id)s and organization.id = asked.organization_id
     left join organization_members member
       on member.project_id = %(project_id)s and member.organization_id = asked.organization_id
      and member.customer_id = asked.customer_id
-    order by asked.number
-""")
+"""
+
+
+# Scalars, because the plan of a statement whose number of rows is unknown is made anew each time.
+@statement(
+    """
+    with asked as (
+        select %(permission)s::text as permission, %(patterns)s::text[] as patterns,
+               %(customer_id)s::uuid as customer_id, %(organization_id)s::uuid as organization_id, 1 as number
+    )
+    """
+    + LOOK
+)
+async def standing(
+    db: Queries,
+    *,
+    project_id: UUID,
+    permission: str,
+    patterns: list[str],
+    customer_id: UUID | None,
+    organization_id: UUID | None,
+    now: Moment,
+) -> Standing: ...
+
+
+@statement(
+    """
+    with asked as (
+        select permission, patterns::text[], customer_id, organization_id, number
+        from unnest(%(permissions)s::text[], %(patterns)s::text[], %(customer_ids)s::uuid[],
+                    %(organization_ids)s::uuid[])
+             with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+    )
+    """
+    + LOOK
+    + "order by asked.number"
+)
 async def standings(
     db: Queries,
     *,

@@ -140,6 +140,7 @@ class EntitlementRow(Record):
     reason: str | None
     expires_at: Moment | None
     suspended: bool
+    organization_known: bool
 
 
 class OverrideRow(Record):

@@ -49,15 +49,17 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
         call.db, project_id=call.project_id, organization_id=organization_id, key=data.feature_key, now=call.now
     )
     if row is None:
+        if organization_id is not None:
+            await require_organization(call.db, call, organization_id)
         return undeclared(data.feature_key, organization_id)
+    if organization_id is not None and not row.organization_known:
+        raise OrganizationMissing
     return entitlement_of(row, organization_id)
 
 
 async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
     given = None if data.organization_id is None else as_id(data.organization_id)
     if call.caller.kind != "customer":
-        if given is not None:
-            await require_organization(call.db, call, given)
         return given
     assert call.caller.actor_id is not None
     own = await organizations_of(call.db, call.project_id, call.caller.actor_id, given)

@@ -213,7 +213,8 @@ async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attemp
     select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
            said.enabled as plan_enabled, said.max_amount as plan_limit, override.enabled as override_enabled,
            override.max_amount as override_limit, override.reason, override.expires_at,
-           coalesce(organization.status = 'SUSPENDED', false) as suspended
+           coalesce(organization.status = 'SUSPENDED', false) as suspended,
+           organization.id is not null as organization_known
     from features feature
     left join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
@@ -236,7 +237,7 @@ async def entitlement(
     select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
            said.enabled as plan_enabled, said.max_amount as plan_limit, override.enabled as override_enabled,
            override.max_amount as override_limit, override.reason, override.expires_at,
-           organization.status = 'SUSPENDED' as suspended
+           organization.status = 'SUSPENDED' as suspended, true as organization_known
     from features feature
     join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
