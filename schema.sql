@@ -1849,8 +1849,6 @@ CREATE UNIQUE INDEX organization_domains_verified ON public.organization_domains
 
 CREATE INDEX organization_members_customer ON public.organization_members USING btree (project_id, customer_id);
 
-CREATE INDEX organization_members_newest ON public.organization_members USING btree (project_id, organization_id, id);
-
 CREATE INDEX organization_members_owners ON public.organization_members USING btree (project_id, organization_id) WHERE ('OWNER'::text = ANY (roles));
 
 CREATE INDEX organization_members_roles ON public.organization_members USING gin (project_id, roles) WHERE (roles <> '{MEMBER}'::text[]);
