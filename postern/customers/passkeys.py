@@ -85,6 +85,9 @@ class PasskeySignIn(Body):
     credential: dict[str, Any]
 
 
+A_CHALLENGE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
+
+
 @post(
     "/projects/{project_id}/auth/passkeys/register/options",
     accepts=CUSTOMER,
@@ -130,6 +133,16 @@ async def begin_passkey(call: Call) -> PasskeyOptions:
     accepts=CUSTOMER,
     status=201,
     problems=[CodeInvalid, NotFresh, TooManyPasskeys],
+    example={
+        "challengeId": A_CHALLENGE,
+        "credential": {
+            "id": "AbCd",
+            "rawId": "AbCd",
+            "type": "public-key",
+            "response": {"clientDataJSON": "eyJ0eXBlIjoi…", "attestationObject": "o2NmbXRk…"},
+        },
+        "name": "Laptop",
+    },
 )
 async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     """Add the passkey that the browser made."""
@@ -222,6 +235,20 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     "/projects/{project_id}/auth/passkeys/sign-in",
     accepts=AT_THE_DOOR,
     problems=[SignInFailed, SignInBlocked, CodeInvalid, MethodOff],
+    example={
+        "challengeId": A_CHALLENGE,
+        "credential": {
+            "id": "AbCd",
+            "rawId": "AbCd",
+            "type": "public-key",
+            "response": {
+                "clientDataJSON": "eyJ0eXBlIjoi…",
+                "authenticatorData": "SZYN5YgO…",
+                "signature": "MEUCIQ…",
+                "userHandle": None,
+            },
+        },
+    },
 )
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> SignIn:
     """Sign in with a passkey. One that verified its user (PIN, fingerprint, face) is two factors at once."""

@@ -49,8 +49,9 @@ def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
     )
     schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
     paths: dict[str, Any] = {}
-    for each in shown:
-        paths.setdefault(each.wire_path, {})[METHODS[each.method]] = _entry(each, schema_of)
+    for each, operation_id in zip(shown, _operation_ids(shown), strict=True):
+        entry = {"operationId": operation_id, **_entry(each, schema_of)}
+        paths.setdefault(each.wire_path, {})[METHODS[each.method]] = entry
     areas = sorted({each.area for each in shown})
     return {
         "openapi": "3.1.0",
@@ -78,6 +79,14 @@ def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
     }
 
 
+def _operation_ids(shown: Sequence[Operation[Any, Any]]) -> list[str]:
+    """The function's name; its area is added where two areas have a function of that name."""
+    names = [each.name if "{app_id}" not in each.path else f"{each.name}_of_app" for each in shown]
+    return [
+        name if names.count(name) == 1 else f"{name}_of_{each.area}" for name, each in zip(names, shown, strict=True)
+    ]
+
+
 def _schema(kind: Any) -> dict[str, Any]:
     if isinstance(kind, type) and issubclass(kind, Exception):
         return {"type": "string"}
@@ -102,7 +111,6 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, An
     if each.accepts:
         description += f"\n\nCredentials: {', '.join(sorted(kind.replace('_', ' ') for kind in each.accepts))}."
     entry: dict[str, Any] = {
-        "operationId": each.name if "{app_id}" not in each.path else f"{each.name}_of_app",
         "summary": summary,
         "description": description.strip() or summary,
         "tags": [each.area],
