@@ -1795,11 +1795,17 @@ CREATE UNIQUE INDEX customers_external ON public.customers USING btree (project_
 
 CREATE INDEX customers_identifier ON public.customers USING btree (project_id, identifier);
 
+CREATE INDEX customers_mfa ON public.customers USING btree (project_id, id) WHERE (mfa_enabled_at IS NOT NULL);
+
 CREATE INDEX customers_providers ON public.customers USING gin (project_id, providers);
 
 CREATE INDEX customers_roles ON public.customers USING gin (project_id, roles) WHERE (roles <> '{}'::text[]);
 
 CREATE INDEX customers_search ON public.customers USING gin (project_id, search public.gin_trgm_ops);
+
+CREATE INDEX customers_unverified ON public.customers USING btree (project_id, id) WHERE (email_verified_at IS NULL);
+
+CREATE INDEX customers_verified ON public.customers USING btree (project_id, id) WHERE (email_verified_at IS NOT NULL);
 
 CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
 

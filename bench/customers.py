@@ -39,7 +39,7 @@ select %(project)s, gen_random_uuid(), address, address, sha256(address::bytea),
        case when n %% 2 = 0 then array['PASSWORD'] else array['GOOGLE'] end, now(), now(), 'crm-' || n
 from (select n, first, last, lower(first) || '.' || lower(last) || n || '@' || domain as address
       from (select n, (%(first)s::text[])[1 + n * 7919 %% 40] as first,
-                   (%(last)s::text[])[1 + n * 104729 %% 997] as last, (%(domain)s::text[])[1 + n * 31 %% 2000] as domain
+                   (%(last)s::text[])[1 + n * 104729 %% 997] as last, (%(domain)s::text[])[1 + n * 31 %% 3988] as domain
             from generate_series(%(from)s::bigint, %(to)s::bigint) as n) as parts) as people
 """
 
@@ -196,7 +196,7 @@ def million(server: Server, url: str) -> list[tuple[str, str]]:
         for b in ("ra", "ne", "pi", "do", "ma", "ke", "su", "ti", "go", "fu")
         for c in ("son", "ski", "berg", "man", "ley", "ton", "feld", "wood", "ver", "din")
     ][:997]
-    domains = [f"company{number}.example" for number in range(2_000)]
+    domains = [f"{last.lower()}{kind}.{end}" for last in lasts for kind in ("labs", "group") for end in ("com", "org")]
     began = time.perf_counter()
     with psycopg.connect(url, autocommit=True) as connection:
         for first in range(1, MILLION, 50_000):

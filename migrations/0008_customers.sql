@@ -37,6 +37,9 @@ create unique index customers_email on customers (project_id, email_key text_pat
 create unique index customers_external on customers (project_id, external_id) where external_id is not null;
 create index customers_identifier on customers (project_id, identifier);
 create index customers_banned on customers (project_id, id) where banned_at is not null;
+create index customers_verified on customers (project_id, id) where email_verified_at is not null;
+create index customers_unverified on customers (project_id, id) where email_verified_at is null;
+create index customers_mfa on customers (project_id, id) where mfa_enabled_at is not null;
 create index customers_providers on customers using gin (project_id, providers);
 create index customers_search on customers using gin (project_id, search gin_trgm_ops);
 

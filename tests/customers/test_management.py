@@ -87,7 +87,17 @@ async def test_customers_are_found(project, family):
     banned = next(each for each, name in names.items() if name == "alan")
     assert (await project.client.post(f"/customers/{banned}/ban")).status_code == 200
     base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
-    for query, expected in [*FILTERS, (f"q={banned}", ["alan"])]:
+    searches = [
+        (f"q={banned}", ["alan"]),
+        (f"q={people['ada']['email'].upper()}", ["ada"]),
+        (f"q=alan{stem}@example.com", ["alan"]),
+        (f"q=ada{stem}@example.org", []),
+        (f"q={stem}@exam", ["ada", "alan", "grace"]),
+        ("q=example.com", ["ada", "alan", "grace"]),
+        ("q=sample.com", []),
+        ("q=_da", []),
+    ]
+    for query, expected in [*FILTERS, *searches]:
         page = (await project.client.get(f"{base}?{query}")).json()
         assert sorted(names[each["id"]] for each in page["data"]) == sorted(expected), query
         assert page["total"] == len(expected), query
