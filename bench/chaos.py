@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -122,12 +123,10 @@ class Chaos:
     def _restart_database(self) -> None:
         pid = self.postgres.pid
         assert pid
-        for child in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split():
-            os.kill(int(child), signal.SIGKILL)
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+        for each in (*map(int, children), pid):
+            with suppress(ProcessLookupError):  # It ended by itself meanwhile.
+                os.kill(each, signal.SIGKILL)
         self.postgres.stop()
         self.postgres = EmbeddedPostgres(self.folder / "data")
         self.postgres.start()

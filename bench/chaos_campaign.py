@@ -1,0 +1,184 @@
+"""A campaign while its worker is killed and its database restarted: everybody once, and the counters right.
+
+Run: python -m bench.chaos_campaign [--contacts 100000] [--kills 20] [--restarts 2] [--seed 7]
+
+The sink writes every recipient down before it answers. Parts are killed (`kill -9`) when it has seen so many
+messages, at points drawn from the seed, so that the kills always fall into the campaign. Then:
+
+I1  the campaign is SENT, by itself, and every contact got at least one copy;
+I2  copies ≤ 1 + recorded ambiguous attempts, for every message;
+I3  one send per contact;
+I4  the counters equal a recount.
+"""
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import psycopg
+
+from bench.chaos import Chaos
+from bench.emails import HTML, Server, relay_environment, sink, verified_domain
+from postern.kernel.migrations import migrate
+
+QUIET_SECONDS = 600
+"""The longest that a campaign may take after its last kill: leases that dead workers held run out in it."""
+
+
+class CampaignChaos(Chaos):
+    """One campaign, and the hand that kills what sends it."""
+
+    def __init__(self, folder: Path, contacts: int, kills: int, restarts: int, seed: int) -> None:
+        super().__init__(folder, contacts, 0, kills, seed)
+        self.restarts = restarts
+
+    def run(self) -> dict[str, int]:
+        url = self.postgres.start()
+        migrate(url)
+        ledger = self.folder / "ledger"
+        ledger.touch()
+        with sink(ledger) as port:
+            self.server = Server(self.folder, url, **relay_environment(port), POSTERN_LEASE="4")
+            try:
+                self.parts = {"api": self.server.start("api"), "worker": self.server.start("worker")}
+                self.project, self.key, token = self.server.project()
+                verified_domain(url, self.server, self.project, token)
+                campaign = campaign_to(url, self.server, self.project, self.key, self.messages)
+                self.server.call("POST", f"{campaign}/send", None, self.key)
+                self._kill_on_the_way(ledger)
+                self._wait_until_sent(url, campaign)
+                return self._judge_campaign(url, ledger, campaign)
+            finally:
+                self.server.stop()
+                self.postgres.stop()
+
+    def _kill_on_the_way(self, ledger: Path) -> None:
+        victims = ["worker"] * self.kills + ["database"] * self.restarts
+        self.chance.shuffle(victims)
+        points = sorted(self.chance.uniform(0, 0.9) * self.messages for _ in victims)
+        for victim, point in zip(victims, points, strict=True):
+            self._wait_for(ledger, point)
+            if victim == "database":
+                self._restart_database()
+            else:
+                self._kill_worker()
+            self.killed[victim] += 1
+
+    def _wait_for(self, ledger: Path, count: float) -> None:
+        ends = time.monotonic() + QUIET_SECONDS
+        while (arrived := ledger.read_bytes().count(b"\n")) < count:
+            assert time.monotonic() < ends, f"only {arrived} messages arrived"
+            time.sleep(0.05)
+
+    def _kill_worker(self) -> None:
+        worker = self.parts["worker"]
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        self.server.running.remove(worker)
+        self.parts["worker"] = self.server.start("worker")
+
+    def _wait_until_sent(self, url: str, campaign: str) -> None:
+        ends = time.monotonic() + QUIET_SECONDS
+        status = None
+        while time.monotonic() < ends:
+            with psycopg.connect(url) as connection:
+                row = connection.execute("select status from campaigns where id = %s", [id_of(campaign)]).fetchone()
+            status = row[0] if row else None
+            if status not in ("SENDING", "TESTING"):
+                break
+            time.sleep(0.3)
+        assert status == "SENT", f"I1: the campaign is {status}"
+
+    def _judge_campaign(self, url: str, ledger: Path, campaign: str) -> dict[str, int]:
+        copies = Counter(line.split("\t")[1] for line in ledger.read_text().splitlines())
+        with psycopg.connect(url) as connection:
+            rows = connection.execute(
+                "select message_id, contact_id, status, ambiguous_attempts, sent_at from sends where campaign_id = %s",
+                [id_of(campaign)],
+            ).fetchall()
+            counted = connection.execute(
+                "select measure, sum(count)::int from send_counters where campaign_id = %s group by 1",
+                [id_of(campaign)],
+            ).fetchall()
+        assert len({row[1] for row in rows}) == len(rows) == self.messages, f"I3: {len(rows)} sends"
+        lost = [row for row in rows if row[2] != "SENT" or copies[row[0]] < 1]
+        assert not lost, f"I1: {len(lost)} contacts got nothing, such as {lost[:3]}"
+        unaccounted = [row for row in rows if copies[row[0]] > 1 + row[3]]
+        assert not unaccounted, f"I2: {len(unaccounted)} messages with more copies than can be, {unaccounted[:3]}"
+        kept = {measure: count for measure, count in counted if count}
+        recounted = {"SENT": len(rows), "sent": sum(row[4] is not None for row in rows)}
+        assert kept == recounted, f"I4: the counters say {kept}, a recount {recounted}"
+        return {
+            "contacts": self.messages,
+            "copies": sum(copies.values()),
+            "duplicates": sum(copies.values()) - len(rows),
+            "ambiguous": sum(row[3] for row in rows),
+            "killed_worker": self.killed["worker"],
+            "restarted_database": self.killed["database"],
+        }
+
+
+def campaign_to(url: str, server: Server, project: str, key: str, contacts: int) -> str:
+    """A campaign to so many contacts of a fresh audience, ready to be sent; its path."""
+    base = f"/projects/{project}"
+    audience = server.call("POST", f"{base}/audiences", {"name": "All"}, key)["id"]
+    words = {"name": "News", "html": HTML, "subject": "Hello {{name}}"}
+    template = server.call("POST", f"{base}/templates", words, key)["id"]
+    domain = server.call("GET", f"{base}/domains", None, key)[0]["id"]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            """
+            with made as (
+                insert into contacts (project_id, id, email, email_key, attributes, created_at, updated_at)
+                select %(project)s::uuid, gen_random_uuid(), 'user' || n || '@example.org', 'user' || n ||
+                       '@example.org', jsonb_build_object('name', 'User ' || n), now(), now()
+                from generate_series(1, %(contacts)s) as n returning id
+            )
+            insert into audience_members (project_id, audience_id, contact_id, joined_at)
+            select %(project)s, %(audience)s, id, now() from made
+            """,
+            {"project": project, "audience": audience, "contacts": contacts},
+        )
+        connection.execute("analyze contacts")
+        connection.execute("analyze audience_members")
+    body = {
+        "name": "News",
+        "fromName": "Acme",
+        "fromEmail": "news@acme.example",
+        "templateId": template,
+        "domainId": domain,
+        "audienceId": audience,
+    }
+    return f"{base}/campaigns/{server.call('POST', f'{base}/campaigns', body, key)['id']}"
+
+
+def id_of(campaign: str) -> str:
+    """The identifier at the end of a path."""
+    return campaign.rpartition("/")[2]
+
+
+def run(contacts: int, kills: int, restarts: int, seed: int) -> dict[str, int]:
+    """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
+    with tempfile.TemporaryDirectory(prefix="postern-chaos-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        return CampaignChaos(folder, contacts, kills, restarts, seed).run()
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser()
+    for name, default in (("contacts", 100_000), ("kills", 20), ("restarts", 2), ("seed", 7)):
+        reader.add_argument(f"--{name}", type=int, default=default)
+    given = reader.parse_args()
+    began = time.monotonic()
+    found = run(given.contacts, given.kills, given.restarts, given.seed)
+    print(json.dumps({"seed": given.seed, "seconds": round(time.monotonic() - began), **found}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
