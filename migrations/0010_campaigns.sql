@@ -25,6 +25,8 @@ create table campaigns (
     -- `filled` says that the present part (the sample, or everybody who is left) is through.
     started_at timestamptz,
     paused_from text,
+    -- Started with a TEST key: its mail only ever reaches the inbox view.
+    is_test boolean not null default false,
     content_id uuid,
     cursor uuid,
     filled boolean not null default false,

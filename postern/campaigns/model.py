@@ -281,6 +281,8 @@ class Row(Record):
     evidence: Any
     started_at: Moment | None
     paused_from: str | None
+    is_test: bool
+    """Whether a TEST key started it: its mail only ever reaches the inbox view."""
     content_id: UUID | None
     cursor: UUID | None
     filled: bool

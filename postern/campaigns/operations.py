@@ -147,10 +147,13 @@ async def send_campaign(call: Call, id: UUID) -> Success:
     """Send a campaign: now, or at `scheduledAt` when that is ahead.
 
     Its audience and its words are fixed at the start. Contacts that have unsubscribed or are suppressed are skipped
-    and counted. 409 lists everything that is missing. Sending twice cannot mail anybody twice.
+    and counted. 409 lists everything that is missing. Sending twice cannot mail anybody twice. What a TEST key
+    sends only ever reaches the inbox view.
     """
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, id, "send")
+        await _lock(tx, call, id, "send")
+        is_test = call.environment == "TEST"
+        row = await store.set_environment(tx, project_id=call.project_id, id=id, is_test=is_test)
         await running.require_complete(tx, call.world, row)
         if row.scheduled_at is not None and row.scheduled_at > call.now:
             row = await running.move(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)

@@ -84,7 +84,7 @@ async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -
     except AddressInvalid as error:
         lacks("/fromEmail", error.detail)
         return
-    captured = is_captured(world, settings, test=False)
+    captured = is_captured(world, settings, test=row.is_test)
     if not found or (found[0].domain != name and not captured):
         lacks("/fromEmail", "An address at the campaign's sending domain.")
     elif not captured and not found[0].may_send:
@@ -253,6 +253,7 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
         in_sample=testing,
         host=host,
         sender=content.sender_of(row),
+        test=row.is_test,
         domain_id=row.domain_id,
         contents=Jsonb(_contents(row, variants, await _subjects(tx, row, variants))),
         now=world.clock(),

@@ -139,6 +139,12 @@ async def move(
 
 
 @statement("""
+    update campaigns set is_test = %(is_test)s where project_id = %(project_id)s and id = %(id)s returning *
+""")
+async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> Row: ...
+
+
+@statement("""
     update campaigns set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
@@ -183,9 +189,9 @@ async def advance(
     ), made as (
         insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                            contact_id, campaign_id, variant_id, content_id, domain_id, due_at, created_at, updated_at)
-        select %(project_id)s, i.id, 'QUEUED', 1, false, '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s,
-               people.email, array[people.email], people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
-               %(now)s, %(now)s, %(now)s
+        select %(project_id)s, i.id, 'QUEUED', 1, %(test)s, '<' || i.id || '@' || %(host)s || '>', v.subject,
+               %(sender)s, people.email, array[people.email], people.id, %(id)s, v.variant_id, v.content_id,
+               %(domain_id)s, %(now)s, %(now)s, %(now)s
         from people
         cross join lateral (select new_send_id() as id where people.id is not null) as i
         join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text, low int, high int)
@@ -213,6 +219,7 @@ async def fill(
     in_sample: bool,
     host: str,
     sender: str,
+    test: bool,
     domain_id: UUID | None,
     contents: Jsonb,
     now: Moment,
