@@ -208,7 +208,12 @@ async def test_a_duplicate_is_a_draft_of_its_own(project):
 async def set_status(world, campaign, status):
     async with world.db.connection() as connection:
         await connection.execute(
-            "update campaigns set status = %s, due_at = null where id = %s", [status, campaign["id"]]
+            """
+            update campaigns set status = %(status)s, due_at = null,
+                scheduled_at = case when %(status)s = 'SCHEDULED' then now() + interval '1 day' end
+            where id = %(id)s
+            """,
+            {"status": status, "id": campaign["id"]},
         )
 
 
