@@ -535,6 +535,7 @@ CREATE TABLE public.campaigns (
     evidence jsonb,
     started_at timestamp with time zone,
     paused_from text,
+    is_test boolean DEFAULT false NOT NULL,
     content_id uuid,
     cursor uuid,
     filled boolean DEFAULT false NOT NULL,
