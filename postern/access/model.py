@@ -30,10 +30,11 @@ Reason = Literal[
     "ORGANIZATION_SUSPENDED",
 ]
 
+# `(?!\n)`, because Python lets `$` match before a line feed at the end.
 PermissionKey = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}$",
+        pattern=r"^[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}(?!\n)$",
         max_length=128,
         description="Two to four words, joined by colons: `posts:write`.",
     ),
@@ -41,14 +42,14 @@ PermissionKey = Annotated[
 PermissionPattern = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})$",
+        pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})(?!\n)$",
         max_length=128,
         description="A permission, or all that begin alike: `posts:*`, or all there are: `*`.",
     ),
 ]
 RoleKey = Annotated[
     str,
-    msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$", max_length=64, description="What programs call the role."),
+    msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*(?!\n)$", max_length=64, description="What programs call the role."),
 ]
 RoleName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Description = Annotated[str, msgspec.Meta(max_length=1_000)]

@@ -99,11 +99,11 @@ JoinReason = Literal[
 ]
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=SLUG_LIMIT)]
+Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(?!\n)$", max_length=SLUG_LIMIT)]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Roles = Annotated[list[RoleKey], msgspec.Meta(min_length=1, max_length=ROLES_PER_MEMBER)]
-PageUrl = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s<>\"'#]+$", max_length=2_000)]
+PageUrl = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s<>\"'#]+(?!\n)$", max_length=2_000)]
 
 
 class OrganizationMissing(Missing):

@@ -17,7 +17,9 @@ async def make_role(project, key: str, **fields):
     return await project.client.post("/access/roles", {"key": key, "name": key.capitalize(), **fields})
 
 
-@pytest.mark.parametrize("key", ["posts", "Posts:read", "a:b:c:d:e", "posts:*", "posts:", ":read", "9a:b", "a" * 129])
+@pytest.mark.parametrize(
+    "key", ["posts", "Posts:read", "a:b:c:d:e", "posts:*", "posts:", ":read", "9a:b", "a:b\n", "a:b" * 50]
+)
 async def test_a_permission_key_has_a_form(project, key):
     refused = await project.client.post("/access/permissions", {"key": key})
     assert refused.status_code == 400
@@ -107,7 +109,8 @@ async def test_what_a_role_cannot_be(project):
     assert undeclared.json()["errors"][0]["path"] == "/permissions/1"
     for fields in ({"permissions": ["po*"]}, {"permissions": ["a:b:c:d:*"]}, {"scope": "TEAM"}, {"colour": "red"}):
         assert (await make_role(project, "author", **fields)).status_code == 400
-    assert (await make_role(project, "two words")).status_code == 400
+    for key in ("two words", "editor\n", ""):
+        assert (await make_role(project, key)).status_code == 400
 
 
 def test_what_covers_a_permission():

@@ -71,6 +71,7 @@ async def test_a_feature_from_declaration_to_deletion(project):
         ({"key": "sso", "type": "BOOLEAN", "defaultLimit": 5}, 422),
         ({"key": "sso", "type": "METERED"}, 400),
         ({"key": "two words"}, 400),
+        ({"key": "sso\n"}, 400),
         ({"key": "seats", "type": "LIMIT", "defaultLimit": -1}, 400),
         ({"key": "seats", "type": "LIMIT", "defaultLimit": 2**60}, 400),
         ({"name": "no key"}, 400),

@@ -60,6 +60,8 @@ async def test_names_may_be_alike_but_slugs_and_external_ids_are_not(project, pe
         refused = await project.client.patch(f"{HERE}/{third['id']}", change)
         assert (refused.status_code, refused.json()["code"]) == (409, code)
     assert (await project.client.patch(f"{HERE}/{third['id']}", {"slug": "third"})).status_code == 200
+    for slug in ("Third", "third\n", "-third", ""):
+        assert (await project.client.patch(f"{HERE}/{third['id']}", {"slug": slug})).status_code == 400
 
 
 @pytest.mark.parametrize(
