@@ -57,7 +57,10 @@ import postern.organizations.operations
 import postern.organizations.work
 import postern.projects.operations
 import postern.sso.app_family
+import postern.sso.door
 import postern.sso.operations
+import postern.sso.signing_on
+import postern.sso.signing_out
 import postern.sso.work
 import postern.templates.operations
 import postern.tracking.operations
@@ -130,6 +133,55 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.entitlements.plans,
     postern.entitlements.operations,
 )
+OPERATIONS: list[Operation[Any, Any]] = [
+    *operations_of(
+        postern.accounts.operations,
+        postern.accounts.recovery,
+        postern.accounts.mfa,
+        postern.accounts.profile,
+        postern.accounts.members,
+        postern.accounts.export,
+        postern.accounts.deletion,
+        postern.accounts.pages,
+    ),
+    *operations_of(postern.projects.operations),
+    *operations_of(postern.events.operations),
+    *operations_of(postern.access.operations),
+    *operations_of(postern.domains.operations),
+    *operations_of(postern.webhooks.operations),
+    *operations_of(postern.templates.operations),
+    *operations_of(postern.audiences.intake),
+    *operations_of(postern.audiences.contacts),
+    *operations_of(postern.audiences.operations),
+    *operations_of(postern.emails.operations),
+    *operations_of(postern.emails.suppressions),
+    *operations_of(postern.customers.operations),
+    *operations_of(postern.customers.end_users),
+    *operations_of(postern.customers.sessions),
+    *operations_of(postern.customers.sign_in),
+    *operations_of(postern.customers.totp),
+    *operations_of(postern.customers.passkeys),
+    *operations_of(postern.customers.providers),
+    *operations_of(postern.customers.pages),
+    *operations_of(postern.sso.operations),
+    *operations_of(postern.sso.app_family),
+    *operations_of(postern.sso.door),
+    *operations_of(postern.sso.signing_out),
+    *operations_of(postern.tracking.operations),
+    *operations_of(postern.inbox.operations),
+    *operations_of(postern.automations.operations),
+    *operations_of(postern.automations.intake),
+    *operations_of(postern.organizations.operations),
+    *operations_of(postern.organizations.members),
+    *operations_of(postern.organizations.invitations),
+    *operations_of(postern.organizations.domains),
+    *operations_of(postern.organizations.joining),
+    *operations_of(postern.organizations.app_family),
+    *operations_of(postern.billing.operations),
+    *operations_of(postern.entitlements.features),
+    *operations_of(postern.entitlements.plans),
+    *operations_of(postern.entitlements.operations),
+]
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
@@ -160,6 +212,7 @@ REACTIONS: list[Reaction] = [
     postern.customers.contacts.meet,
     postern.automations.operations.react,
     postern.organizations.joining.follow_customers,
+    postern.sso.signing_on.follow_customers,
 ]
 """Who reacts to events, in the transaction that records them."""
 

@@ -9,6 +9,7 @@ the app that began can redeem (RFC 7636), once.
 import hmac
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
+from uuid import UUID
 
 import jwt
 import msgspec
@@ -17,12 +18,13 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from postern.audit import operations as audit
-from postern.customers import oidc, proofs, provider_store, store
+from postern.customers import oidc, proof_store, proofs, provider_store, store
 from postern.customers.identities import AccountNotLinked, Voucher, recognise
 from postern.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
     CodeInvalid,
+    Person,
     SignInBlocked,
     SignUpClosed,
     Token,
@@ -34,7 +36,7 @@ from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
 from postern.customers.sign_in import come_in, project_at, require_redirect
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Jsonb
+from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import Answer, RawRequest, delete, get, post, put
 from postern.kernel.problems import Invalid, Missing
 from postern.kernel.secrets import new_token
@@ -108,7 +110,8 @@ class Grant(Body):
     """What came back to the app, and the verifier it kept."""
 
     code: Token
-    code_verifier: CodeVerifier
+    code_verifier: CodeVerifier | None = None
+    """Left out only by the project's own server with its secret key, for a sign-on that the app did not begin."""
 
 
 @get("/projects/{project_id}/auth/providers", needs="projects:read")
@@ -291,7 +294,7 @@ async def redeem_grant(call: Call, data: Grant) -> SignIn:
     project = await project_at(call)
     challenge = await proofs.answer_token(call, "GRANT", data.code)
     said = proofs.about(call, challenge)
-    if not hmac.compare_digest(str(said["codeChallenge"]), oidc.challenge_of(data.code_verifier)):
+    if not _may_redeem(call, said.get("codeChallenge"), data.code_verifier):
         raise CodeInvalid
     assert challenge.customer_id is not None
     async with call.db.transaction() as tx:
@@ -300,7 +303,7 @@ async def redeem_grant(call: Call, data: Grant) -> SignIn:
         if person is None:
             raise CodeInvalid
         if "sessionId" not in said:
-            return await come_in(tx, call, project, person, said["methods"])
+            return await come_in(tx, call, project, person, said["methods"], via=said.get("via"))
     return await resume_session(call, as_id(said["sessionId"]), person)
 
 
@@ -316,17 +319,40 @@ async def _grant(call: Call, voucher: Voucher, code_challenge: str) -> str:
         person = await recognise(tx, call, project, voucher)
         if person.is_banned(call.now):
             raise SignInBlocked
-        token, _ = await proofs.pose_token(
-            tx,
-            call,
-            "GRANT",
-            GRANT_LIFE,
-            customer_id=person.id,
-            identifier=person.identifier,
-            methods=["fed"],
-            codeChallenge=code_challenge,
-        )
+        return await leave_grant(tx, call, person, code_challenge)
+
+
+async def leave_grant(
+    tx: Transaction, call: Call, person: Person, code_challenge: str | None, *, via: str | None = None
+) -> str:
+    """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
+
+    Without a challenge only the project's own server can, with its secret key.
+    """
+    token, _ = await proofs.pose_token(
+        tx,
+        call,
+        "GRANT",
+        GRANT_LIFE,
+        customer_id=person.id,
+        identifier=person.identifier,
+        methods=["fed"],
+        codeChallenge=code_challenge,
+        via=via,
+    )
     return token
+
+
+async def drop_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
+    """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
+    for purpose in ("GRANT", "MFA"):
+        await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=customer_id, purpose=purpose)
+
+
+def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
+    if challenge is None:
+        return call.caller.kind == "secret_key"
+    return verifier is not None and hmac.compare_digest(challenge, oidc.challenge_of(verifier))
 
 
 async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None) -> Voucher:

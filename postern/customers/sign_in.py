@@ -456,13 +456,17 @@ async def come_in(
     methods: list[str],
     *,
     second_factor_done: bool = False,
+    via: str | None = None,
 ) -> SignIn:
-    """Sign in somebody who proved who they are, and whose row is locked: ban, second factor, session, event."""
+    """Sign in somebody who proved who they are, and whose row is locked: ban, second factor, session, event.
+
+    `via` names what led here and stands in the event, also when a second factor comes in between.
+    """
     if person.is_banned(call.now):
         raise SignInBlocked
     if person.mfa_enabled_at is not None and not second_factor_done:
         token, _ = await proofs.pose_token(
-            tx, call, "MFA", MFA_LIFE, customer_id=person.id, identifier=person.identifier, methods=methods
+            tx, call, "MFA", MFA_LIFE, customer_id=person.id, identifier=person.identifier, methods=methods, via=via
         )
         return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     seen = await session_store.is_known_device(
@@ -480,6 +484,7 @@ async def come_in(
         methods=methods,
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
+        **({"via": via} if via else {}),
     )
     await events.record_all(tx, [event])
     if seen.any and not seen.known:

@@ -185,8 +185,9 @@ async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
             raise CodeInvalid
         if used == "recovery":
             await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
-        methods = [*proofs.about(call, challenge)["methods"], used]
-        return await come_in(tx, call, project, person, methods, second_factor_done=True)
+        said = proofs.about(call, challenge)
+        methods = [*said["methods"], used]
+        return await come_in(tx, call, project, person, methods, second_factor_done=True, via=said.get("via"))
 
 
 async def _guard(

@@ -199,6 +199,35 @@ async def admit(
     return added
 
 
+async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> list[str] | None:
+    """The roles of a member; None for somebody who is none."""
+    row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    return row.roles if row else None
+
+
+async def give_roles(
+    tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str]
+) -> list[str]:
+    """Give a member these roles instead of the others; the last OWNER stays one. Returns what they then have."""
+    await lock_organization(tx, call, organization_id)
+    row = await _member(tx, call, organization_id, customer_id)
+    if "OWNER" in row.roles and "OWNER" not in roles:
+        try:
+            await _require_other_owner(tx, call, row)
+        except LastOwner:
+            roles = ["OWNER", *roles]
+    await store.set_roles(
+        tx,
+        project_id=call.project_id,
+        organization_id=organization_id,
+        customer_id=customer_id,
+        roles=roles,
+        now=call.now,
+    )
+    await events.record(tx, call, "organization.updated", organization_id, customerId=str(customer_id), roles=roles)
+    return roles
+
+
 async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> Member:
     row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
     if row is None:

@@ -33,6 +33,7 @@ WARNED_BEFORE = (timedelta(days=30), timedelta(days=14), timedelta(days=7), time
 SKEW_MAX_SECONDS = 300
 GROUPS_LIMIT = 200
 """Groups with roles of their own."""
+SUBJECT_CHARS = 1_024
 METADATA_CHARS = 100 * 1024
 
 Status = Literal["DRAFT", "ACTIVE", "INACTIVE"]
@@ -107,10 +108,6 @@ class TooManySsoConnections(Unprocessable):
 
 class MetadataUnreachable(Refused):
     """The metadata could not be fetched from there."""
-
-
-class SsoGrantInvalid(Refused):
-    """This code is wrong, used, or too old; sign on again."""
 
 
 class AttributeMapping(Body):
@@ -385,12 +382,6 @@ class SsoConnectionChange(_Settings):
 
     name: Name | UnsetType = UNSET
     domain: DomainText | UnsetType = UNSET
-
-
-class SsoGrant(Body):
-    """The code that came back to the app's `redirectUrl`."""
-
-    code: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 
 
 class SsoSignOutRequest(Body):

@@ -11,7 +11,7 @@ from postern.saml.certificates import Certificate, CertificateRefused, read_cert
 from postern.saml.connection import EMAIL_NAME_ID
 from postern.saml.metadata import MetadataRefused, need_web_address
 from postern.saml.response import SignOn
-from postern.sso.model import WARNED_BEFORE, AttributeMapping, ConnectionRow
+from postern.sso.model import SUBJECT_CHARS, WARNED_BEFORE, AttributeMapping, ConnectionRow, Trouble
 
 TRANSIENT_NAME_ID = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
@@ -71,6 +71,51 @@ def profile_of(sign_on: SignOn, mapping: AttributeMapping) -> Profile:
         email = sign_on.name_id
     parts = [part for part in (first("first_name"), first("last_name")) if part]
     return Profile(subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups"))
+
+
+class Check(Record):
+    """One rule that a sign-on was held against."""
+
+    step: str
+    detail: str
+    trouble: Trouble | None = None
+
+
+def checks_of(
+    row: ConnectionRow,
+    profile: Profile,
+    *,
+    domain_verified: bool,
+    suspended: bool,
+    email_verified: bool,
+    test: bool,
+) -> list[Check]:
+    """Everything that a genuine sign-on still has to fulfil. A test may try a connection that is not active."""
+    checks = [Check(step="connection", detail=row.status)]
+    if row.status != "ACTIVE" and not test:
+        checks = [Check(step="connection", detail="This connection is not active.", trouble=Trouble.NOT_ACTIVE)]
+    if not domain_verified:
+        detail = f"{row.domain} is not a verified domain of the organization."
+        checks.append(Check(step="domain", detail=detail, trouble=Trouble.DOMAIN_NOT_VERIFIED))
+    if suspended:
+        detail = "The organization is suspended."
+        checks.append(Check(step="organization", detail=detail, trouble=Trouble.ORGANIZATION_SUSPENDED))
+    if profile.subject is None:
+        detail = "Nothing that stays the same names this person: send a persistent NameID, or map `subject`."
+        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+    elif len(profile.subject) > SUBJECT_CHARS:
+        detail = f"What names this person has more than {SUBJECT_CHARS} characters."
+        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+    else:
+        checks.append(Check(step="person", detail=profile.subject))
+    if profile.email is None:
+        checks.append(Check(step="email", detail="No e-mail address was sent.", trouble=Trouble.EMAIL_MISSING))
+    elif not email_verified and not row.options.allow_other_domains:
+        detail = f"{profile.email} is outside the organization's verified domains."
+        checks.append(Check(step="email", detail=detail, trouble=Trouble.EMAIL_OUTSIDE))
+    else:
+        checks.append(Check(step="email", detail=profile.email))
+    return checks
 
 
 def roles_for(

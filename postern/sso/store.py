@@ -267,6 +267,16 @@ async def open_requests(
 
 
 @statement("""
+    select * from sso_requests
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and message_id = %(message_id)s
+      and kind = 'LOGOUT' and answered_at is null and expires_at > %(now)s
+""")
+async def logout_request(
+    db: Queries, *, project_id: UUID, connection_id: UUID, message_id: str, now: Moment
+) -> RequestRow | None: ...
+
+
+@statement("""
     update sso_requests set answered_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and answered_at is null
 """)
@@ -348,6 +358,14 @@ async def meant_by_logout(
 async def close_sign_ons(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[UUID | None]: ...
+
+
+@statement("""
+    update sso_sign_ons set name_id = null, name_id_format = null, session_index = null, session_id = null,
+        customer_id = null
+    where project_id = %(project_id)s and customer_id = any(%(customer_ids)s)
+""")
+async def forget_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
 @statement("""

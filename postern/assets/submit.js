@@ -1,0 +1,2 @@
+// Posts the one form of the page; its button stays for browsers without scripts.
+document.forms[0].submit();
