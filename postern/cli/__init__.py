@@ -17,6 +17,7 @@ COMMANDS = (
     "postern.cli.serve",
     "postern.cli.begin",
     "postern.cli.listen",
+    "postern.cli.people",
     "postern.cli.audit",
     "postern.cli.contacts",
 )

@@ -44,12 +44,13 @@ def listen(
     if forward:
         print(f"Forwarding to {forward}, signed with {secret}")
     try:
-        asyncio.run(_listen(url, key, project, _names(events), forward, secret))
+        asyncio.run(_listen(url, key, project, names_in(events), forward, secret))
     except KeyboardInterrupt:
         pass
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
+    """The events that a comma-separated text names. Raises CannotRun for an unknown one."""
     from postern.cli import CannotRun
     from postern.webhooks.rules import is_known
 
