@@ -6,7 +6,7 @@ from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
-from litestar.types import ASGIApp
+from litestar.types import Receive, Scope, Send
 
 import postern.access.operations
 import postern.accounts.deletion
@@ -237,15 +237,30 @@ close_with(postern.billing.operations.close_account)
 allow_by(postern.billing.operations.check_allowance)
 
 
-def make_app(world: World) -> ASGIApp:
+class Application:
+    """The ASGI application on a world. Building one takes most of a second, so it can move to another world."""
+
+    def __init__(self, world: World) -> None:
+        pages = [*instance.routes(OPERATIONS), *inbox_pages.routes()]
+        self._routes = Litestar(
+            route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
+            exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]
+            state=State({"world": world, "readers": READERS}),
+            openapi_config=None,
+            debug=False,
+            logging_config=None,
+        )
+        self.move_to(world)
+
+    def move_to(self, world: World) -> None:
+        """Answer from another world from now on."""
+        self._routes.state.world = world
+        self._front = Front(CustomersCors(self._routes, world))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._front(scope, receive, send)
+
+
+def make_app(world: World) -> Application:
     """The ASGI application on a world."""
-    pages = [*instance.routes(OPERATIONS), *inbox_pages.routes()]
-    app = Litestar(
-        route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
-        exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]
-        state=State({"world": world, "readers": READERS}),
-        openapi_config=None,
-        debug=False,
-        logging_config=None,
-    )
-    return Front(CustomersCors(app, world))
+    return Application(world)

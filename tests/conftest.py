@@ -168,9 +168,17 @@ class Tenant:
         return Client(self.client.app, made.json()["key"], self.client.base)
 
 
+_BUILT: dict[str, Any] = {}
+"""The application of this process: built once, moved from test to test."""
+
+
 @pytest.fixture
 def app(world: World) -> Any:
-    return make_app(world)
+    if "app" in _BUILT:
+        _BUILT["app"].move_to(world)
+    else:
+        _BUILT["app"] = make_app(world)
+    return _BUILT["app"]
 
 
 @pytest.fixture

@@ -14,6 +14,26 @@ GUARDED = [each for each in OPERATIONS if each.accepts and "nobody" not in each.
 IN_A_PROJECT = [each for each in GUARDED if "{project_id}" in each.path or "{app_id}" in each.path]
 
 
+_KNOWN: dict[str, object] = {}
+"""Tenants that all tests of this module share: none of them gets in, so none changes anything."""
+
+
+async def shared(name, make):
+    if name not in _KNOWN:
+        _KNOWN[name] = await make()
+    return _KNOWN[name]
+
+
+@pytest.fixture
+async def project(new_project, app):
+    return await shared("project", new_project)
+
+
+@pytest.fixture
+async def other_project(new_project, app):
+    return await shared("other", new_project)
+
+
 def title(each) -> str:
     return f"{each.method} {each.wire_path}"
 
@@ -41,8 +61,8 @@ async def test_no_operation_answers_a_stranger(each, project, stranger):
 
 
 @pytest.mark.parametrize("each", IN_A_PROJECT, ids=title)
-async def test_a_trespasser_sees_what_an_unknown_project_shows(each, project, new_project):
-    theirs = await new_project()
+async def test_a_trespasser_sees_what_an_unknown_project_shows(each, project, other_project):
+    theirs = other_project
     client = theirs.client if "secret_key" in each.accepts else theirs.developer
     same = str(uuid4())
     foreign = await client.request(each.method, path_for(each, project.id, same), json={})
@@ -54,7 +74,7 @@ async def test_a_trespasser_sees_what_an_unknown_project_shows(each, project, ne
 @pytest.mark.parametrize("each", [each for each in IN_A_PROJECT if each.needs], ids=title)
 async def test_a_key_without_the_permission_is_refused(each, project):
     other = "webhooks:read" if each.needs != "webhooks:read" else "emails:read"
-    client = await project.key(other)
+    client = await shared(other, lambda: project.key(other))
     answer = await client.request(each.method, path_for(each, project.id), json={})
     assert answer.status_code == 403
 
