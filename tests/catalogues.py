@@ -1,0 +1,76 @@
+"""Writes the catalogues of problems and of events in docs/guide, or checks that they are up to date."""
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from postern.events.model import EVENT_NAMES
+from postern.kernel.problems import Problem
+
+GUIDE = Path(__file__).parent.parent / "docs" / "guide"
+NOTE = "<!-- Written by script/schema from the code; do not edit. -->\n"
+
+PROBLEMS = """
+# Problems
+
+Whatever goes wrong is answered with `application/problem+json` (RFC 9457): `status`, `code` for programs, `title`
+and `detail` for people, `requestId` that leads to the log, and `errors`, each with a `path`: a JSON pointer into
+the body, `query/name` or `header/Name`. A `Retry-After` header says when to come back.
+
+A record of another project, and an identifier that is none, are answered exactly like one that does not exist: 404.
+"""
+
+EVENTS = """
+# Events
+
+Whatever happens in a project is an event, recorded in the transaction that makes it true. Read them with
+`GET /projects/{projectId}/events`, watch them with `postern tail`, or have them sent to you by
+[webhooks](webhooks.md). Events of your own (`POST /projects/{projectId}/events`) are delivered as `custom.<name>`.
+"""
+
+
+def _problems(kind: type[Problem]) -> Iterator[type[Problem]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _problems(each)
+
+
+def problem_catalogue() -> str:
+    """Every problem that the code can raise, by status."""
+    import_module("postern.app")
+    found = {each for each in _problems(Problem) if each.__module__.startswith("postern.")}
+    rows = sorted({(each.status, each.code(), each.message()) for each in found})
+    lines = ["| status | code | what it says |", "|---|---|---|"]
+    lines += [f"| {status} | `{code}` | {message.replace('|', chr(92) + '|')} |" for status, code, message in rows]
+    return NOTE + PROBLEMS + "\n" + "\n".join(lines) + "\n"
+
+
+def event_catalogue() -> str:
+    """Every event that Postern records by itself, by what it is about."""
+    areas: dict[str, list[str]] = {}
+    for name in EVENT_NAMES:
+        areas.setdefault(name.partition(".")[0], []).append(name)
+    lines = ["| about | events |", "|---|---|"]
+    lines += [f"| {area} | {', '.join(f'`{name}`' for name in names)} |" for area, names in areas.items()]
+    return NOTE + EVENTS + "\n" + "\n".join(lines) + "\n"
+
+
+def catalogues() -> dict[Path, str]:
+    """What the files have to say."""
+    return {GUIDE / "errors.md": problem_catalogue(), GUIDE / "events.md": event_catalogue()}
+
+
+def main() -> None:
+    """Write the files; with `--check` only compare them."""
+    for file, text in catalogues().items():
+        if file.exists() and file.read_text() == text:
+            continue
+        if "--check" in sys.argv:
+            sys.exit(f"{file.name} is not what the code says: run script/schema.")
+        file.write_text(text)
+        print(f"{file.name} written.")
+
+
+if __name__ == "__main__":
+    main()
