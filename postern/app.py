@@ -181,6 +181,7 @@ IN_BULK: dict[Reaction, BulkReaction] = {
     postern.customers.contacts.meet: postern.customers.contacts.meet_in_bulk,
     postern.automations.operations.react: postern.automations.operations.react_in_bulk,
     postern.organizations.joining.follow_customers: postern.organizations.joining.follow_customers_in_bulk,
+    postern.sso.signing_on.follow_customers: postern.sso.signing_on.follow_customers_in_bulk,
 }
 """How those react to events that one statement recorded by the thousand."""
 

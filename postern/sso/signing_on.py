@@ -15,7 +15,7 @@ from postern.customers.model import Person, SignInBlocked, SignUpClosed
 from postern.customers.providers import leave_grant
 from postern.customers.rules import read_email
 from postern.events import operations as events
-from postern.events.model import Event
+from postern.events.model import Event, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
@@ -34,6 +34,7 @@ from postern.sso.rules import Profile
 from postern.sso.store import WithOrganization
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
+FOLLOWED = frozenset(("customer.signed_in", "customer.deleted"))
 VIA = "sso:"
 """How the event of a sign-in names the sign-on that led to it."""
 
@@ -131,6 +132,11 @@ async def take(tx: Transaction, call: Call, row: WithOrganization, found: SignOn
     ):
         raise SignOnRefused(Trouble.REPLAYED, "This assertion was used before.")
     return sign_on_id
+
+
+async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
+    """React to events recorded by the thousand: people come in and are erased one by one, so none concerns us."""
+    assert not FOLLOWED & set(written.types)
 
 
 async def follow_customers(tx: Transaction, found: list[Event]) -> None:

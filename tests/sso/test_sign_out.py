@@ -8,6 +8,7 @@ import pytest
 from lxml import etree
 
 from tests.conftest import Client
+from tests.customers.test_second_factor import with_totp
 from tests.peers.identity_provider import keys, signed
 from tests.sso.conftest import BACK, VERIFIER, query_of
 
@@ -145,3 +146,15 @@ async def test_what_has_passed_is_forgotten(connected, signed_in, work_off, cloc
                 f"select count(*) from {table} where project_id = %s", [connected.people.project.id]
             )
             assert await rows.fetchone() == (0,), table
+
+
+async def test_a_session_that_took_a_second_factor_ends_with_the_logout_too(connected, door, clock):
+    email = connected.address("maria")
+    _, _, app, _ = await with_totp(door, clock, email)
+    asked = await connected.browser().sign_in(email)
+    assert (asked["mfaRequired"], asked["accessToken"]) == (True, None)
+    signed_in = (await door.post("/mfa/verify", {"mfaToken": asked["mfaToken"], "code": app.code()})).json()
+    assert await is_in(connected, signed_in)
+    query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)))
+    assert (await connected.browser().client.get(f"{connected.connection['spSloUrl']}?{query}")).status_code == 302
+    assert not await is_in(connected, signed_in)
