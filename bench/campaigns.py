@@ -29,7 +29,8 @@ Row = tuple[str, str]
 
 
 def arrived(ledger: Path) -> int:
-    return ledger.read_bytes().count(b"\n")
+    """Messages of campaigns that came in; the letters that developers get take the same way out and do not count."""
+    return ledger.read_bytes().count(b"@acme.example>")
 
 
 def wire(server: Server, url: str, ledger: Path, workers: int) -> list[Row]:

@@ -115,8 +115,8 @@ class CampaignChaos(Chaos):
         assert kept == recounted, f"I4: the counters say {kept}, a recount {recounted}"
         return {
             "contacts": self.messages,
-            "copies": sum(copies.values()),
-            "duplicates": sum(copies.values()) - len(rows),
+            "copies": (arrived := sum(copies[row[0]] for row in rows)),
+            "duplicates": arrived - len(rows),
             "ambiguous": sum(row[3] for row in rows),
             "killed_worker": self.killed["worker"],
             "restarted_database": self.killed["database"],
