@@ -1,7 +1,7 @@
 """SQL of roles and permissions.
 
 Who has which role is kept with customers and members, whose tables the last statements read: see
-docs/decisions/0030-one-statement-decides-access.md.
+docs/decisions/0031-one-statement-decides-access.md.
 """
 
 from typing import Final
