@@ -47,6 +47,10 @@ WATCH_RETRIES = timedelta(seconds=30)
 """How soon to look again when only retries are left."""
 
 
+WATCH_PAUSED = timedelta(minutes=1)
+"""How soon to hold again what was in flight at the pause and was put off: retries wait five minutes at least."""
+
+
 class CampaignMissing(Missing):
     """There is no such campaign."""
 

@@ -14,6 +14,7 @@ from postern.audit import operations as audit
 from postern.campaigns import content, running, store
 from postern.campaigns.model import (
     UNSET,
+    WATCH_PAUSED,
     Campaign,
     CampaignChange,
     CampaignDetail,
@@ -182,7 +183,9 @@ async def pause_campaign(call: Call, id: UUID) -> Campaign:
     """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "pause")
-        row = await running.move(tx, row, call.now, status="PAUSED", due_at=None, paused_from=row.status)
+        row = await running.move(
+            tx, row, call.now, status="PAUSED", due_at=call.now + WATCH_PAUSED, paused_from=row.status
+        )
         await store.hold_sends(tx, project_id=call.project_id, campaign_id=id)
         await events.record(tx, call, "campaign.paused", id, name=row.name)
         await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)

@@ -13,6 +13,7 @@ from postern.campaigns.model import (
     TRANSITIONS,
     UNSET,
     WATCH,
+    WATCH_PAUSED,
     WATCH_RETRIES,
     CampaignIncomplete,
     Row,
@@ -186,8 +187,18 @@ async def run(world: "World", row: Row) -> None:
             await _end_test(world, row)
         else:
             await _end(world, row)
+    elif row.status == "PAUSED":
+        await _hold(world, row)
     else:
         await store.look_again(world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=None)
+
+
+async def _hold(world: "World", row: Row) -> None:
+    """What was in flight when the campaign was paused and has been put off waits with the others."""
+    async with world.db.transaction() as tx:
+        if await _still(tx, row) is not None:
+            await store.hold_sends(tx, project_id=row.project_id, campaign_id=row.id)
+    await _later(world, row, WATCH_PAUSED)
 
 
 async def _start_scheduled(world: "World", row: Row) -> None:
