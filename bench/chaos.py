@@ -142,7 +142,9 @@ class Chaos:
         raise AssertionError(f"{row} sends are still waiting after {QUIET_SECONDS} seconds")
 
     def _judge(self, url: str, ledger: Path) -> dict[str, int]:
-        copies = Counter(line.split("\t")[1] for line in ledger.read_text().splitlines())
+        lines = [line.split("\t") for line in ledger.read_text().splitlines()]
+        # The server's own letters to the developer leave through the same relay; they are nobody's sends.
+        copies = Counter(message_id for recipient, message_id, *_ in lines if recipient.endswith("@example.org"))
         with psycopg.connect(url) as connection:
             rows = connection.execute(
                 "select id::text, message_id, status, ambiguous_attempts from sends where project_id = %s",
