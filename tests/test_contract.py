@@ -1,7 +1,6 @@
 """Every operation of the contract has a route, and none lets in who must not come in."""
 
 import re
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -46,8 +45,7 @@ def path_for(each, project_id: str, identifier: str | None = None) -> str:
 def test_every_operation_of_the_contract_has_a_route():
     routes = {title(each) for each in OPERATIONS}
     wanted = {name_of(each) for each in contract()["operations"]}
-    unbuilt = set((Path(__file__).parent / "unbuilt.txt").read_text().split("\n")) - {""}
-    assert wanted - routes == unbuilt
+    assert wanted <= routes
 
 
 def test_every_permission_that_an_operation_needs_exists():
