@@ -38,7 +38,7 @@ BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
     r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(keys_in_use|insert_project|projects_of)$"
     r"|^postern\.domains\.store\.all_keys$"
     r"|^postern\.sso\.store\.whose$"
-    r"|^postern\.emails\.store\.(forget_keys|touched_sends)$"
+    r"|^postern\.emails\.store\.(forget_keys|forget_bodies|forget_captured|touched_sends)$"
 )
 
 

@@ -21,6 +21,7 @@ from psycopg_pool import PoolTimeout
 
 from postern.app import make_app, work_in
 from postern.cli import expected_trouble
+from postern.emails.tidying import TIDY_EVERY, tidy
 from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
 from postern.kernel.due import Worker
 from postern.kernel.log import set_up_logs
@@ -95,7 +96,7 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
             await check_master_key(world.db, world.secrets)
             worker = Worker(world, work_in(settings))
             _stop_on_signals(worker.stop, leash)
-            beating = asyncio.create_task(_keep_beating(world))
+            beating = asyncio.gather(_keep_beating(world), _keep_tidy(world))
             working = asyncio.create_task(worker.run())
             await asyncio.wait([working, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED")
             # What is not finished in time comes back when its lease runs out.
@@ -121,6 +122,16 @@ async def _keep_beating(world: World) -> None:
     finally:
         with suppress(OperationalError, PoolTimeout):
             await leave(world.db, id=me, before=world.clock() - 10 * SILENCE)
+
+
+async def _keep_tidy(world: World) -> None:
+    """Take away, now and then, what has outlived its time."""
+    while True:
+        try:
+            await tidy(world)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("tidying_missed", error=str(error).strip())
+        await asyncio.sleep(TIDY_EVERY.total_seconds())
 
 
 def _stop_on_signals(stop: Callable[[], None], leash: Leash | None) -> None:

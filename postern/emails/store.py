@@ -520,3 +520,42 @@ async def insert_once(
     domain_id: list[UUID | None],
     now: Moment,
 ) -> list[UUID]: ...
+
+
+# Identifiers of sends are UUIDv7: a project's oldest words come first in the order of the key.
+@statement("""
+    with kept as (
+        select p.id as project_id,
+               %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
+                                                                     %(default_days)s::int)) as since
+        from projects p
+    ), old as (
+        select s.project_id, s.id from kept
+        cross join lateral (
+            select b.project_id, b.send_id as id from send_bodies b
+            where b.project_id = kept.project_id order by b.send_id limit %(limit)s
+        ) as b
+        join sends s on (s.project_id, s.id) = (b.project_id, b.id)
+        where s.created_at < kept.since and s.due_at is null
+    )
+    delete from send_bodies b using old where (b.project_id, b.send_id) = (old.project_id, old.id)
+""")
+async def forget_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
+
+
+@statement("""
+    with kept as (
+        select p.id as project_id,
+               %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
+                                                                     %(default_days)s::int)) as since
+        from projects p
+    ), old as (
+        select c.project_id, c.id from kept
+        cross join lateral (
+            select c.project_id, c.id from captured_messages c
+            where c.project_id = kept.project_id and c.captured_at < kept.since order by c.id limit %(limit)s
+        ) as c
+    )
+    delete from captured_messages c using old where (c.project_id, c.id) = (old.project_id, old.id)
+""")
+async def forget_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
