@@ -15,6 +15,8 @@ from uuid import UUID
 
 import msgspec
 import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
 from postern.domains import operations as domains
 from postern.domains.keys import signers
@@ -43,6 +45,8 @@ CONTENTS_KEPT = 256
 """Compiled contents that a process keeps ready."""
 CONTENT_KEPT_CHARACTERS = 300_000
 """Larger ones are compiled each time: they are rare, and memory is bounded."""
+SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
+"""How often and how soon to try again to write an outcome down."""
 LINKS_PURPOSE = "links"
 
 
@@ -79,7 +83,7 @@ async def _hand_over(world: "World", job: Job) -> str:
     started = time.monotonic()
     prepared: Prepared | Verdict = await world.grouped(prepare_all, side_by_side=2)(job)
     if isinstance(prepared, Verdict):
-        return await world.grouped(settle_all)(Attempted(send=job.send, verdict=prepared))
+        return await _settle(world, Attempted(send=job.send, verdict=prepared))
     outcome = await _deliver(world, job, prepared)
     if outcome is None:
         return job.send.status  # A later attempt has begun; this one changes nothing.
@@ -94,6 +98,20 @@ async def _hand_over(world: "World", job: Job) -> str:
     if prepared.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
     attempted = Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
+    return await _settle(world, attempted)
+
+
+async def _settle(world: "World", attempted: Attempted) -> str:
+    """Write down what an attempt brought, patiently: while the database is away, what is known must not be forgotten.
+
+    A later attempt that has begun meanwhile makes this change nothing.
+    """
+    for _ in range(SETTLE_TRIES):
+        try:
+            return await world.grouped(settle_all)(attempted)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("settling_waits", send=str(attempted.send.id), error=str(error).strip()[:200])
+            await asyncio.sleep(SETTLE_PAUSE.total_seconds())
     return await world.grouped(settle_all)(attempted)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
 from postern.audiences.contacts import contacts_with_ids
 from postern.emails import store
@@ -26,7 +28,9 @@ async def hand_over_share(world: "World", sends: list[Send]) -> None:
     jobs = await load(world, sends)
     done = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
-        if isinstance(result, BaseException):
+        if isinstance(result, OperationalError | PoolTimeout):
+            log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
+        elif isinstance(result, BaseException):
             log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
 
 
