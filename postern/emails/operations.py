@@ -61,7 +61,7 @@ from postern.emails.ways_out import is_captured, transport_of
 from postern.events import operations as events
 from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import NOBODY, Call, Origin
-from postern.kernel.database import Queries
+from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, Header, get, invalid_body, patch, post
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
@@ -185,7 +185,7 @@ async def list_email_logs(
     statuses = read_statuses(status)
     narrowed = SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
     if q:
-        pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%"
+        pattern = containing(q)
         found: dict[str, Any] = {"project_id": call.project_id, "pattern": pattern, "id": _id_in(q), "status": narrowed}
         total = await store.count_search(call.db, **found)
         rows = await store.search(call.db, **found, limit=limit, offset=offset)

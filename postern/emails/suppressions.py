@@ -1,6 +1,5 @@
 """Addresses that a project does not write to: bounced, complained, unsubscribed, or put there by hand."""
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -9,7 +8,7 @@ from postern.audit import operations as audit
 from postern.emails import store
 from postern.emails.model import SUPPRESSIONS_BULK, Suppression, SuppressionMissing, SuppressionReason
 from postern.kernel.credentials import Call
-from postern.kernel.database import Transaction
+from postern.kernel.database import Transaction, containing
 from postern.kernel.http import delete, get, post
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Conflict, Invalid
@@ -55,7 +54,7 @@ async def list_suppressions(
 ) -> Page[Suppression]:
     """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
     offset = offset_of(page, limit)
-    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%" if q else None
+    pattern = containing(q) if q else None
     total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
     rows = await store.suppressions(
         call.db, project_id=call.project_id, reason=reason, pattern=pattern, limit=limit, offset=offset

@@ -22,7 +22,7 @@ from postern.inbox.model import (
     Raw,
 )
 from postern.kernel.credentials import Call
-from postern.kernel.database import Queries
+from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, delete, get
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.values import Deleted
@@ -85,7 +85,7 @@ async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
 async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
     """One page of a project's captured messages."""
     offset = offset_of(page, limit)
-    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", q.strip().lower()) + "%" if q else None
+    pattern = containing(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
     rows = await store.messages(db, project_id=project_id, pattern=pattern, limit=limit, offset=offset)
     return page_of(rows, total, page, limit)

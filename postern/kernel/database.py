@@ -52,6 +52,11 @@ class Jsonb(pg_json.Jsonb):
         super().__init__(value, dumps=to_json)
 
 
+def containing(text: str) -> str:
+    """The `like` pattern for lower-case texts that contain `text`; its own `%`, `_` and backslashes are literal."""
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text.strip().lower()) + "%"
+
+
 class Queries:
     """Somewhere a statement can run. The two kinds differ only in the connection they offer."""
 
