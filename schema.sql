@@ -539,6 +539,7 @@ CREATE TABLE public.campaigns (
     content_id uuid,
     cursor uuid,
     filled boolean DEFAULT false NOT NULL,
+    expected bigint DEFAULT 0 NOT NULL,
     seen bigint DEFAULT 0 NOT NULL,
     skipped_unsubscribed bigint DEFAULT 0 NOT NULL,
     skipped_suppressed bigint DEFAULT 0 NOT NULL,

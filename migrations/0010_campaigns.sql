@@ -30,6 +30,7 @@ create table campaigns (
     content_id uuid,
     cursor uuid,
     filled boolean not null default false,
+    expected bigint not null default 0,
     seen bigint not null default 0,
     skipped_unsubscribed bigint not null default 0,
     skipped_suppressed bigint not null default 0,

@@ -221,6 +221,8 @@ class Skipped(Record):
 class Progress(Record):
     """Where a campaign stands."""
 
+    expected: int
+    """Contacts of the audience at the start; 0 before it."""
     audience: int
     """Contacts of the audience that have been looked at so far."""
     waiting: int
@@ -290,6 +292,7 @@ class Row(Record):
     content_id: UUID | None
     cursor: UUID | None
     filled: bool
+    expected: int
     seen: int
     skipped_unsubscribed: int
     skipped_suppressed: int

@@ -480,6 +480,7 @@ def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
     ended = row.sent_at or call.now
     seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
     return Progress(
+        expected=row.expected,
         audience=row.seen,
         waiting=waiting,
         handed_over=handed_over,

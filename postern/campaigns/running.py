@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.audiences import operations as audiences
 from postern.campaigns import ab, content, store
 from postern.campaigns.model import (
     AHEAD,
@@ -97,7 +98,8 @@ def _competing(row: Row, variants: list[VariantRow]) -> list[VariantRow | None]:
 
 
 async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
-    """Fix the words and the audience, and let filling begin. The row is locked by the caller."""
+    """Fix the words and the audience, and let filling begin. The row is complete, and locked by the caller."""
+    assert row.audience_id is not None
     settings = (await projects.require_project(tx, row.project_id)).settings
     variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
     content_id = None
@@ -115,6 +117,7 @@ async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
         due_at=now,
         started_at=now,
         content_id=content_id,
+        expected=await audiences.count_members(tx, row.project_id, row.audience_id),
         ab_test_started_at=now if testing else None,
         cursor=None,
         filled=False,
@@ -143,6 +146,7 @@ async def move(
     started_at: Moment | None | msgspec.UnsetType = UNSET,
     paused_from: str | None | msgspec.UnsetType = UNSET,
     content_id: UUID | None | msgspec.UnsetType = UNSET,
+    expected: int | msgspec.UnsetType = UNSET,
     cursor: UUID | None | msgspec.UnsetType = UNSET,
     filled: bool | msgspec.UnsetType = UNSET,
     ab_test_started_at: Moment | None | msgspec.UnsetType = UNSET,
@@ -166,6 +170,7 @@ async def move(
         started_at=kept("started_at", started_at),
         paused_from=kept("paused_from", paused_from),
         content_id=kept("content_id", content_id),
+        expected=kept("expected", expected),
         cursor=kept("cursor", cursor),
         filled=kept("filled", filled),
         ab_test_started_at=kept("ab_test_started_at", ab_test_started_at),

@@ -112,7 +112,8 @@ async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
 
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
-        paused_from = %(paused_from)s, content_id = %(content_id)s, cursor = %(cursor)s, filled = %(filled)s,
+        paused_from = %(paused_from)s, content_id = %(content_id)s, expected = %(expected)s, cursor = %(cursor)s,
+        filled = %(filled)s,
         ab_test_started_at = %(ab_test_started_at)s, evidence = %(evidence)s, sent_at = %(sent_at)s,
         reason = %(reason)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -128,6 +129,7 @@ async def move(
     started_at: Moment | None,
     paused_from: str | None,
     content_id: UUID | None,
+    expected: int,
     cursor: UUID | None,
     filled: bool,
     ab_test_started_at: Moment | None,

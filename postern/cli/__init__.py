@@ -20,6 +20,7 @@ COMMANDS = (
     "postern.cli.people",
     "postern.cli.audit",
     "postern.cli.contacts",
+    "postern.cli.campaigns",
 )
 
 CANNOT_RUN = 78

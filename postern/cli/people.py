@@ -108,7 +108,7 @@ class There:
 
 
 @asynccontextmanager
-async def _reach(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[There]:
+async def reach(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[There]:
     """The key's project; without a key, a fresh project on the server of the data folder."""
     import httpx
 
@@ -137,7 +137,7 @@ async def _reach(url: str | None, key: str | None, project: str | None) -> Async
 
 
 async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
-    async with _reach(url, key, project) as there:
+    async with reach(url, key, project) as there:
         sent = await there.ask("POST", "/emails", message)
         print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
         if key is None:
@@ -147,7 +147,7 @@ async def _send(url: str | None, key: str | None, project: str | None, message: 
 async def _tail(url: str | None, key: str, project: str, names: list[str]) -> None:
     from postern.cli.listen import follow
 
-    async with _reach(url, key, project) as there:
+    async with reach(url, key, project) as there:
         async for event in follow(there.http, there.project, names):
             print(f"{event['occurredAt']}  {event['type']:<28} {event['subjectId'] or ''}", flush=True)
 
@@ -166,7 +166,7 @@ def people(count: int) -> str:
 async def _demo(url: str | None, key: str | None, project: str | None, count: int) -> None:
     from rich.progress import track
 
-    async with _reach(url, key, project) as there:
+    async with reach(url, key, project) as there:
         domain = await there.ask("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
         template = await there.ask(
             "POST",
