@@ -134,6 +134,8 @@ class Chaos:
     def _settle(self, url: str) -> None:
         ends = time.monotonic() + QUIET_SECONDS
         while time.monotonic() < ends:
+            for name, part in self.parts.items():
+                assert part.poll() is None, f"the {name} ended by itself with {part.returncode}"
             with psycopg.connect(url) as connection:
                 row = connection.execute("select count(*) from sends where due_at is not null").fetchone()
             if row and row[0] == 0:

@@ -349,7 +349,7 @@ def test_without_a_database_the_parts_say_what_to_do(place: Path) -> None:
     nothing = command(place / "nothing", "worker")
     assert nothing.returncode == 78
     assert "set DATABASE_URL" in nothing.stderr
-    away = command(place / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none")
+    away = command(place / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0")
     assert away.returncode == 78
     assert "Traceback" not in away.stderr
 
@@ -362,6 +362,24 @@ def empty_database() -> Iterator[str]:
         connection.execute(f'create database "{name}"')
         yield server.replace("%7Bdatabase%7D", name)
         connection.execute(f'drop database "{name}" with (force)')
+
+
+def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
+    server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
+    environ = environment(place / "early", DATABASE_URL=server.replace("%7Bdatabase%7D", name))
+    command = [sys.executable, "-m", "postern", "migrate"]
+    with subprocess.Popen(command, env=environ, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as early:
+        try:
+            assert early.stderr
+            assert early.stdout
+            assert b"Waiting for the database" in early.stderr.readline()
+            with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
+                connection.execute(f'create database "{name}"')
+                assert b"The schema is up to date." in early.stdout.read()
+                assert early.wait(WAIT_SECONDS) == 0
+                connection.execute(f'drop database "{name}" with (force)')
+        finally:
+            early.kill()
 
 
 def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, empty_database: str) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from time import monotonic
 
 import structlog
 import uvicorn
@@ -30,6 +31,7 @@ from postern.kernel.values import new_id
 from postern.world import World, open_world
 
 BACKLOG = 2_048
+RECONNECT_SECONDS = 0.5
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -55,7 +57,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
 
     async def run() -> None:
         async with open_world(settings, url) as world:
-            await check_master_key(world.db, world.secrets)
+            await _own_database(world)
             server = uvicorn.Server(_configuration(settings, world))
             # What is there now stays; the collector need not look at it again and again.
             gc.collect()
@@ -93,7 +95,7 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
 
     async def run() -> None:
         async with open_world(settings, url) as world:
-            await check_master_key(world.db, world.secrets)
+            await _own_database(world)
             worker = Worker(world, work_in(settings))
             _stop_on_signals(worker.stop, leash)
             beating = asyncio.gather(_keep_beating(world), _keep_tidy(world))
@@ -107,6 +109,22 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
 
     set_up_logs(settings.log_format, settings.log_level)
     uvloop.run(run())
+
+
+async def _own_database(world: World) -> None:
+    """Check the master key as soon as the database answers; it may be restarting while this process starts.
+
+    Raises WrongMasterKey, or OperationalError after the setting `database_wait`.
+    """
+    deadline = monotonic() + world.settings.database_wait.total_seconds()
+    while True:
+        try:
+            return await check_master_key(world.db, world.secrets)
+        except (OperationalError, PoolTimeout) as error:
+            if monotonic() >= deadline:
+                raise
+            log.warning("waiting_for_database", error=str(error).strip())
+        await asyncio.sleep(RECONNECT_SECONDS)
 
 
 async def _keep_beating(world: World) -> None:

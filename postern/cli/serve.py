@@ -50,24 +50,24 @@ def bring_up_to_date() -> None:
     from postern.kernel.migrations import migrate
     from postern.kernel.settings import read_settings
 
-    with reach_database(read_settings()) as (url, _):
-        applied = migrate(url)
+    settings = read_settings()
+    with reach_database(settings) as (url, _):
+        applied = migrate(url, within=settings.database_wait)
     for name in applied:
         print(f"applied {name}")
     print("The schema is up to date.")
 
 
 def _checked_url() -> str:
-    """The database, if this release can work on it. Raises CannotRun when migrations are missing."""
-    import psycopg
-
+    """The database, once it answers. Raises CannotRun when it lacks migrations of this release."""
     from postern.cli import CannotRun
     from postern.cli.place import database_url
-    from postern.kernel.migrations import missing
+    from postern.kernel.migrations import connect_patiently, missing
     from postern.kernel.settings import read_settings
 
-    url = database_url(read_settings())
-    with psycopg.connect(url, autocommit=True) as connection:
+    settings = read_settings()
+    url = database_url(settings)
+    with connect_patiently(url, settings.database_wait) as connection:
         if names := missing(connection):
             raise CannotRun(f"The database lacks {len(names)} migrations ({names[0]} …): run `postern migrate`.")
     return url

@@ -11,6 +11,7 @@ import socket
 import sys
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from time import monotonic
 
@@ -125,7 +126,7 @@ class Tree:
         if self.server is not None:
             url = await asyncio.to_thread(self.server.start)
         assert url
-        await asyncio.to_thread(migrate, url)
+        await asyncio.to_thread(partial(migrate, url, within=self.settings.database_wait))
         base_url = self.settings.public_url
         announce(self.settings.data, Running(pid=os.getpid(), database_url=url, base_url=base_url))
         for child in self.children:

@@ -6,8 +6,10 @@ on the schema of the next one, so migrations that this source does not know are 
 
 import hashlib
 import re
+import sys
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +21,8 @@ OLDEST_SERVER = 15
 LOCK_TIMEOUT = "4s"
 """How long a migration may queue for a table, since everybody else queues behind it."""
 TRIES = 5
+RECONNECT_SECONDS = 0.25
+AT_ONCE = timedelta(0)
 LOCK_KEY = 0x706F737465726E
 """Which advisory lock lets one process migrate at a time: `postern` in ASCII."""
 
@@ -53,19 +57,40 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def migrate(url: str, *, folder: Path | None = None) -> list[str]:
+def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE) -> list[str]:
     """Apply what is missing on the database at `url` and return the names of what was applied.
+
+    A database that does not answer yet is waited for, at most `within`.
 
     Raises MigrationError for an old server, a changed file, a statement that fails or a table that stays
     locked. What was applied before the failure stays applied.
     """
     known = migrations(folder)
-    with psycopg.connect(url, autocommit=True) as connection:
+    with connect_patiently(url, within) as connection:
         check_server(connection.info.server_version)
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
         return [migration.name for migration in known if _apply_patiently(connection, migration)]
+
+
+def connect_patiently(url: str, within: timedelta) -> Connection:
+    """Connect, waiting for a database that is starting or restarting. Raises OperationalError after `within`.
+
+    libpq tells a refused connection, a server in recovery and a wrong password by words alone, so all are tried again.
+    """
+    deadline = time.monotonic() + within.total_seconds()
+    said = False
+    while True:
+        try:
+            return psycopg.connect(url, autocommit=True)
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= deadline:
+                raise
+            if not said:
+                said = True
+                print(f"Waiting for the database: {str(error).strip()}", file=sys.stderr, flush=True)
+        time.sleep(RECONNECT_SECONDS)
 
 
 async def pending(connection: AsyncConnection, *, folder: Path | None = None) -> list[str]:

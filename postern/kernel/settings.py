@@ -54,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     A living process renews what it has in hand three times as often.
     """
     database_pool: int = 16
+    database_wait: timedelta = timedelta(seconds=60)
+    """`POSTERN_DATABASE_WAIT` in seconds: how long a starting process waits for a database that does not answer yet."""
     drain: timedelta = timedelta(seconds=20)
     """`POSTERN_DRAIN` in seconds: how long a stopping process may finish what it has in hand."""
     log_format: str = "auto"
@@ -103,7 +105,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 def _read(name: str, text: str) -> Any:
     if name in ("port", "database_pool", "project_rate"):
         return int(text)
-    if name in ("send_wait", "drain", "lease"):
+    if name in ("send_wait", "drain", "lease", "database_wait"):
         return timedelta(seconds=float(text))
     if name == "data":
         return Path(text)
