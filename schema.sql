@@ -158,6 +158,20 @@ CREATE FUNCTION public.id_after(first uuid, number bigint) RETURNS uuid
     select encode(substring(uuid_send(first) from 1 for 12) || substring(int8send(number) from 5 for 4), 'hex')::uuid
 $$;
 
+CREATE FUNCTION public.keep_campaign_leavers() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into campaign_leavers (project_id, campaign_id, contact_id)
+    select gone.project_id, campaign.id, gone.contact_id
+    from old_rows gone join campaigns campaign
+        on (campaign.project_id, campaign.audience_id) = (gone.project_id, gone.audience_id)
+    where campaign.status in ('TESTING', 'SENDING', 'PAUSED') and gone.joined_at <= campaign.started_at
+      and not (campaign.filled and coalesce(campaign.paused_from, campaign.status) = 'SENDING')
+    on conflict do nothing;
+    return null;
+end $$;
+
 CREATE FUNCTION public.new_send_id() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     AS $$
@@ -498,6 +512,12 @@ CREATE TABLE public.blocklist_watches (
     attempt integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.campaign_leavers (
+    project_id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    contact_id uuid NOT NULL
+);
+
 CREATE TABLE public.campaign_variants (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -535,6 +555,7 @@ CREATE TABLE public.campaigns (
     evidence jsonb,
     started_at timestamp with time zone,
     paused_from text,
+    releasing boolean DEFAULT false NOT NULL,
     is_test boolean DEFAULT false NOT NULL,
     content_id uuid,
     cursor uuid,
@@ -631,7 +652,9 @@ CREATE TABLE public.contents (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
     body jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    state text DEFAULT 'GOING'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT contents_state_check CHECK ((state = ANY (ARRAY['GOING'::text, 'HELD'::text, 'STOPPED'::text])))
 );
 
 CREATE TABLE public.customer_challenges (
@@ -1469,6 +1492,9 @@ ALTER TABLE ONLY public.blocklist_entries
 ALTER TABLE ONLY public.blocklist_watches
     ADD CONSTRAINT blocklist_watches_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.campaign_leavers
+    ADD CONSTRAINT campaign_leavers_pkey PRIMARY KEY (project_id, campaign_id, contact_id);
+
 ALTER TABLE ONLY public.campaign_variants
     ADD CONSTRAINT campaign_variants_pkey PRIMARY KEY (project_id, id);
 
@@ -1757,6 +1783,8 @@ CREATE INDEX campaigns_due ON public.campaigns USING btree (project_id, due_at) 
 
 CREATE INDEX campaigns_template ON public.campaigns USING btree (project_id, template_id);
 
+CREATE INDEX campaigns_under_way ON public.campaigns USING btree (project_id, audience_id) WHERE (status = ANY (ARRAY['TESTING'::text, 'SENDING'::text, 'PAUSED'::text]));
+
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
 CREATE INDEX contact_imports_due ON public.contact_imports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -1875,7 +1903,7 @@ CREATE INDEX send_search_text ON public.send_search USING gin (project_id, hayst
 
 CREATE UNIQUE INDEX sends_campaign ON public.sends USING btree (project_id, campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 
-CREATE INDEX sends_campaign_exceptions ON public.sends USING btree (project_id, campaign_id, status, contact_id) WHERE ((campaign_id IS NOT NULL) AND (status <> ALL (ARRAY['QUEUED'::text, 'SENT'::text, 'DELIVERED'::text])));
+CREATE INDEX sends_campaign_exceptions ON public.sends USING btree (project_id, campaign_id, status, contact_id) WHERE ((campaign_id IS NOT NULL) AND (status <> ALL (ARRAY['SENT'::text, 'DELIVERED'::text])));
 
 CREATE INDEX sends_contact ON public.sends USING btree (project_id, contact_id) WHERE (contact_id IS NOT NULL);
 
@@ -1924,6 +1952,8 @@ CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (pr
 CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (project_id, webhook_id, id);
 
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TRIGGER audience_members_left AFTER DELETE ON public.audience_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.keep_campaign_leavers();
 
 CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 

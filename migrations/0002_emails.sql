@@ -70,6 +70,9 @@ create table contents (
     project_id uuid not null references projects (id),
     id uuid not null,
     body jsonb not null,
+    -- Whether its sends may be handed over. One row stops a million of them, at once: who claims or hands over a send
+    -- looks here.
+    state text not null default 'GOING' check (state in ('GOING', 'HELD', 'STOPPED')),
     created_at timestamptz not null,
     primary key (project_id, id)
 );

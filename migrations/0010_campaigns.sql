@@ -25,6 +25,8 @@ create table campaigns (
     -- `filled` says that the present part (the sample, or everybody who is left) is through.
     started_at timestamptz,
     paused_from text,
+    -- Resumed: what was held is being made due again, a chunk at a time.
+    releasing boolean not null default false,
     -- Started with a TEST key: its mail only ever reaches the inbox view.
     is_test boolean not null default false,
     content_id uuid,
@@ -52,6 +54,31 @@ create index campaigns_due on campaigns (project_id, due_at) where due_at is not
 create index campaigns_template on campaigns (project_id, template_id);
 create index campaigns_audience on campaigns (project_id, audience_id);
 create index campaigns_domain on campaigns (project_id, domain_id);
+create index campaigns_under_way on campaigns (project_id, audience_id)
+    where status in ('TESTING', 'SENDING', 'PAUSED');
+
+-- Who was in the audience at the start and left it before their send was made: the audience is fixed at the start.
+create table campaign_leavers (
+    project_id uuid not null,
+    campaign_id uuid not null,
+    contact_id uuid not null,
+    primary key (project_id, campaign_id, contact_id)
+);
+
+create function keep_campaign_leavers() returns trigger language plpgsql as $$
+begin
+    insert into campaign_leavers (project_id, campaign_id, contact_id)
+    select gone.project_id, campaign.id, gone.contact_id
+    from old_rows gone join campaigns campaign
+        on (campaign.project_id, campaign.audience_id) = (gone.project_id, gone.audience_id)
+    where campaign.status in ('TESTING', 'SENDING', 'PAUSED') and gone.joined_at <= campaign.started_at
+      and not (campaign.filled and coalesce(campaign.paused_from, campaign.status) = 'SENDING')
+    on conflict do nothing;
+    return null;
+end $$;
+
+create trigger audience_members_left after delete on audience_members
+    referencing old table as old_rows for each statement execute function keep_campaign_leavers();
 
 create table campaign_variants (
     project_id uuid not null,
@@ -71,9 +98,9 @@ create table campaign_variants (
 );
 create index campaign_variants_campaign on campaign_variants (project_id, campaign_id, position);
 
--- The few sends of a campaign that went wrong, found without passing the many that went right.
+-- The few sends of a campaign that wait or went wrong, found without passing the many that went right.
 create index sends_campaign_exceptions on sends (project_id, campaign_id, status, contact_id)
-    where campaign_id is not null and status not in ('QUEUED', 'SENT', 'DELIVERED');
+    where campaign_id is not null and status not in ('SENT', 'DELIVERED');
 
 -- A number from 0 to 9,999 that a campaign and a contact always have together; `salt` keeps uses apart.
 create function campaign_bucket(salt text, campaign_id uuid, contact_id uuid) returns int

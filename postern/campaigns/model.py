@@ -40,15 +40,14 @@ VARIANTS_MIN, VARIANTS_MAX = 2, 8
 CHUNK = 2_000
 """Contacts that become sends in one transaction."""
 AHEAD = 10_000
-"""Sends that wait for the workers at most, so that filling never runs far ahead of sending."""
+"""Sends that wait for their first attempt at most, so that filling never runs far ahead of sending. Those that wait
+for a retry do not count: slow destinations do not hold the others up."""
+SWEEP = 2_000
+"""Sends that are released or cancelled in one transaction."""
 WATCH = timedelta(milliseconds=200)
 """How soon to look again while sends are waiting."""
 WATCH_RETRIES = timedelta(seconds=30)
 """How soon to look again when only retries are left."""
-
-
-WATCH_PAUSED = timedelta(minutes=1)
-"""How soon to hold again what was in flight at the pause and was put off: retries wait five minutes at least."""
 
 
 class CampaignMissing(Missing):
@@ -287,6 +286,7 @@ class Row(Record):
     evidence: Any
     started_at: Moment | None
     paused_from: str | None
+    releasing: bool
     is_test: bool
     """Whether a TEST key started it: its mail only ever reaches the inbox view."""
     content_id: UUID | None

@@ -14,7 +14,6 @@ from postern.audit import operations as audit
 from postern.campaigns import content, running, store
 from postern.campaigns.model import (
     UNSET,
-    WATCH_PAUSED,
     Campaign,
     CampaignChange,
     CampaignDetail,
@@ -44,7 +43,7 @@ from postern.emails.contents import values_of
 from postern.emails.model import EmailLogEntry
 from postern.events import operations as events
 from postern.kernel.credentials import Call
-from postern.kernel.database import Queries, Transaction
+from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, get, patch, post
 from postern.kernel.http import delete as delete_
 from postern.kernel.pages import (
@@ -91,7 +90,7 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
     async with call.db.transaction() as tx:
         await _check_references(tx, call, data, fields)
-        row = await store.insert(tx, project_id=call.project_id, id=new_id(), now=call.now, **fields)
+        row = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
         await _write_variants(tx, call, row.id, data.variants or [])
         await audit.record(tx, call, "campaign.created", "Campaign", row.id, name=row.name)
     return shown(row)
@@ -121,7 +120,7 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         if row.status == "SCHEDULED" and fields["scheduled_at"] is None:
             raise Invalid.at("/scheduledAt", "It is scheduled; cancel it instead.")
         await _check_references(tx, call, data, fields)
-        row = await store.update(tx, project_id=call.project_id, id=id, now=call.now, **fields)
+        row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
         if data.variants is not UNSET:
             await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
             await _write_variants(tx, call, id, data.variants or [])
@@ -168,25 +167,28 @@ async def send_campaign(call: Call, id: UUID) -> Success:
 
 @post("/projects/{project_id}/campaigns/{id}/cancel", needs="campaigns:send", problems=CHANGES)
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
-    """Stop a campaign for good: what has not been handed over is not sent; what was, was."""
+    """Stop a campaign for good: what has not been handed over is not sent; what was, was.
+
+    It takes effect at once, whatever the size of the campaign; its waiting sends become CANCELLED within moments.
+    """
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "cancel")
-        row = await running.move(tx, row, call.now, status="CANCELLED", due_at=None)
-        await store.cancel_sends(tx, project_id=call.project_id, campaign_id=id, now=call.now)
+        row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
     return shown(row)
 
 
 @post("/projects/{project_id}/campaigns/{id}/pause", needs="campaigns:send", problems=CHANGES)
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
-    """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice."""
+    """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice.
+
+    It takes effect at once, whatever the size of the campaign; only what is on the wire at this moment still arrives.
+    """
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "pause")
-        row = await running.move(
-            tx, row, call.now, status="PAUSED", due_at=call.now + WATCH_PAUSED, paused_from=row.status
-        )
-        await store.hold_sends(tx, project_id=call.project_id, campaign_id=id)
+        row = await running.pause(tx, row, call.now)
         await events.record(tx, call, "campaign.paused", id, name=row.name)
         await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)
     return shown(row)
@@ -197,13 +199,10 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
     """Go on with a paused campaign where it stood."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "resume")
-        status = row.paused_from or "SENDING"
-        row = await running.move(tx, row, call.now, status=status, due_at=call.now, paused_from=None)
-        await store.release_sends(tx, project_id=call.project_id, campaign_id=id, now=call.now)
+        row = await running.resume(tx, row, call.now)
         await events.record(tx, call, "campaign.resumed", id, name=row.name)
         await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
     call.world.bell.ring("campaigns")
-    call.world.bell.ring("sends")
     return shown(row)
 
 
@@ -280,7 +279,7 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
             raise CampaignMissing
         fields = {name: getattr(row, name) for name in NewCampaign.__struct_fields__ if name != "variants"}
         fields |= {"name": f"Copy of {row.name}"[:200], "scheduled_at": None}
-        copy = await store.insert(tx, project_id=call.project_id, id=new_id(), now=call.now, **fields)
+        copy = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
         for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
             await store.insert_variant(
                 tx,

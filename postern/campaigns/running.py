@@ -11,10 +11,10 @@ from postern.campaigns import ab, content, store
 from postern.campaigns.model import (
     AHEAD,
     CHUNK,
+    SWEEP,
     TRANSITIONS,
     UNSET,
     WATCH,
-    WATCH_PAUSED,
     WATCH_RETRIES,
     CampaignIncomplete,
     Row,
@@ -24,6 +24,7 @@ from postern.domains import operations as domains
 from postern.emails import contents
 from postern.emails.model import TRANSITIONS as SEND_STATES
 from postern.emails.model import SendBody
+from postern.emails.rules import CAMPAIGN_CANCELLED
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
 from postern.kernel.clock import Moment
@@ -136,6 +137,30 @@ async def _snapshot(
     return content_id
 
 
+async def pause(tx: Transaction, row: Row, now: Moment) -> Row:
+    """Hold the campaign's words, and with them all its sends; nothing is due until it is resumed."""
+    await contents.hold(tx, row.project_id, await _content_ids(tx, row))
+    return await move(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
+
+
+async def resume(tx: Transaction, row: Row, now: Moment) -> Row:
+    """Let the campaign's words go again; what was held is released by the campaign's own work."""
+    await contents.let_go(tx, row.project_id, await _content_ids(tx, row))
+    status = row.paused_from or "SENDING"
+    return await move(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
+
+
+async def cancel(tx: Transaction, row: Row, now: Moment) -> Row:
+    """Stop the campaign's words for good; what is waiting is withdrawn by the campaign's own work."""
+    await contents.stop(tx, row.project_id, await _content_ids(tx, row))
+    return await move(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
+
+
+async def _content_ids(tx: Transaction, row: Row) -> list[UUID]:
+    variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+    return sorted({each for each in (row.content_id, *(variant.content_id for variant in variants)) if each})
+
+
 async def move(
     tx: Transaction,
     row: Row,
@@ -145,6 +170,7 @@ async def move(
     due_at: datetime | None,
     started_at: Moment | None | msgspec.UnsetType = UNSET,
     paused_from: str | None | msgspec.UnsetType = UNSET,
+    releasing: bool | msgspec.UnsetType = UNSET,
     content_id: UUID | None | msgspec.UnsetType = UNSET,
     expected: int | msgspec.UnsetType = UNSET,
     cursor: UUID | None | msgspec.UnsetType = UNSET,
@@ -153,8 +179,12 @@ async def move(
     evidence: dict[str, Any] | None | msgspec.UnsetType = UNSET,
     sent_at: Moment | None | msgspec.UnsetType = UNSET,
     reason: str | None | msgspec.UnsetType = UNSET,
+    overtakes: bool = False,
 ) -> Row:
-    """Bring a campaign to another state, along the table; what is not named stays."""
+    """Bring a campaign to another state, along the table; what is not named stays.
+
+    `overtakes`: whoever works on it at this moment stops, and does not say when it is due next.
+    """
     assert status == row.status or status in TRANSITIONS[row.status], f"{row.status} does not lead to {status}"
 
     def kept(name: str, value: Any) -> Any:
@@ -169,6 +199,7 @@ async def move(
         due_at=due_at,
         started_at=kept("started_at", started_at),
         paused_from=kept("paused_from", paused_from),
+        releasing=kept("releasing", releasing),
         content_id=kept("content_id", content_id),
         expected=kept("expected", expected),
         cursor=kept("cursor", cursor),
@@ -177,6 +208,7 @@ async def move(
         evidence=None if known is None else Jsonb(known),
         sent_at=kept("sent_at", sent_at),
         reason=kept("reason", reason),
+        attempt=row.attempt + overtakes,
         now=now,
     )
 
@@ -186,24 +218,65 @@ async def run(world: "World", row: Row) -> None:
     if row.status == "SCHEDULED":
         await _start_scheduled(world, row)
     elif row.status in ("TESTING", "SENDING"):
+        if row.releasing and not await _release(world, row):
+            return
         if not row.filled:
             await _fill(world, row)
         elif row.status == "TESTING":
             await _end_test(world, row)
         else:
             await _end(world, row)
-    elif row.status == "PAUSED":
-        await _hold(world, row)
+    elif row.status == "CANCELLED":
+        await _withdraw(world, row)
     else:
-        await store.look_again(world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=None)
+        await _look_again(world, row, None)
 
 
-async def _hold(world: "World", row: Row) -> None:
-    """What was in flight when the campaign was paused and has been put off waits with the others."""
-    async with world.db.transaction() as tx:
-        if await _still(tx, row) is not None:
-            await store.hold_sends(tx, project_id=row.project_id, campaign_id=row.id)
-    await _later(world, row, WATCH_PAUSED)
+async def _release(world: "World", row: Row) -> bool:
+    """Make due, a chunk at a time, what was held while the campaign was paused. False if it is not ours any more."""
+    while True:
+        async with world.db.transaction() as tx:
+            locked = await _still(tx, row)
+            if locked is None:
+                return False
+            now = world.clock()
+            released = await store.release_sends(
+                tx, project_id=row.project_id, campaign_id=row.id, now=now, limit=SWEEP
+            )
+            tx.makes_due("sends")
+            if len(released) < SWEEP:
+                await move(tx, locked, now, status=row.status, due_at=locked.due_at, releasing=False)
+                return True
+
+
+async def _withdraw(world: "World", row: Row) -> None:
+    """Write CANCELLED, a chunk at a time, on what a cancelled campaign has waiting.
+
+    What is in hand at this moment, or was handed over without a reply, is left to whoever claims it next.
+    """
+    swept = SWEEP
+    while swept == SWEEP:
+        async with world.db.transaction() as tx:
+            if await _still(tx, row) is None:
+                return
+            cancelled = await store.cancel_sends(
+                tx,
+                project_id=row.project_id,
+                campaign_id=row.id,
+                reason=CAMPAIGN_CANCELLED,
+                now=world.clock(),
+                limit=SWEEP,
+            )
+            swept = len(cancelled)
+    await _forget_leavers(world, row)
+    await _look_again(world, row, None)
+
+
+async def _forget_leavers(world: "World", row: Row) -> None:
+    swept = SWEEP
+    while swept == SWEEP:
+        found = await store.forget_leavers(world.db, project_id=row.project_id, campaign_id=row.id, limit=SWEEP)
+        swept = len(found)
 
 
 async def _start_scheduled(world: "World", row: Row) -> None:
@@ -236,7 +309,7 @@ async def _fill(world: "World", row: Row) -> None:
     """Turn chunks of contacts into sends, never far ahead of the workers that send them."""
     while True:
         counts = await counts_of(world, row)
-        if waiting(counts) >= AHEAD:
+        if counts.get("QUEUED", 0) >= AHEAD:
             await _later(world, row, WATCH)
             return
         async with world.db.transaction() as tx:
@@ -376,6 +449,7 @@ async def go_on_with(tx: Transaction, row: Row, winner: VariantRow, evidence: di
         cursor=None,
         filled=False,
         evidence=evidence,
+        overtakes=True,
     )
 
 
@@ -386,6 +460,7 @@ async def _end(world: "World", row: Row) -> None:
     if left:
         await _later(world, row, WATCH if counts.get("QUEUED", 0) else WATCH_RETRIES)
         return
+    await _forget_leavers(world, row)
     now = world.clock()
     async with world.db.transaction() as tx:
         locked = await _still(tx, row)
@@ -398,7 +473,13 @@ async def _end(world: "World", row: Row) -> None:
 
 async def _later(world: "World", row: Row, after: timedelta) -> None:
     due_at = world.clock() + after
-    await store.look_again(world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=due_at)
+    await _look_again(world, row, due_at)
+
+
+async def _look_again(world: "World", row: Row, due_at: datetime | None) -> None:
+    await store.look_again(
+        world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, status=row.status, due_at=due_at
+    )
 
 
 async def counts_of(world: "World", row: Row) -> dict[str, int]:

@@ -22,66 +22,30 @@ class VariantCount(Record):
 
 
 @statement("""
-    insert into campaigns (project_id, id, name, subject, from_name, from_email, preview_text, status, scheduled_at,
-                           template_id, domain_id, audience_id, ab_test_enabled, ab_test_sample_percent,
-                           ab_test_metric, ab_test_duration_minutes, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(from_name)s, %(from_email)s, %(preview_text)s, 'DRAFT',
-            %(scheduled_at)s, %(template_id)s, %(domain_id)s, %(audience_id)s, %(ab_test_enabled)s,
-            %(ab_test_sample_percent)s, %(ab_test_metric)s, %(ab_test_duration_minutes)s, %(now)s, %(now)s)
+    insert into campaigns (project_id, id, status, created_at, updated_at, name, subject, from_name, from_email,
+                           preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
+                           ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes)
+    select %(project_id)s, %(id)s, 'DRAFT', %(now)s, %(now)s, name, subject, from_name, from_email,
+           preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
+           ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes
+    from jsonb_populate_record(null::campaigns, %(fields)s)
     returning *
 """)
-async def insert(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    subject: str | None,
-    from_name: str | None,
-    from_email: str | None,
-    preview_text: str | None,
-    scheduled_at: datetime | None,
-    template_id: UUID | None,
-    domain_id: UUID | None,
-    audience_id: UUID | None,
-    ab_test_enabled: bool,
-    ab_test_sample_percent: int | None,
-    ab_test_metric: str | None,
-    ab_test_duration_minutes: int | None,
-    now: Moment,
-) -> Row: ...
+async def insert(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
 
 
 @statement("""
-    update campaigns set name = %(name)s, subject = %(subject)s, from_name = %(from_name)s,
-        from_email = %(from_email)s, preview_text = %(preview_text)s, scheduled_at = %(scheduled_at)s,
-        template_id = %(template_id)s, domain_id = %(domain_id)s, audience_id = %(audience_id)s,
-        ab_test_enabled = %(ab_test_enabled)s, ab_test_sample_percent = %(ab_test_sample_percent)s,
-        ab_test_metric = %(ab_test_metric)s, ab_test_duration_minutes = %(ab_test_duration_minutes)s,
-        due_at = case when status = 'SCHEDULED' then %(scheduled_at)s else due_at end, updated_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s
-    returning *
+    update campaigns as c set
+        (name, subject, from_name, from_email, preview_text, scheduled_at, template_id, domain_id, audience_id,
+         ab_test_enabled, ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes)
+        = (f.name, f.subject, f.from_name, f.from_email, f.preview_text, f.scheduled_at, f.template_id, f.domain_id,
+           f.audience_id, f.ab_test_enabled, f.ab_test_sample_percent, f.ab_test_metric, f.ab_test_duration_minutes),
+        due_at = case when c.status = 'SCHEDULED' then f.scheduled_at else c.due_at end, updated_at = %(now)s
+    from jsonb_populate_record(null::campaigns, %(fields)s) as f
+    where c.project_id = %(project_id)s and c.id = %(id)s
+    returning c.*
 """)
-async def update(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    subject: str | None,
-    from_name: str | None,
-    from_email: str | None,
-    preview_text: str | None,
-    scheduled_at: datetime | None,
-    template_id: UUID | None,
-    domain_id: UUID | None,
-    audience_id: UUID | None,
-    ab_test_enabled: bool,
-    ab_test_sample_percent: int | None,
-    ab_test_metric: str | None,
-    ab_test_duration_minutes: int | None,
-    now: Moment,
-) -> Row: ...
+async def update(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
 
 
 @statement("""
@@ -112,8 +76,8 @@ async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
 
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
-        paused_from = %(paused_from)s, content_id = %(content_id)s, expected = %(expected)s, cursor = %(cursor)s,
-        filled = %(filled)s,
+        paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
+        expected = %(expected)s, cursor = %(cursor)s, filled = %(filled)s, attempt = %(attempt)s,
         ab_test_started_at = %(ab_test_started_at)s, evidence = %(evidence)s, sent_at = %(sent_at)s,
         reason = %(reason)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -128,6 +92,7 @@ async def move(
     due_at: datetime | None,
     started_at: Moment | None,
     paused_from: str | None,
+    releasing: bool,
     content_id: UUID | None,
     expected: int,
     cursor: UUID | None,
@@ -136,6 +101,7 @@ async def move(
     evidence: Jsonb | None,
     sent_at: Moment | None,
     reason: str | None,
+    attempt: int,
     now: Moment,
 ) -> Row: ...
 
@@ -148,9 +114,11 @@ async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_tes
 
 @statement("""
     update campaigns set due_at = %(due_at)s
-    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = %(status)s
 """)
-async def look_again(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime | None) -> bool: ...
+async def look_again(
+    db: Queries, *, project_id: UUID, id: UUID, attempt: int, status: str, due_at: datetime | None
+) -> bool: ...
 
 
 @statement("""
@@ -172,14 +140,20 @@ async def advance(
 ) -> None: ...
 
 
-# The next contacts of the audience become sends. Who joined after the start is not in it; who unsubscribed or is
-# suppressed is counted and left out; a contact that has a send of this campaign already keeps that one.
+# The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
+# who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
+# campaign already keeps that one.
 @statement("""
     with members as materialized (
-        select m.contact_id from audience_members m
-        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
-          and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s
-        order by m.contact_id limit %(limit)s
+        (select m.contact_id from audience_members m
+         where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
+           and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s
+         order by m.contact_id limit %(limit)s)
+        union
+        (select l.contact_id from campaign_leavers l
+         where l.project_id = %(project_id)s and l.campaign_id = %(id)s and l.contact_id > %(cursor)s
+         order by l.contact_id limit %(limit)s)
+        order by contact_id limit %(limit)s
     ), chosen as materialized (
         select contact_id from members
         where %(sample)s::int is null
@@ -280,29 +254,43 @@ async def crown(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUI
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
 
 
-@statement("""
-    update sends set due_at = null, attempt = attempt + 1
-    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
-      and handed_over is null and due_at is not null
-""")
-async def hold_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> None: ...
-
-
+# Only what is held has no time while its campaign goes on: what is in hand has that of its lease.
 @statement("""
     update sends set due_at = %(now)s
-    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
-      and due_at is null
+    where project_id = %(project_id)s and due_at is null and id = any (array(
+        select id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+          and due_at is null
+        limit %(limit)s))
+    returning id
 """)
-async def release_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment) -> None: ...
+async def release_sends(
+    tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment, limit: int
+) -> list[UUID]: ...
 
 
 @statement("""
-    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = 'The campaign was cancelled.',
+    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = %(reason)s,
                      updated_at = %(now)s
-    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
-      and handed_over is null
+    where project_id = %(project_id)s and status in ('QUEUED', 'DELAYED') and handed_over is null and id = any (array(
+        select id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+          and handed_over is null
+        limit %(limit)s))
+    returning id
 """)
-async def cancel_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment) -> None: ...
+async def cancel_sends(
+    tx: Transaction, *, project_id: UUID, campaign_id: UUID, reason: str, now: Moment, limit: int
+) -> list[UUID]: ...
+
+
+@statement("""
+    delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
+        select ctid from campaign_leavers
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+    returning contact_id
+""")
+async def forget_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
 @statement("""

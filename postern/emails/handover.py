@@ -22,7 +22,7 @@ from postern.domains import operations as domains
 from postern.domains.keys import signers
 from postern.emails import rules, store
 from postern.emails.leases import in_hand
-from postern.emails.model import MARKETING, SEND_BODY_GONE, Send, SendBody
+from postern.emails.model import MARKETING, SEND_BODY_GONE, ContentState, Send, SendBody
 from postern.emails.rules import Verdict
 from postern.emails.settling import LOST, Attempted, settle_all
 from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
@@ -57,6 +57,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody | None
     values: dict[str, Any] = {}
     """What the templates get: the send's own variables, or the contact's attributes."""
+    state: ContentState = "GOING"
+    """Whether its words may be handed over now."""
     is_marked: bool = False
     """Whether "handed over, reply unknown" was committed together with the claim."""
 
@@ -80,6 +82,8 @@ async def hand_over(world: "World", job: Job) -> str:
 
 
 async def _hand_over(world: "World", job: Job) -> str:
+    if job.state == "STOPPED":
+        return await _settle(world, Attempted(send=job.send, verdict=rules.cancelled(job.send)))
     started = time.monotonic()
     prepared: Prepared | Verdict = await world.grouped(prepare_all, side_by_side=2)(job)
     if isinstance(prepared, Verdict):

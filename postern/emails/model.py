@@ -41,6 +41,9 @@ TRANSITIONS: dict[str, frozenset[str]] = {
 }
 """Where a send may go from where it is. Signals that point anywhere else are late or repeated, and change nothing."""
 
+ContentState = Literal["GOING", "HELD", "STOPPED"]
+"""Whether the sends that share words may be handed over: yes, not now, never again."""
+
 WAITING: tuple[str, ...] = ("SCHEDULED", "QUEUED", "DELAYED")
 RETRIABLE: tuple[str, ...] = ("BOUNCED", "FAILED", "EXPIRED")
 

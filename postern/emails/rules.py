@@ -17,6 +17,8 @@ Chance = Callable[[], float]
 UNTRIED_PAUSE = timedelta(seconds=15)
 """When to come back to a message that no peer was asked for."""
 
+CAMPAIGN_CANCELLED = "The campaign was cancelled."
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """How a send stands after an attempt."""
@@ -151,6 +153,12 @@ def expired() -> Verdict:
     """The send's own end came first."""
     reason = "It expired before it was handed over."
     return Verdict(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
+
+
+def cancelled(send: Send) -> Verdict:
+    """What its words said was called off before it was handed over."""
+    may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
+    return Verdict(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
 def suppressed(addresses: list[tuple[str, str]]) -> Verdict:

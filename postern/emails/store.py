@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.emails.model import IdempotencyRow, Send, SendAttempt, SendBody, Suppression, TouchedSend
+from postern.emails.model import ContentState, IdempotencyRow, Send, SendAttempt, SendBody, Suppression, TouchedSend
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -23,6 +23,7 @@ class StoredContent(Record):
 
     id: UUID
     body: SendBody
+    state: ContentState
 
 
 class ClaimedKey(Record):
@@ -228,7 +229,7 @@ async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -
 async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
 
 
-@statement("select id, body from contents where project_id = %(project_id)s and id = any (%(ids)s)")
+@statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")
 async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
 
 
@@ -238,6 +239,26 @@ async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[St
 async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: Jsonb, now: Moment) -> None: ...
 
 
+@statement("update contents set state = %(state)s where project_id = %(project_id)s and id = any (%(ids)s)")
+async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
+
+
+# The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
+# before that, so that it is found and released.
+@statement("""
+    with held as materialized (
+        select id from contents where project_id = %(project_id)s and state = 'HELD' and id = any (%(content_ids)s)
+        order by id for share
+    )
+    update sends as s set due_at = null
+    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt), held
+    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt) and s.content_id = held.id
+""")
+async def hold(
+    db: Queries, *, project_id: UUID, content_ids: list[UUID], ids: list[UUID], attempts: list[int]
+) -> None: ...
+
+
 @statement("""
     with moved as (
         update sends as s set handed_over = v.attempt,
@@ -245,6 +266,10 @@ async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: J
         from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[], %(lost)s::int[])
              as v (project_id, id, attempt, lost)
         where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+          and not exists (
+              select from contents c
+              where (c.project_id, c.id) = (s.project_id, s.content_id) and c.state <> 'GOING'
+          )
         returning s.project_id, s.id, v.lost
     ), noted as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,

@@ -13,7 +13,7 @@ from postern.audiences.contacts import contacts_with_ids
 from postern.emails import store
 from postern.emails.contents import values_of
 from postern.emails.handover import Job, hand_over
-from postern.emails.model import Send, SendBody
+from postern.emails.model import ContentState, Send, SendBody
 from postern.kernel.due import Work
 from postern.kernel.settings import Settings
 
@@ -26,6 +26,9 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 async def hand_over_share(world: "World", sends: list[Send]) -> None:
     """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
     jobs = await load(world, sends)
+    if held := [job.send for job in jobs if job.state == "HELD"]:
+        await _hold(world, held)
+        jobs = [job for job in jobs if job.state != "HELD"]
     done = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
@@ -34,23 +37,42 @@ async def hand_over_share(world: "World", sends: list[Send]) -> None:
             log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
 
 
+async def _hold(world: "World", sends: list[Send]) -> None:
+    """Sends of words that are held wait, without a time, until they are released."""
+    await store.hold(
+        world.db,
+        project_id=sends[0].project_id,
+        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+        ids=[send.id for send in sends],
+        attempts=[send.attempt for send in sends],
+    )
+
+
 async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
     """The words of claimed sends of one project."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]
     shared = sorted({send.content_id for send in sends if send.content_id is not None})
     bodies: dict[UUID, SendBody] = {}
+    states: dict[UUID, ContentState] = {}
     if own:
         bodies = {row.send_id: row.body for row in await store.bodies(world.db, project_id=project_id, ids=own)}
     if shared:
-        bodies |= {row.id: row.body for row in await store.contents(world.db, project_id=project_id, ids=shared)}
+        found = await store.contents(world.db, project_id=project_id, ids=shared)
+        bodies |= {row.id: row.body for row in found}
+        states = {row.id: row.state for row in found}
     people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
         contact.id: values_of(contact.email, contact.attributes)
         for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
     }
     return [
-        Job(send=send, body=bodies.get(send.content_id or send.id), values=values.get(send.contact_id or send.id, {}))
+        Job(
+            send=send,
+            body=bodies.get(send.content_id or send.id),
+            values=values.get(send.contact_id or send.id, {}),
+            state=states.get(send.content_id or send.id, "GOING"),
+        )
         for send in sends
     ]
 
