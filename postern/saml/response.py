@@ -34,12 +34,15 @@ from postern.saml.trace import Reason, SamlRejected, Step, Trace
 
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
+MAX_ISSUE_AGE = timedelta(minutes=10)
+"""How long ago a message may have been written: as long as its request waits for an answer."""
 MAX_VALUE_CHARS = 16_384
 MAX_NAME_ID_CHARS = 1024
 """SAML core §8.3.7 allows 256; some providers send more."""
 
 SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
 BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"
 
 _RESPONSE_PARTS = {
     tag(SAML, "Issuer"),
@@ -232,19 +235,21 @@ class _Claims:
         self.expected = expected
         self.early = now + skew
         self.late = now - skew
+        self.oldest = now - MAX_ISSUE_AGE - skew
         self.trace = trace
 
     def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SignOn | None:
         """The signed claims, with every check noted; nothing if too little of them can be read."""
         self._need_parts(assertion)
-        self._check_issuer(response, "response issuer", needed=False)
+        self._check_issuer(response, "response issuer", needed=response_signed)
         issuer = self._check_issuer(assertion, "assertion issuer", needed=True)
         self._check_destination(response, needed=response_signed)
-        self._check_moment_of_issue(assertion)
+        self._check_moment_of_issue(response, "response issue instant")
+        self._check_moment_of_issue(assertion, "issue instant")
         name_id = self._name_id(assertion)
         valid_until = self._check_conditions(assertion)
         confirmed = self._check_confirmation(assertion)
-        answers = self._check_in_response_to(response, response_signed, confirmed)
+        answers = self._check_in_response_to(response, confirmed)
         statement = self._check_authn_statement(assertion)
         attributes, friendly_names = self._attributes(assertion)
         if name_id is None or confirmed is None or statement is None or issuer is None:
@@ -290,6 +295,7 @@ class _Claims:
         self.trace.passed("assertion", assertion.get("ID", ""))
 
     def _check_issuer(self, element: Element, step: str, *, needed: bool) -> str | None:
+        """Who says so, as an entity: a signed Response names its issuer too (SAML profiles §4.1.4.2, E26)."""
         issuers = children(element, SAML, "Issuer")
         if not issuers and not needed:
             self.trace.passed(step, "Not given.")
@@ -297,6 +303,9 @@ class _Claims:
         issuer = text_of(issuers[0]) if len(issuers) == 1 else None
         held = issuer == self.connection.idp_entity_id
         detail = f"{issuer}" if held else f"{issuer} instead of {self.connection.idp_entity_id}"
+        kind = issuers[0].get("Format", ENTITY) if issuers else ENTITY
+        if held and kind != ENTITY:
+            held, detail = False, f"{issuer} is said to be {kind or 'nothing'}, not an entity."
         self.trace.check(step, ok=held, reason=Reason.WRONG_ISSUER, detail=detail)
         return issuer
 
@@ -307,14 +316,15 @@ class _Claims:
         detail = f"{found}" if held else f"{found} instead of {self.connection.acs_url}"
         self.trace.check("destination", ok=held, reason=Reason.WRONG_DESTINATION, detail=detail)
 
-    def _check_moment_of_issue(self, assertion: Element) -> None:
-        issued = moment(assertion.get("IssueInstant"))
-        detail = f"{assertion.get('IssueInstant')}"
+    def _check_moment_of_issue(self, element: Element, step: str) -> None:
+        """When it was written: a moment ago, whatever validity it gives itself."""
+        issued, detail = moment(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
         if issued is None:
-            self.trace.check("issue instant", ok=False, reason=Reason.MALFORMED, detail=detail)
+            self.trace.check(step, ok=False, reason=Reason.MALFORMED, detail=detail)
+        elif issued < self.oldest:
+            self.trace.check(step, ok=False, reason=Reason.EXPIRED, detail=detail)
         else:
-            held = issued <= self.early
-            self.trace.check("issue instant", ok=held, reason=Reason.NOT_YET_VALID, detail=detail)
+            self.trace.check(step, ok=issued <= self.early, reason=Reason.NOT_YET_VALID, detail=detail)
 
     def _name_id(self, assertion: Element) -> Element | None:
         subjects = children(assertion, SAML, "Subject")
@@ -392,34 +402,33 @@ class _Claims:
         held &= self._check_times(bearers[0], "confirmation")
         return bearers[0] if held else None
 
-    def _check_in_response_to(self, response: Element, response_signed: bool, confirmed: Element | None) -> str | None:
-        """Which request this answers, as signed: an unsigned Response around it proves nothing."""
-        outer, inner = (
-            response.get("InResponseTo"),
-            confirmed.get("InResponseTo") if confirmed is not None else None,
-        )
-        signed = inner or (outer if response_signed else None)
+    def _check_in_response_to(self, response: Element, confirmed: Element | None) -> str | None:
+        """Which request this answers: the confirmation says so, for it is signed (SAML profiles §4.1.4.3)."""
+        if confirmed is None:
+            return None
+        outer, inner = response.get("InResponseTo"), confirmed.get("InResponseTo")
         step, reason = "in response to", Reason.WRONG_IN_RESPONSE_TO
-        if outer and inner and outer != inner:
+        if outer is not None and outer != inner:
             self.trace.check(step, ok=False, reason=reason, detail=f"{outer} outside, {inner} inside")
-        elif signed:
-            known = signed in self.expected
-            detail = signed if known else f"{signed} was not asked here, or has been answered."
+        elif inner is not None:
+            known = inner in self.expected
+            detail = inner if known else f"{inner} was not asked here, or has been answered."
             self.trace.check(step, ok=known, reason=reason, detail=detail)
-        elif outer and confirmed is not None:
-            detail = f"{outer} is not signed."
-            self.trace.check(step, ok=False, reason=reason, detail=detail)
-        elif confirmed is not None:
+        else:
             allowed = self.connection.allow_idp_initiated
             detail = "The identity provider began" + ("." if allowed else ", which this connection does not allow.")
             self.trace.check(step, ok=allowed, reason=Reason.UNSOLICITED, detail=detail)
-        return signed
+        return inner
 
     def _check_authn_statement(self, assertion: Element) -> Element | None:
         found = children(assertion, SAML, "AuthnStatement")
         step = "authentication"
         if not found or moment(found[0].get("AuthnInstant")) is None:
             detail = "The assertion does not say when somebody signed on."
+            self.trace.check(step, ok=False, reason=Reason.NO_AUTHN_STATEMENT, detail=detail)
+            return None
+        if not _says_how(found[0]):
+            detail = "The assertion does not say how somebody signed on."
             self.trace.check(step, ok=False, reason=Reason.NO_AUTHN_STATEMENT, detail=detail)
             return None
         ends = found[0].get("SessionNotOnOrAfter")
@@ -450,6 +459,15 @@ class _Claims:
         else:
             self.trace.passed("attributes", ", ".join(values))
         return values, friendly
+
+
+def _says_how(statement: Element) -> bool:
+    """Whether the one authentication context names its class or declares itself (SAML core §2.7.2.2)."""
+    contexts = children(statement, SAML, "AuthnContext")
+    ways = ("AuthnContextClassRef", "AuthnContextDecl", "AuthnContextDeclRef")
+    return len(contexts) == 1 and any(
+        len(each) or text_of(each) for name in ways for each in children(contexts[0], SAML, name)
+    )
 
 
 def _value(element: Element) -> str | None:

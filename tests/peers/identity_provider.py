@@ -117,6 +117,12 @@ class Claims:
     conditions_end: datetime | None = None
     session_ends: datetime | None = None
     authn_statement: bool = True
+    authn_context: str = (
+        "<saml:AuthnContext><saml:AuthnContextClassRef>"
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"
+        "</saml:AuthnContextClassRef></saml:AuthnContext>"
+    )
+    issuer_format: str | None = None
     response_issuer: str | None = "same"
     version: str = "2.0"
     extra_condition: str = ""
@@ -339,9 +345,7 @@ def response_xml(claims: Claims) -> bytes:
         "SessionNotOnOrAfter": written(claims.session_ends) if claims.session_ends else None,
     }
     statement = (
-        f"<saml:AuthnStatement{spelled(session)}><saml:AuthnContext><saml:AuthnContextClassRef>"
-        "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"
-        "</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>"
+        f"<saml:AuthnStatement{spelled(session)}>{claims.authn_context}</saml:AuthnStatement>"
         if claims.authn_statement
         else ""
     )
@@ -355,8 +359,9 @@ def response_xml(claims: Claims) -> bytes:
         for name, values in claims.person.attributes.items()
     )
     message = f"<samlp:StatusMessage>{claims.status_message}</samlp:StatusMessage>" if claims.status_message else ""
+    kind = spelled({"Format": claims.issuer_format})
     assertion = (
-        f"<saml:Assertion{spelled(head)}><saml:Issuer>{claims.issuer}</saml:Issuer>"
+        f"<saml:Assertion{spelled(head)}><saml:Issuer{kind}>{claims.issuer}</saml:Issuer>"
         f'<saml:Subject><saml:NameID Format="{claims.person.format}">{html.escape(claims.person.name_id)}'
         "</saml:NameID>"
         f'<saml:SubjectConfirmation Method="{claims.method}">'

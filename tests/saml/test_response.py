@@ -11,6 +11,7 @@ from signxml import DigestAlgorithm, SignatureMethod
 from postern.saml.response import read_response
 from postern.saml.trace import Reason, SamlRejected
 from tests.peers.identity_provider import (
+    EMAIL_FORMAT,
     SAML,
     IdentityProvider,
     Person,
@@ -87,6 +88,21 @@ CLAIMS = {
     "nobody asked": ({"in_response_to": None}, Reason.UNSOLICITED),
     "not a bearer": ({"method": "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"}, Reason.NOT_CONFIRMED),
     "issued tomorrow": ({"now": NOW + timedelta(days=1)}, Reason.NOT_YET_VALID),
+    "issued long ago": (
+        {
+            "now": NOW - timedelta(minutes=11, seconds=1),
+            "confirmation_ends": NOW + timedelta(minutes=5),
+            "conditions_end": NOW + timedelta(minutes=5),
+        },
+        Reason.EXPIRED,
+    ),
+    "an issuer that is no entity": ({"issuer_format": EMAIL_FORMAT}, Reason.WRONG_ISSUER),
+    "no context of authentication": ({"authn_context": ""}, Reason.NO_AUTHN_STATEMENT),
+    "an empty context": ({"authn_context": "<saml:AuthnContext/>"}, Reason.NO_AUTHN_STATEMENT),
+    "a context of an empty class": (
+        {"authn_context": "<saml:AuthnContext><saml:AuthnContextClassRef/></saml:AuthnContext>"},
+        Reason.NO_AUTHN_STATEMENT,
+    ),
     "valid later": ({"not_before": NOW + timedelta(seconds=61)}, Reason.NOT_YET_VALID),
     "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, Reason.EXPIRED),
     "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, Reason.EXPIRED),
@@ -114,6 +130,12 @@ BORDERS = {
     "confirmation": {"confirmation_ends": NOW - timedelta(seconds=59)},
     "issued a minute ahead": {"now": NOW + timedelta(seconds=60), "not_before": NOW},
     "no destination on an unsigned response": {"destination": None},
+    "issued as long ago as a request waits": {
+        "now": NOW - timedelta(minutes=11),
+        "confirmation_ends": NOW + timedelta(minutes=5),
+        "conditions_end": NOW + timedelta(minutes=5),
+    },
+    "an issuer said to be an entity": {"issuer_format": "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"},
     "no response issuer": {"response_issuer": None},
     "used once": {"extra_condition": "<saml:OneTimeUse/>"},
 }
@@ -142,9 +164,15 @@ def test_a_signed_response_must_say_its_destination():
     assert refused(honest(idp, destination=None), agreed_with(idp)).reason is Reason.WRONG_DESTINATION
 
 
-def test_a_signed_response_may_carry_the_request_alone():
+def test_a_signed_response_says_whose_it_is():
+    idp = IdentityProvider(now=NOW, sign_response=True)
+    assert refused(honest(idp, response_issuer=None), agreed_with(idp)).reason is Reason.WRONG_ISSUER
+
+
+def test_the_confirmation_repeats_the_request_even_in_a_signed_response():
     idp = IdentityProvider(now=NOW, sign_response=True, sign_assertion=False)
-    assert read(honest(idp, inner_in_response_to=None), agreed_with(idp)).in_response_to == REQUEST
+    wrong = refused(honest(idp, inner_in_response_to=None), agreed_with(idp))
+    assert wrong.reason is Reason.WRONG_IN_RESPONSE_TO
 
 
 def test_an_identity_provider_may_begin_only_where_the_connection_says_so(idp):
