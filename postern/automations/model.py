@@ -250,6 +250,7 @@ class DueRun(Record):
     automation_id: UUID
     version: int
     contact_id: UUID
+    trigger_event_id: UUID
     status: RunStatus
     current_step: int
     entered_at: Moment | None

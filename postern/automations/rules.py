@@ -208,12 +208,14 @@ def wait_until(step: Delay | WaitForEvent, now: Moment) -> Moment:
 
 
 def contact_id_in(event: Event) -> UUID | None:
-    """The contact that an event names, if it names one."""
+    """The contact that an event names, if it names one; what a customer's own event says inside is not ours."""
+    if event.type not in EVENT_NAMES:
+        return event.subject_id
     named = event.data.get("contactId")
     if named is not None and (found := as_id(named)) != NO_ID:
         return found
     area = event.type.partition(".")[0]
-    return event.subject_id if area in ("contact", "audience") or event.type not in EVENT_NAMES else None
+    return event.subject_id if area in ("contact", "audience") else None
 
 
 def address_in(event: Event) -> str | None:

@@ -64,6 +64,11 @@ class Moving:
     error: str | None = None
     moves: bool = True
     """Whether it goes on in this transaction."""
+    since: events.Position = field(init=False)
+    """Where its present step began in the course of events; a worker may come to it much later."""
+
+    def __post_init__(self) -> None:
+        self.since = _since(self.row, self.places)
 
     @property
     def place(self) -> Place:
@@ -111,9 +116,11 @@ class Progress:
         step = group[0].place.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
-        elif isinstance(step, Delay | WaitForEvent):
+        elif isinstance(step, Delay):
             for run in group:
-                self._wait(run, step)
+                self._delay(run, step)
+        elif isinstance(step, WaitForEvent):
+            await self._wait(group, step)
         elif isinstance(step, Condition):
             await self._branch(group, step)
         elif isinstance(step, UpdateContact):
@@ -178,17 +185,38 @@ class Progress:
                 send_id = made.get(letters[run.row.id].once_key)
                 self._go_on(run, "DONE", {"sendId": send_id} if send_id else {})
 
-    def _wait(self, run: Moving, step: Delay | WaitForEvent) -> None:
-        if run.entered_at is None:
-            run.entered_at, run.status, run.moves = self.now, "WAITING", False
-            run.due_at = rules.wait_until(step, self.now)
-            run.waiting_for = rules.event_name(step.event) if isinstance(step, WaitForEvent) else None
-        elif isinstance(step, Delay):
+    def _delay(self, run: Moving, step: Delay) -> None:
+        if run.entered_at is not None:
             self._go_on(run, "DONE")
-        elif run.row.event_id is not None:
-            self._go_on(run, "HAPPENED", {"eventId": run.row.event_id})
-        else:
-            self._go_on(run, "TIMED_OUT", to=run.place.otherwise)
+            return
+        run.entered_at, run.status, run.moves = self.now, "WAITING", False
+        run.due_at = rules.wait_until(step, self.now)
+
+    async def _wait(self, group: list[Moving], step: WaitForEvent) -> None:
+        """Wait for an event, unless it has happened since the step began: a worker may have come late to it.
+
+        Looked for again when time is up, because an event that is being recorded while a run begins to wait sees
+        nobody waiting.
+        """
+        name = rules.event_name(step.event)
+        woken = [run.row.event_id for run in group if run.row.event_id is not None]
+        came = {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
+        late = [run for run in group if run.entered_at is None or run.row.event_id is None]
+        missed = await events.first_since(
+            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.since) for run in late]
+        )
+        for run in group:
+            event_id = run.row.event_id if run.entered_at is not None else None
+            event = missed.get(run.row.id) if event_id is None else came.get(event_id)
+            if event_id or event:
+                run.since = events.Position(event.occurred_at, event.id) if event else run.since
+                self._go_on(run, "HAPPENED", {"eventId": event.id if event else event_id})
+            elif run.entered_at is None:
+                run.entered_at, run.status, run.moves = run.since.at, "WAITING", False
+                run.due_at, run.waiting_for = rules.wait_until(step, self.now), name
+            else:
+                run.since = events.Position(self.now)
+                self._go_on(run, "TIMED_OUT", to=run.place.otherwise)
 
     async def _branch(self, group: list[Moving], step: Condition) -> None:
         ids = [run.row.contact_id for run in group]
@@ -343,6 +371,17 @@ async def hold_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) ->
     )
     events_seen = {held.id: held.event_id for held in found}
     return [msgspec.structs.replace(job, event_id=events_seen[job.id]) for job in jobs if job.id in events_seen]
+
+
+def _since(row: DueRun, places: list[Place]) -> events.Position:
+    """Where a run's present step began in the course of events; after a delay, where the delay ends."""
+    if row.entered_at is None or row.current_step >= len(places):
+        # Events are kept to the millisecond: within the one of the trigger, their order decides.
+        started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
+        return events.Position(started_at, row.trigger_event_id)
+    step = places[row.current_step].step
+    end = rules.wait_until(step, row.entered_at) if isinstance(step, Delay) else row.entered_at
+    return events.Position(max(row.entered_at, end))
 
 
 _places: dict[tuple[UUID, int], list[Place]] = {}

@@ -1,7 +1,7 @@
 """Events and their names."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from postern.kernel.clock import Moment
@@ -21,6 +21,21 @@ class Event(Record):
     actor_id: UUID | None
     actor_label: str | None
     data: dict[str, Any]
+    occurred_at: Moment
+
+
+class Position(NamedTuple):
+    """A place in the course of events: after everything of that moment, or after one event of it."""
+
+    at: Moment
+    event_id: UUID = UUID(int=2**128 - 1)
+
+
+class FoundSince(Record):
+    """The first event after a position, and whose question it answers."""
+
+    key: UUID
+    id: UUID
     occurred_at: Moment
 
 

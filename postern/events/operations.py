@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.events import store
-from postern.events.model import Event, Written
+from postern.events.model import Event, FoundSince, Position, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
@@ -133,6 +133,24 @@ async def of_subject(
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
     """The events with these ids, in no particular order."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
+
+
+async def first_since(
+    db: Queries, project_id: UUID, type: str, asked: Sequence[tuple[UUID, UUID, Position]]
+) -> dict[UUID, FoundSince]:
+    """The first event of a type since a position, for many questions of (key, subject, position), by key."""
+    if not asked:
+        return {}
+    found = await store.first_since(
+        db,
+        project_id=project_id,
+        type=type,
+        key=[key for key, _, _ in asked],
+        subject_id=[subject_id for _, subject_id, _ in asked],
+        at=[position.at for _, _, position in asked],
+        after=[position.event_id for _, _, position in asked],
+    )
+    return {each.key: each for each in found}
 
 
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:

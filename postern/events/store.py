@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from postern.events.model import Event
+from postern.events.model import Event, FoundSince
+from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 
 
@@ -39,6 +40,29 @@ async def of_subject(
     where project_id = %(project_id)s and id = any (%(ids)s)
 """)
 async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Event]: ...
+
+
+@statement("""
+    select asked.key, found.id, found.occurred_at
+    from unnest(%(key)s::uuid[], %(subject_id)s::uuid[], %(at)s::timestamptz[], %(after)s::uuid[])
+        as asked (key, subject_id, at, after)
+    cross join lateral (
+        select id, occurred_at from events
+        where project_id = %(project_id)s and subject_id = asked.subject_id and type = %(type)s
+          and (occurred_at, id) > (asked.at, asked.after)
+        order by occurred_at, id limit 1
+    ) as found
+""")
+async def first_since(
+    db: Queries,
+    *,
+    project_id: UUID,
+    type: str,
+    key: list[UUID],
+    subject_id: list[UUID],
+    at: list[Moment],
+    after: list[UUID],
+) -> list[FoundSince]: ...
 
 
 @statement("""

@@ -3,11 +3,14 @@
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 import standardwebhooks
 
 from postern.automations.work import WORK, advance
 from postern.events import operations as events
+from postern.events import store
+from postern.kernel.database import Jsonb
 from postern.kernel.due import Lane, claim
 from tests.peers.http_receiver import Reply
 
@@ -160,6 +163,89 @@ async def test_waiting_for_an_event(automate, contact, email, project, work_off,
     assert first["steps"][0]["detail"]["eventId"] == placed.json()["id"]
     assert outcomes(second) == [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE")]
     assert second["contactId"] == bob
+
+
+async def test_an_event_that_comes_before_the_worker_does_ends_the_wait(
+    automate, contact, email, project, work_off, runs, mails, clock
+):
+    """What happened since the step began counts, however late a worker comes to it; what was before does not."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    automation = await automate(
+        {"type": "EVENT", "event": "cart.filled"}, waits, {"type": "DELAY", "days": 1}, waits, {"type": "EXIT"}
+    )
+    for number in range(3):
+        await contact(f"{number}@example.com")
+
+    async def happens(*names):
+        for each in names:
+            await project.client.post("/events", {"name": each[1:], "email": f"{each[0]}@example.com"})
+            clock.move(timedelta(seconds=1))
+
+    batch = [{"name": name, "email": "0@example.com"} for name in ("order.placed", "cart.filled", "order.placed")]
+    await project.client.post("/events/batch", {"events": batch})
+    await happens("1order.placed", "1cart.filled", "2cart.filled", "2order.placed", "2order.placed")
+    await work_off()
+    assert [run["waitingFor"] for run in await runs(automation)] == [None, "order.placed", None]
+    await happens("1order.placed", "0order.placed")
+    await work_off()
+    clock.move(DAY)
+    await happens("2order.placed")
+    await work_off()
+    assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed", "order.placed", None]
+    clock.move(3 * DAY)
+    await work_off()
+    first, second, third = await runs(automation)
+    timed_out = [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
+    happened = [("WAIT_FOR_EVENT", "HAPPENED"), ("DELAY", "DONE")]
+    assert outcomes(first) == outcomes(second) == happened + timed_out
+    assert outcomes(third) == [*happened, ("WAIT_FOR_EVENT", "HAPPENED"), ("EXIT", "DONE")]
+    assert sorted(await mails()) == [("0@example.com", "forgot?"), ("1@example.com", "forgot?")]
+
+
+async def test_one_event_ends_one_wait_of_several(automate, contact, project, work_off, runs):
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "EVENT", "event": "order.placed"}, waits, waits, waits)
+    ada = await contact()
+    for count in (1, 2, 3):
+        await project.client.post("/events", {"name": "order.placed", "contactId": ada})
+        await work_off()
+        assert [run["currentStep"] for run in await runs(automation)] == [count - 1]
+    await project.client.post("/events", {"name": "order.placed", "contactId": ada})
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED"
+
+
+async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_is_up(
+    automate, contact, email, project, work_off, runs, world, clock
+):
+    """Neither transaction saw the other: the event woke nobody, and was not there to be found."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    ada = await contact()
+    await work_off()
+    clock.move(timedelta(milliseconds=1))
+    made = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
+    async with world.db.transaction() as tx:
+        await store.insert(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
+    await work_off()
+    assert (await runs(automation))[0]["status"] == "WAITING"
+    clock.move(3 * DAY)
+    await work_off()
+    (run,) = await runs(automation)
+    assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
+
+
+async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
+    automate, contact, project, work_off, runs
+):
+    automation = await automate({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
+    ada = await contact()
+    await project.client.post(
+        "/events", {"name": "order.placed", "contactId": ada, "data": {"contactId": str(uuid4())}}
+    )
+    await work_off()
+    assert [run["contactId"] for run in await runs(automation)] == [ada]
 
 
 async def test_an_event_of_a_mail_finds_its_contact(automate, contact, email, world, project, work_off, runs):
