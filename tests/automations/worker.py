@@ -1,31 +1,58 @@
-"""A worker that does everything that is due at a moved clock, then ends; tests kill it on the way.
+"""A worker process that does everything that is due at a moved clock, then ends; tests kill it on the way."""
 
-`python -m tests.automations.worker <data folder> <database url> <secret> <seconds ahead>`
-"""
-
-import sys
+import asyncio
+import os
+import signal
 from datetime import timedelta
-from pathlib import Path
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from typing import Any
 
+import psycopg
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
 from postern.automations.work import WORK
-from postern.kernel.addresses import read_networks
+from postern.emails.work import SENDS
 from postern.kernel.clock import FixedClock
 from postern.kernel.due import drain
 from postern.kernel.settings import Settings
 from postern.world import open_world
 
+FROM = get_context("forkserver")
+"""Workers are forked from a process that has imported everything, so that starting many costs little."""
+FROM.set_forkserver_preload(["tests.automations.worker"])
 
-async def work(folder: str, url: str, secret: str, ahead: str) -> None:
-    allowed = tuple(read_networks("127.0.0.0/8"))
-    settings = Settings(data=Path(folder), secret=secret, database_pool=4, outbound_allow=allowed)
+
+def start(settings: Settings, url: str, ahead: timedelta, dies_at: int = 0) -> BaseProcess:
+    """A running worker whose clock is ahead. It kills itself (`kill -9`) as it begins statement number `dies_at`."""
+    process = FROM.Process(target=_run, args=(settings, url, ahead, dies_at))
+    process.start()
+    return process
+
+
+def _run(settings: Settings, url: str, ahead: timedelta, dies_at: int) -> None:
+    if dies_at:
+        _die_at_statement(dies_at)
+    uvloop.run(_work(settings, url, ahead))
+
+
+async def _work(settings: Settings, url: str, ahead: timedelta) -> None:
     clock = FixedClock()
-    clock.move(timedelta(seconds=float(ahead)))
+    clock.move(ahead)
     async with open_world(settings, url, clock=clock) as world:
-        await drain(world, WORK)
+        await drain(world, [*WORK, *SENDS])
 
 
-if __name__ == "__main__":
-    uvloop.run(work(*sys.argv[1:]))
+def _die_at_statement(number: int) -> None:
+    execute, begun = psycopg.AsyncCursor.execute, 0
+
+    async def counted(self: Any, *args: Any, **options: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        if begun == number:
+            # Some of what is on its way to the server arrives, some does not.
+            asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGKILL)
+        return await execute(self, *args, **options)
+
+    psycopg.AsyncCursor.execute = counted  # type: ignore[method-assign]
