@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LOOK_EVERY = timedelta(seconds=1)
 OVERLAP = timedelta(seconds=10)
 """How far back each look goes: an event's row may become visible after that of a later one."""
+PAGE = 1_000
 FORWARD_SECONDS = 15.0
 
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
@@ -80,20 +81,29 @@ async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]
 
     newest = (await _read(server, project, limit=1))[:1]
     last = UUID(newest[0]["id"]) if newest else UUID(int=0)
-    seen = {str(last)}
     # What is there already is seen, however far the first look reaches back.
-    seen |= {event["id"] for event in await _read(server, project, after=_earlier(last))}
+    seen = {event["id"] async for event in _since(server, project, _earlier(last))}
     while True:
-        found = await _read(server, project, after=_earlier(last))
-        for event in found:
+        async for event in _since(server, project, _earlier(last)):
             if event["id"] not in seen:
                 seen.add(event["id"])
                 last = max(last, UUID(event["id"]))
                 if wants(names, keys_of(event["type"])):
                     yield event
         seen = {each for each in seen if UUID(each) > _earlier(last)}
-        if len(found) < 1_000:
-            await asyncio.sleep(LOOK_EVERY.total_seconds())
+        await asyncio.sleep(LOOK_EVERY.total_seconds())
+
+
+async def _since(server: "httpx.AsyncClient", project: str, after: UUID) -> AsyncIterator[dict[str, Any]]:
+    """Everything after an id, oldest first, page by page: a busy project has many pages in a few seconds."""
+    found: list[dict[str, Any]] = []
+    while not found or len(found) == PAGE:
+        found = await _read(server, project, after=after, limit=PAGE)
+        for event in found:
+            yield event
+        if not found:
+            return
+        after = UUID(found[-1]["id"])
 
 
 def _earlier(event_id: UUID) -> UUID:
@@ -104,7 +114,7 @@ def _earlier(event_id: UUID) -> UUID:
 async def _read(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
     from postern.cli import CannotRun
 
-    answer = await server.get(f"/projects/{project}/events", params={"limit": 1_000, **query})
+    answer = await server.get(f"/projects/{project}/events", params=query)
     if not answer.is_success:
         raise CannotRun(f"The server refuses: {answer.json().get('detail', answer.status_code)}")
     return answer.json()["data"]

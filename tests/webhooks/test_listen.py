@@ -12,26 +12,50 @@ from postern.cli import listen as listening
 from postern.cli.listen import follow, send_on
 from postern.kernel.signatures import new_webhook_secret
 
+LOOKS_BEFORE = 20
+"""Requests after which the first look for new events has certainly begun."""
+
 
 @pytest.fixture
-async def server(app, project):
-    headers = {"authorization": f"Bearer {project.secret_key}"}
+def looks():
+    """The queries that the server was asked."""
+    return []
+
+
+@pytest.fixture
+async def server(app, project, looks):
+    async def note(request):
+        looks.append(str(request.url.query))
+
     transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers) as client:
+    async with httpx.AsyncClient(
+        transport=transport,
+        base_url="http://postern.test",
+        headers={"authorization": f"Bearer {project.secret_key}"},
+        event_hooks={"request": [note]},
+    ) as client:
         yield client
 
 
-async def test_events_are_shown_once_and_forwarded_signed(server, project, happen, receiver, monkeypatch):
+async def following(stream, looks):
+    """The next event of a stream, awaited once it has seen what was there before."""
+    first = asyncio.ensure_future(anext(stream))
+    async with asyncio.timeout(60):
+        while len(looks) < LOOKS_BEFORE:
+            await asyncio.sleep(0.01)
+    assert not first.done(), "what happened before is not told"
+    return first
+
+
+async def test_events_are_shown_once_and_forwarded_signed(server, looks, project, happen, receiver, monkeypatch):
     monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
     secret, seen = new_webhook_secret(), []
     before = await happen("email.sent", 3)
     stream = follow(server, project.id, ["email.*", "custom.*"])
-    first = asyncio.ensure_future(anext(stream))
-    await asyncio.sleep(0.1)
-    assert not first.done(), "what happened before is not told"
+    first = await following(stream, looks)
     after = await happen("email.sent", 2) + await happen("customer.signed_in") + await happen("order.placed")
     async with httpx.AsyncClient() as there:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             for pending in (first, anext(stream), anext(stream)):
                 event = await pending
                 seen.append(event["id"])
@@ -44,6 +68,19 @@ async def test_events_are_shown_once_and_forwarded_signed(server, project, happe
     for event_id, request in zip(seen, receiver.requests, strict=True):
         assert request.headers["webhook-id"] == event_id
         assert standardwebhooks.Webhook(secret).verify(request.body, dict(request.headers))["timestamp"]
+
+
+async def test_a_busy_project_is_followed_page_by_page(server, looks, project, happen, monkeypatch):
+    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    monkeypatch.setattr(listening, "PAGE", 4)
+    await happen("email.sent", 9)
+    stream = follow(server, project.id, ["email.sent"])
+    first = await following(stream, looks)
+    ids = [await happen("email.sent", 9), await happen("email.sent", 8)]
+    async with asyncio.timeout(60):
+        seen = [(await first)["id"]] + [(await anext(stream))["id"] for _ in range(16)]
+    await stream.aclose()
+    assert seen == ids[0] + ids[1]
 
 
 async def test_a_wrong_project_is_said(server):
