@@ -196,11 +196,15 @@ async def test_an_answer_for_nobody_never_answers_the_next_request(client, recei
     ids=["silence", "slow-loris-head", "late", "slow-loris-body"],
 )
 async def test_time_is_bounded(receiver, path):
-    outbound = Outbound(to_loopback, allowed=LOOPBACK, total=SHORT)
-    failed = await outbound.get(f"http://hooks.example:{receiver.port}{path}")
+    url = f"http://hooks.example:{receiver.port}"
+    outbound = Outbound(to_loopback, allowed=LOOPBACK)
+    assert isinstance(await outbound.get(f"{url}/"), Answer), "now there is a connection, whatever it took"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outbound, "_total", SHORT.total_seconds())
+        failed = await outbound.get(f"{url}{path}")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "timeout"
-    answer = await outbound.get(f"http://hooks.example:{receiver.port}/")
+    answer = await outbound.get(f"{url}/")
     assert isinstance(answer, Answer), "the slow one took nothing with it"
     assert receiver.connections == 2
     await outbound.close()

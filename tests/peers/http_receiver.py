@@ -2,6 +2,8 @@
 
     async with http_receiver() as receiver:
         receiver.script("/hook", Reply(status=500), Reply(status=200))   # the last one stays
+        held = asyncio.Event()
+        receiver.script("/slow", Reply(until=held))              # answered when `held` is set
         ...
         assert receiver.requests[0].headers["webhook-id"]
 
@@ -21,6 +23,7 @@ import os
 import signal
 import ssl
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -65,6 +68,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b"ok"
     delay: float = 0.0
+    until: asyncio.Event | None = None
+    """Not before this is set."""
     drip: int = 0
     """Bytes per tick, head included; 0 sends all at once."""
     mode: str = ""
@@ -93,6 +98,8 @@ class Receiver:
         self.requests: list[Received] = []
         self.connections = 0
         self.count = 0
+        self.waiting: Counter[str] = Counter()
+        """How many requests for a path wait for their `until` at this moment, on connections that are open."""
         self._scripts: dict[str, list[Reply]] = {}
         self._log = log.open("ab") if log else None
         self._quick, self._keep = quick, keep
@@ -182,13 +189,19 @@ class _Connection(asyncio.Protocol):
         method, target = self.parser.get_method().decode(), self.target.decode()
         request = Received(method, target, self.headers, self.body, time(), self.number)
         reply = self.receiver.record(request)
-        if reply.delay or reply.drip or reply.mode:
-            self.task = asyncio.ensure_future(self.misbehave(reply))
+        if reply.delay or reply.drip or reply.mode or reply.until:
+            self.task = asyncio.ensure_future(self.misbehave(request.path, reply))
         else:
             self.transport.write(reply.wire())
 
-    async def misbehave(self, reply: Reply) -> None:
+    async def misbehave(self, path: str, reply: Reply) -> None:
         await asyncio.sleep(reply.delay)
+        if reply.until:
+            self.receiver.waiting[path] += 1
+            try:
+                await reply.until.wait()
+            finally:
+                self.receiver.waiting[path] -= 1
         if reply.mode == "hangup":
             self.transport.abort()
         elif reply.mode == "garbage":

@@ -13,6 +13,7 @@ import pytest
 
 DELIVERIES = 10_000
 KILLS = 4
+END_SECONDS = 180
 
 
 @pytest.fixture
@@ -50,14 +51,16 @@ async def test_every_event_is_told_although_workers_are_killed(
     for _ in range(DELIVERIES // len(hooks) // 500):
         ids += await happen("order.placed", 500)
     worker = await asyncio.to_thread(start)
-    for _ in range(KILLS):
-        await asyncio.sleep(chance.uniform(0.1, 0.7))
+    for number in range(KILLS):
+        # Within each fifth of what there is to do, so that every worker is at work when it is killed.
+        count = (number + chance.uniform(0.2, 0.8)) * DELIVERIES / (KILLS + 1)
+        await until(lambda count=count: log.read_bytes().count(b"\n") >= count)
         worker.send_signal(signal.SIGKILL)
         await asyncio.to_thread(worker.wait)
         # What it had in hand is leased for a minute; a test does not wait for that.
         await _expire_leases(world, project.id)
         worker = await asyncio.to_thread(start)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(END_SECONDS):
         while await _pending(world, project.id):
             await asyncio.sleep(0.1)
     peer.terminate()
@@ -72,6 +75,12 @@ async def test_every_event_is_told_although_workers_are_killed(
         query = "select status, attempts, count(*) from webhook_deliveries where project_id = %s group by 1, 2"
         rows = await (await connection.execute(query, (UUID(project.id),))).fetchall()
     assert rows == [("SUCCEEDED", 1, DELIVERIES)]
+
+
+async def until(condition):
+    async with asyncio.timeout(END_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 async def _expire_leases(world, project_id):

@@ -30,7 +30,7 @@ async def test_the_endpoint_of_the_guide_verifies_what_we_send(subscribe, happen
     )
     try:
         tried = {}
-        for _ in range(100):
+        for _ in range(600):
             tried = (await project.client.post(f"/webhooks/{hook.id}/test")).json()
             if tried["status"] is not None:
                 break
