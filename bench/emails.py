@@ -211,7 +211,7 @@ def accept(server: Server, url: str) -> list[tuple[str, str]]:
     rows = []
     limit = bare_inserts(url, CONNECTIONS)
     rows.append((f"bare durable INSERT, {CONNECTIONS} connections", f"{limit:,.0f}/s"))
-    for name, header in (("answered at once (Prefer: wait=0)", "Prefer: wait=0"), ("hand-over waited for", "X: y")):
+    for name, header in (("left to the workers (Prefer: wait=0)", "Prefer: wait=0"), ("hand-over waited for", "X: y")):
         request = post(f"/projects/{project}/emails", key, body, header)
         uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=1))
         rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))

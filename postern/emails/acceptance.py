@@ -16,6 +16,7 @@ import psycopg
 
 from postern.audiences.contacts import contact_ids
 from postern.domains import operations as domains
+from postern.domains.model import SendingDomain
 from postern.emails import store
 from postern.emails.handover import Job, address_of, content_of
 from postern.emails.model import (
@@ -50,6 +51,7 @@ from postern.mail.template import TemplateInvalid
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
+from postern.templates.model import TemplateWords
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -72,6 +74,13 @@ class NewSend(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the accepting process hands it over itself, right after the commit."""
 
 
+class Shared(msgspec.Struct, frozen=True):
+    """What the e-mails of one request have in common: looked up once."""
+
+    domains: dict[str, SendingDomain | None] = {}
+    templates: dict[UUID, TemplateWords | None] = {}
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What one request wants committed."""
 
@@ -88,16 +97,19 @@ async def settings_of(call: Call) -> ProjectSettings:
     return known or (await projects.require_project(call.db, call.project_id)).settings
 
 
-async def check_email(call: Call, data: EmailBody, settings: ProjectSettings, *, at_once: bool) -> NewSend:
+async def check_email(
+    call: Call, data: EmailBody, settings: ProjectSettings, *, at_once: bool, shared: Shared | None = None
+) -> NewSend:
     """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path."""
+    shared = Shared() if shared is None else shared
     sender = _address("/from", data.from_)
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
     bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
     if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
         raise Invalid.at("/to", f"At most {RECIPIENTS_LIMIT} recipients in to, cc and bcc together.", "too_many")
-    body = _body(await _with_template(call, data), data, settings)
-    domain_id = await _domain(call, sender, settings)
+    body = _body(await _with_template(call, data, shared), data, settings)
+    domain_id = await _domain(call, sender, settings, shared)
     scheduled_at = _schedule(call, data)
     send_id = new_id()
     send = Send(
@@ -151,11 +163,14 @@ def _address(path: str, text: str) -> Address:
         ) from None
 
 
-async def _with_template(call: Call, data: EmailBody) -> tuple[str, str | None, str | None]:
+async def _with_template(call: Call, data: EmailBody, shared: Shared) -> tuple[str, str | None, str | None]:
     """Subject, html and text: the e-mail's own, and the template's where it has none."""
     subject, html, text = data.subject, data.html, data.text
     if data.template_id is not None:
-        found = await templates.words_of(call.db, call.project_id, as_id(data.template_id))
+        template_id = as_id(data.template_id)
+        if template_id not in shared.templates:
+            shared.templates[template_id] = await templates.words_of(call.db, call.project_id, template_id)
+        found = shared.templates[template_id]
         if found is None:
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
         if html is None and text is None:
@@ -233,8 +248,11 @@ def _checked_words(send_id: UUID, body: SendBody) -> str:
     return subject
 
 
-async def _domain(call: Call, sender: Address, settings: ProjectSettings) -> UUID | None:
-    domain = await call.world.grouped(domains.sending_domains_all)((call.project_id, sender.domain))
+async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:
+    if sender.domain not in shared.domains:
+        wanted = (call.project_id, sender.domain)
+        shared.domains[sender.domain] = await call.world.grouped(domains.sending_domains_all)(wanted)
+    domain = shared.domains[sender.domain]
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
         message = f"{sender.domain} is not a verified sending domain of this project."

@@ -15,6 +15,7 @@ from postern.emails.acceptance import (
     Key,
     NewSend,
     Request,
+    Shared,
     accept,
     check_email,
     finish_all,
@@ -110,26 +111,24 @@ async def send_email(
     """Send one e-mail.
 
     A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
-    message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it,
-    0 does not wait): `SENT` when the next server took it, `QUEUED` when that is still to come. With an
+    message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it):
+    `SENT` when the next server took it, `QUEUED` when that is still to come. `wait=0` leaves it to the workers, who
+    hear of it at once: the way to take in the most. With an
     `Idempotency-Key` a repeated request within 24 hours gets the first answer again and sends nothing.
     """
     wait = _wait(call, prefer)
     key = read_key("emails", idempotency_key, data)
     settings = await settings_of(call)
-    at_once = _has_room(call, settings)
-    new = await check_email(call, data, settings, at_once=at_once)
+    new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
     await _require_allowance(call, key, 1)
     first = SendResult(id=new.send.id, message_id=new.send.message_id, status=new.send.status)
-    final = (201, first) if not new.at_once or not wait else None
+    final = None if new.at_once else (201, first)
     known = await accept(call, Request(project_id=call.project_id, sends=[new], key=key, response=final))
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
         return _created(first)
     task = call.world.later(_hand_over(call.world, new))
-    if not wait:
-        return _created(first)
     done, _ = await asyncio.wait({task}, timeout=wait.total_seconds())
     status = task.result() if done else new.send.status
     result = msgspec.structs.replace(first, status=status)
@@ -155,9 +154,10 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     key = read_key("emails/batch", idempotency_key, to_plain(data))
     settings = await settings_of(call)
     items: list[BatchItem] = []
+    shared = Shared()
     sends: list[NewSend] = []
     for raw in data.emails:
-        item, new = await _checked_item(call, raw, settings)
+        item, new = await _checked_item(call, raw, settings, shared)
         items.append(item)
         if new is not None:
             sends.append(new)
@@ -492,10 +492,12 @@ async def _again(call: Call, status: int | None, response: Any, send_ids: list[U
     return Answer(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
-async def _checked_item(call: Call, raw: msgspec.Raw, settings: ProjectSettings) -> tuple[BatchItem, NewSend | None]:
+async def _checked_item(
+    call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: Shared
+) -> tuple[BatchItem, NewSend | None]:
     try:
         data = _decode_item(raw)
-        new = await check_email(call, data, settings, at_once=False)
+        new = await check_email(call, data, settings, at_once=False, shared=shared)
     except Problem as problem:
         where = problem.errors[0].path if problem.errors else ""
         said = f"{where}: {problem.detail}" if where else problem.detail

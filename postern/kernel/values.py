@@ -3,6 +3,7 @@
 import os
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, TypeVar, dataclass_transform
 from uuid import UUID
 
@@ -71,9 +72,12 @@ def as_id(text: object) -> UUID:
     return found if str(found) == str(text).lower() else NO_ID
 
 
+@lru_cache(4_096)  # What is written together mostly happened in the same few moments.
 def timestamp(moment: datetime) -> str:
     """`2026-01-31T12:00:00.000Z`: the one way a moment is written in JSON, CSV and headers."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 def _written(value: Any) -> Any:
