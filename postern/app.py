@@ -188,7 +188,7 @@ IN_BULK: dict[Reaction, BulkReaction] = {
 react_with(REACTIONS, IN_BULK)
 deliver_with(deliver_letter)
 close_with(postern.billing.operations.close_account)
-allow_by(postern.billing.operations.check_allowance)
+allow_by(postern.billing.operations.plan_allows)
 
 
 class Application:

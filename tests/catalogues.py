@@ -26,7 +26,8 @@ EVENTS = """
 
 Whatever happens in a project is an event, recorded in the transaction that makes it true. Read them with
 `GET /projects/{projectId}/events`, watch them with `postern tail`, or have them sent to you by
-[webhooks](webhooks.md). Events of your own (`POST /projects/{projectId}/events`) are delivered as `custom.<name>`.
+[webhooks](webhooks.md). Events of your own (`POST /projects/{projectId}/events`) are subscribed to as
+`custom.<name>` and delivered under the name that you gave them.
 """
 
 

@@ -35,6 +35,7 @@ from postern.automations.rules import Place
 from postern.emails.model import SendBody
 from postern.emails.within import Letter, accept_within, domain_to_send_from
 from postern.events import operations as events
+from postern.kernel.allowances import Wanted, allowance_left
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.values import as_id
@@ -177,6 +178,7 @@ class Progress:
                 domain_id=domain_id,
                 body=body,
             )
+        await self._hold_to_plan(group, letters)
         if not letters:
             return
         made = await accept_within(self.tx, self.project_id, list(letters.values()), self.now)
@@ -184,6 +186,17 @@ class Progress:
             if run.row.id in letters:
                 send_id = made.get(letters[run.row.id].once_key)
                 self._go_on(run, "DONE", {"sendId": send_id} if send_id else {})
+
+    async def _hold_to_plan(self, group: list[Moving], letters: dict[UUID, Letter]) -> None:
+        """End the runs whose e-mail the account's plan does not allow any more."""
+        wanted = Wanted("emails", len(letters), self.now, project_id=self.project_id)
+        left = await allowance_left(self.tx, self.world, wanted)
+        if left is not None and len(letters) > left.number:
+            allowed = set(list(letters)[: max(left.number, 0)])
+            refused = [run for run in group if run.row.id in letters and run.row.id not in allowed]
+            self.fail(refused, left.refusal.detail)
+            for run in refused:
+                del letters[run.row.id]
 
     def _delay(self, run: Moving, step: Delay) -> None:
         if run.entered_at is not None:

@@ -6,17 +6,12 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.problems import Conflict, Forbidden, Refused, Unavailable
+from postern.kernel.problems import Conflict, Refused, Unavailable
 from postern.kernel.values import Body, Record
 
 Plan = Literal["free", "pro"]
 Cycle = Literal["monthly", "yearly"]
 Status = Literal["none", "active", "past_due", "cancelled"]
-Allowance = Literal["projects", "emails"]
-
-
-class PlanLimitReached(Forbidden):
-    """The plan of this account allows no more of this; book a larger one."""
 
 
 class AlreadyBooked(Conflict):
@@ -56,6 +51,7 @@ class Limits(Record):
     """What a plan allows; null is without limit."""
 
     projects: int | None = None
+    customers: int | None = None
     emails: int | None = None
     """A calendar month."""
 

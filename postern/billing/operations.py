@@ -17,23 +17,26 @@ from postern.billing.model import (
     NotForSale,
     NothingBooked,
     Page,
-    PlanLimitReached,
     Purchase,
     SignatureInvalid,
 )
 from postern.billing.providers import provider_of
 from postern.billing.rules import parse_limits, period_end
+from postern.kernel.allowances import Left, PlanLimitReached, Wanted
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.html import form, page, paragraph, read_form, trouble
 from postern.kernel.http import DEVELOPER_ONLY, Answer, BodyInvalid, Header, RawRequest, get, post
-from postern.kernel.values import to_json
+from postern.kernel.values import NO_ID, to_json
 
 if TYPE_CHECKING:
     from postern.world import World
 
 EVENTS_REMEMBERED = timedelta(days=60)
 """Stripe repeats an event for three days; nothing is heard twice in twice the thirty it can be sent again by hand."""
+
+SIDE_BY_SIDE = 100
+"""How near to a limit what is made is counted under a lock: more than are made at one moment."""
 
 SignatureHeader = Annotated[str | None, Header("Stripe-Signature")]
 LinkText = Annotated[str, msgspec.Meta(max_length=4_000)]
@@ -172,28 +175,35 @@ async def close_account(tx: Transaction, call: Call) -> None:
         tx.makes_due("billing_accounts")
 
 
-async def check_allowance(db: Queries, call: Call, what: str, more: int) -> None:
-    """Raises PlanLimitReached. Without POSTERN_PLAN_LIMITS this asks nothing."""
-    if not call.world.settings.plan_limits or call.environment == "TEST":
-        return
-    account = await store.billing_account(db, account_id=call.account_id)
+async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+    """What the plan of an account leaves; None where it sets no limit. Without POSTERN_PLAN_LIMITS this asks nothing.
+
+    Of projects and customers exactly so many are made, also by requests that come at once: the last ones are counted
+    one after the other.
+    """
+    if not world.settings.plan_limits:
+        return None
+    account_id = wanted.account_id or await store.account_of(db, project_id=wanted.project_id or NO_ID)
+    if account_id is None:
+        return None
+    account = await store.billing_account(db, account_id=account_id)
     plan = account.plan if account else "free"
-    limit = getattr(_limits(call.world, plan), what)
+    limit = getattr(_limits(world, plan), wanted.what)
     if limit is None:
-        return
-    if what == "projects":
-        used = await _count_projects(db, call.account_id)
-    else:
-        month = call.now.date().replace(day=1)
-        used = (await store.usage(db, account_id=call.account_id, month=month)).emails
-    if used + more > limit:
-        raise PlanLimitReached(f"The {plan} plan allows {limit} {what}; {used} are used.")
-
-
-async def _count_projects(db: Queries, account_id: UUID) -> int:
-    if isinstance(db, Transaction):  # Two that are created at once are counted one after the other.
+        return None
+    used = await _used(db, account_id, wanted)
+    if isinstance(db, Transaction) and wanted.what != "emails" and used + wanted.more + SIDE_BY_SIDE > limit:
         await store.lock_account(db, account_id=account_id)
-    return await store.count_projects(db, account_id=account_id)
+        used = await _used(db, account_id, wanted)
+    refusal = PlanLimitReached(f"The {plan} plan allows {limit} {wanted.what}; {used} are used.")
+    return Left(limit - used, refusal)
+
+
+async def _used(db: Queries, account_id: UUID, wanted: Wanted) -> int:
+    if wanted.what == "projects":
+        return await store.count_projects(db, account_id=account_id)
+    usage = await store.usage(db, account_id=account_id, month=wanted.now.date().replace(day=1))
+    return usage.customers if wanted.what == "customers" else usage.emails
 
 
 def _limits(world: "World", plan: str) -> Limits:

@@ -9,7 +9,8 @@ from typing import get_args
 
 import msgspec
 
-from postern.billing.model import Allowance, Cycle, Limits, Plan, Standing, Status
+from postern.billing.model import Cycle, Limits, Plan, Standing, Status
+from postern.kernel.allowances import Allowance
 from postern.kernel.clock import Moment
 from postern.kernel.settings import SettingInvalid
 

@@ -93,6 +93,10 @@ async def again(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) 
 async def usage(db: Queries, *, account_id: UUID, month: date) -> Usage: ...
 
 
+@statement("select account_id from projects where id = %(project_id)s")
+async def account_of(db: Queries, *, project_id: UUID) -> UUID | None: ...
+
+
 @statement("select id from accounts where id = %(account_id)s for update")
 async def lock_account(tx: Transaction, *, account_id: UUID) -> UUID | None: ...
 

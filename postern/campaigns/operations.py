@@ -42,6 +42,7 @@ from postern.emails import operations as emails
 from postern.emails.contents import values_of
 from postern.emails.model import EmailLogEntry
 from postern.events import operations as events
+from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, get, patch, post
@@ -141,14 +142,14 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
 @post(
     "/projects/{project_id}/campaigns/{id}/send",
     needs="campaigns:send",
-    problems=[*CHANGES, CampaignIncomplete],
+    problems=[*CHANGES, CampaignIncomplete, PlanLimitReached],
 )
 async def send_campaign(call: Call, id: UUID) -> Success:
     """Send a campaign: now, or at `scheduledAt` when that is ahead.
 
     Its audience and its words are fixed at the start. Contacts that have unsubscribed or are suppressed are skipped
     and counted. 409 lists everything that is missing. Sending twice cannot mail anybody twice. What a TEST key
-    sends only ever reaches the inbox view.
+    sends only ever reaches the inbox view. 403 where the account's plan does not allow an e-mail to each of them.
     """
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")

@@ -27,6 +27,7 @@ from postern.emails.model import SendBody
 from postern.emails.rules import CAMPAIGN_CANCELLED
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
+from postern.kernel.allowances import Wanted, allowance_left
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.problems import Fault, Problem
@@ -99,8 +100,12 @@ def _competing(row: Row, variants: list[VariantRow]) -> list[VariantRow | None]:
 
 
 async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
-    """Fix the words and the audience, and let filling begin. The row is complete, and locked by the caller."""
+    """Fix the words and the audience, and let filling begin. The row is complete, and locked by the caller.
+
+    Raises PlanLimitReached where the account's plan does not allow an e-mail to everybody in the audience.
+    """
     assert row.audience_id is not None
+    await _require_allowance(tx, world, row, row.audience_id, now)
     settings = (await projects.require_project(tx, row.project_id)).settings
     variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
     content_id = None
@@ -126,6 +131,19 @@ async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
     event = events.make_event(row.project_id, "campaign.started", row.id, now, name=row.name, testing=testing)
     await events.record_all(tx, [event])
     return moved
+
+
+async def _require_allowance(tx: Transaction, world: "World", row: Row, audience_id: UUID, now: Moment) -> None:
+    if row.is_test:
+        return
+    left = await allowance_left(tx, world, Wanted("emails", 1, now, project_id=row.project_id))
+    if left is None:
+        return
+    # Counted no further than it takes to know that there are too many.
+    room = max(left.number, 0)
+    count = await store.count_members(tx, project_id=row.project_id, audience_id=audience_id, limit=room + 1)
+    if count > room:
+        raise left.refusal
 
 
 async def _snapshot(

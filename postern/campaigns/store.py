@@ -140,6 +140,16 @@ async def advance(
 ) -> None: ...
 
 
+@statement("""
+    select count(*)::int from (
+        select from audience_members m join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and not c.unsubscribed
+        limit %(limit)s
+    ) as counted
+""")
+async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
+
+
 # The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
 # who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
 # campaign already keeps that one.

@@ -42,6 +42,7 @@ from postern.customers.passwords import require_uncommon
 from postern.customers.sessions import end_session, end_sessions, session_view
 from postern.events import history as past
 from postern.events import operations as events
+from postern.kernel.allowances import PlanLimitReached, Wanted, allowance_left, require_allowance
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, get, patch, post, put
@@ -98,7 +99,15 @@ async def list_customers(
     "/projects/{project_id}/customers",
     needs="customers:write",
     status=201,
-    problems=[EmailTaken, ExternalIdTaken, RoleUnknown, PasswordCommon, HashRefused, MetadataTooLarge],
+    problems=[
+        EmailTaken,
+        ExternalIdTaken,
+        RoleUnknown,
+        PasswordCommon,
+        HashRefused,
+        MetadataTooLarge,
+        PlanLimitReached,
+    ],
     example=ADA,
 )
 async def create_customer(call: Call, data: NewCustomer) -> Customer:
@@ -109,6 +118,7 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     """
     password_hash = await _password_hash(data)
     async with call.db.transaction() as tx:
+        await require_allowance(tx, call, "customers")
         person = await add_person(tx, call, data, password_hash)
         await audit.record(tx, call, "customer.created", "Customer", person.id)
     return await show(call, person)
@@ -134,10 +144,14 @@ async def import_customers(call: Call, data: CustomerImport) -> Imported:
             faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
     bad = {fault.index for fault in faults}
     async with call.db.transaction() as tx:
+        wanted = Wanted("customers", len(data.customers), call.now, project_id=call.project_id)
+        left = await allowance_left(tx, call.world, wanted)
         for index, each in enumerate(data.customers):
             if index in bad:
                 continue
             try:
+                if left is not None and created >= left.number:
+                    raise left.refusal
                 await add_person(tx, call, each, hashes[index])
                 created += 1
             except (EmailTaken, ExternalIdTaken):

@@ -34,6 +34,7 @@ from postern.customers.oidc import ProviderTrouble, TokenRefused
 from postern.customers.provider_store import ProviderRow
 from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
 from postern.customers.sign_in import come_in, project_at, require_redirect
+from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
@@ -260,7 +261,7 @@ async def come_back(
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
         voucher = await _voucher(call, said, code, iss)
         back["code"] = await _grant(call, voucher, str(said["codeChallenge"]))
-    except (AccountNotLinked, SignUpClosed, SignInBlocked) as problem:
+    except (AccountNotLinked, SignUpClosed, SignInBlocked, PlanLimitReached) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))

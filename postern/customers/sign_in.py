@@ -50,6 +50,7 @@ from postern.customers.sessions import (
     start_session,
 )
 from postern.events import operations as events
+from postern.kernel.allowances import PlanLimitReached, require_allowance
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
@@ -139,7 +140,7 @@ class PasswordChange(Body):
     "/projects/{project_id}/auth/sign-up",
     accepts=AT_THE_DOOR,
     status=201,
-    problems=[SignUpClosed, MethodOff, PasswordCommon, EmailTaken, TooManyRequests],
+    problems=[SignUpClosed, MethodOff, PasswordCommon, EmailTaken, TooManyRequests, PlanLimitReached],
     example={**ADA, "name": "Ada"},
 )
 async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
@@ -153,6 +154,8 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     settings = project.settings.sign_in
     if not settings.sign_up:
         raise SignUpClosed
+    # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
+    await require_allowance(call.db, call, "customers")
     if data.password is not None:
         require_method(project, "PASSWORD")
         require_uncommon(data.password, data.email, letters.app_name(project))
@@ -190,7 +193,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInLocked, SignUpClosed],
+    problems=[CodeInvalid, SignInLocked, SignUpClosed, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
@@ -271,7 +274,7 @@ async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
 @post(
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInLocked, SignInBlocked, MethodOff],
+    problems=[CodeInvalid, SignInLocked, SignInBlocked, MethodOff, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
@@ -302,7 +305,7 @@ async def ask_for_link(call: Call, data: LinkRequest) -> None:
 @post(
     "/projects/{project_id}/auth/sign-in/link/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInBlocked, MethodOff],
+    problems=[CodeInvalid, SignInBlocked, MethodOff, PlanLimitReached],
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
@@ -505,7 +508,8 @@ async def new_person(
     verified: bool,
     method: str = "SIGN_UP",
 ) -> Person | None:
-    """Make a customer who signed up; None if the address is taken."""
+    """Make a customer who signed up; None if the address is taken. Raises PlanLimitReached."""
+    await require_allowance(tx, call, "customers")
     person = await store.insert(
         tx,
         project_id=call.project_id,

@@ -473,6 +473,8 @@ def _created(result: Any) -> Answer:
 
 async def _require_allowance(call: Call, key: Key | None, more: int) -> None:
     """Hold the account to its plan; a repetition of what was accepted before gets its answer all the same."""
+    if call.environment == "TEST":
+        return
     try:
         await require_allowance(call.db, call, "emails", more)
     except Problem:

@@ -4,22 +4,65 @@ The features stand below billing, so `app.py` says who answers; where nobody doe
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+from uuid import UUID
 
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries
+from postern.kernel.problems import Forbidden
 
-Check = Callable[[Queries, Call, str, int], Awaitable[None]]
-"""From (database or open transaction, call, what, how many more). Raises a Problem where that is too much."""
+if TYPE_CHECKING:
+    from postern.world import World
 
-_checks: list[Check] = []
+Allowance = Literal["projects", "customers", "emails"]
 
 
-def allow_by(*checks: Check) -> None:
+class PlanLimitReached(Forbidden):
+    """The plan of this account allows no more of this; book a larger one."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Somebody wants more of something: an account, or the account that a project belongs to."""
+
+    what: Allowance
+    more: int
+    now: Moment
+    account_id: UUID | None = None
+    project_id: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many more the plan allows (possibly fewer than none), and what to answer to whoever wants more."""
+
+    number: int
+    refusal: PlanLimitReached
+
+
+Answer = Callable[[Queries, "World", Wanted], Awaitable[Left | None]]
+"""From (database or open transaction, world, what is wanted); None where there is no limit."""
+
+_answers: list[Answer] = []
+
+
+def allow_by(*answers: Answer) -> None:
     """Who is asked; called once by `app.py`."""
-    _checks[:] = checks
+    _answers[:] = answers
 
 
-async def require_allowance(db: Queries, call: Call, what: str, more: int = 1) -> None:
-    """Raises a Problem if the account's plan does not allow `more` of `what` (`projects`, `emails`)."""
-    for check in _checks:
-        await check(db, call, what, more)
+async def allowance_left(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+    """What the plan leaves of something; None is without limit. In a transaction, nobody else takes it meanwhile."""
+    found = [left for answer in _answers if (left := await answer(db, world, wanted)) is not None]
+    return min(found, key=lambda left: left.number, default=None)
+
+
+async def require_allowance(db: Queries, call: Call, what: Allowance, more: int = 1) -> None:
+    """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`."""
+    account_id = call.caller.account_id
+    project_id = None if account_id else call.project_id
+    left = await allowance_left(db, call.world, Wanted(what, more, call.now, account_id, project_id))
+    if left is not None and more > left.number:
+        raise left.refusal

@@ -77,7 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stripe_price_b2b_monthly: str | None = None
     stripe_price_b2b_yearly: str | None = None
     plan_limits: str | None = None
-    """`free: projects=3 emails=10000; pro: emails=500000` (e-mails a month); absent means no limits."""
+    """`free: projects=3 customers=1000 emails=10000; pro: emails=500000` (e-mails a month); absent means no limits."""
 
     @property
     def public_url(self) -> str:

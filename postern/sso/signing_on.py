@@ -16,6 +16,7 @@ from postern.customers.providers import leave_grant
 from postern.customers.rules import read_email
 from postern.events import operations as events
 from postern.events.model import Event, Written
+from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
@@ -108,6 +109,8 @@ async def arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reques
         raise SignOnRefused(Trouble.ACCOUNT_NOT_LINKED, problem.detail) from None
     except SignUpClosed:
         raise SignOnRefused(Trouble.SIGN_UP_CLOSED, "This connection makes no customers.") from None
+    except PlanLimitReached as problem:
+        raise SignOnRefused(Trouble.SIGN_UP_CLOSED, problem.detail) from None
     except SignInBlocked as problem:
         raise SignOnRefused(Trouble.SIGN_IN_BLOCKED, problem.detail) from None
     except TooManyMembers as problem:

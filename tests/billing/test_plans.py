@@ -121,7 +121,7 @@ def limited(world):
 
 async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stranger, limited):
     create = "http://postern.test/projects"
-    assert (await billing(project))["limits"] == {"projects": 2, "emails": 3}
+    assert (await billing(project))["limits"] == {"projects": 2, "customers": None, "emails": 3}
     assert (await project.developer.post(create, {"name": "Second"})).status_code == 201
     refused = await project.developer.post(create, {"name": "Third"})
     assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
@@ -147,7 +147,107 @@ async def test_a_plan_limits_mail_and_repetitions_get_their_answer(project, limi
 
 
 async def test_without_limits_nothing_is_asked(project):
-    assert (await billing(project))["limits"] == {"projects": None, "emails": None}
+    assert (await billing(project))["limits"] == {"projects": None, "customers": None, "emails": None}
+
+
+REFUSED = (403, "plan_limit_reached")
+
+
+def told(answer) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def hold(world, limits: str) -> None:
+    world.settings = msgspec.structs.replace(world.settings, plan_limits=limits)
+
+
+async def test_a_plan_limits_customers_exactly_also_those_who_come_at_once(project, world):
+    hold(world, "free: customers=4")
+    path = "/customers"
+    assert (await project.client.post(path, {"email": "a@example.com"})).status_code == 201
+    many = {"customers": [{"email": f"{name}@example.com"} for name in "abcdef"]}
+    answers = await asyncio.gather(
+        *(project.client.post(path, {"email": f"more{n}@example.com"}) for n in range(6)),
+        project.client.post("/customers/import", many),
+    )
+    imported = answers.pop().json()
+    alone = sum(each.status_code == 201 for each in answers)
+    assert {told(each) for each in answers if each.status_code != 201} <= {REFUSED}
+    assert alone + imported["created"] == 3, "four in all"
+    assert imported["created"] + imported["skipped"] + imported["failed"] == 6
+    assert {fault["code"] for fault in imported["faults"]} <= {"plan_limit_reached"}
+    usage = (await billing(project))["usage"]
+    assert usage["customers"] == 4
+
+
+async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_account(project, stranger, world, work_off):
+    door = f"{project.client.base}/auth/sign-up"
+    known = {"email": "ada@example.com", "password": "a password nobody guesses"}
+    await project.client.post("/customers", {**known, "emailVerified": True})
+    new = {**known, "email": "grace@example.com"}
+    asked = await stranger.post(door, new)
+    assert asked.status_code == 201, "there is room yet"
+    await work_off()
+    mails = (await project.client.get("/inbox?q=grace@example.com")).json()["data"]
+    code = re.search(r"\b\d{6}\b", mails[0]["subject"] + (mails[0].get("text") or ""))
+    text = code or re.search(r"\b\d{6}\b", (await project.client.get(f"/inbox/{mails[0]['id']}")).json()["text"])
+    hold(world, "free: customers=1")
+    answers = [await stranger.post(door, each) for each in (known, new)]
+    assert [told(each) for each in answers] == [REFUSED, REFUSED]
+    assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used."
+    late = {"challengeId": asked.json()["challengeId"], "code": text[0]}
+    assert told(await stranger.post(f"{door}/verify", late)) == REFUSED
+    signed_in = await stranger.post(f"{project.client.base}/auth/sign-in", known)
+    assert signed_in.status_code == 200, "who is there already comes in"
+    await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
+    assert told(await stranger.post(door, new)) == REFUSED
+    hold(world, "free: customers=2")
+    assert (await stranger.post(f"{door}/verify", late)).status_code == 200
+
+
+async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(project, world, work_off, clock):
+    from tests.campaigns.test_campaigns import act, detail, prepared
+
+    campaign, _ = await prepared(project, 4)
+    hold(world, "free: emails=3")
+    refused = await act(project, campaign, "send")
+    assert told(refused) == REFUSED
+    assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used."
+    assert (await detail(project, campaign))["status"] == "DRAFT"
+    later = (clock() + timedelta(minutes=5)).isoformat()
+    await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})
+    assert (await act(project, campaign, "send")).status_code == 200, "it is asked when it starts"
+    clock.move(timedelta(minutes=5))
+    await work_off()
+    failed = await detail(project, campaign)
+    assert failed["status"] == "FAILED"
+    assert (await billing(project))["usage"]["emails"] == 0
+    again, _ = await prepared(project, 4)
+    hold(world, "free: emails=4")
+    assert (await act(project, again, "send")).status_code == 200
+    await work_off()
+    assert (await detail(project, again))["status"] == "SENT"
+    assert (await billing(project))["usage"]["emails"] == 4
+    assert told(await project.client.post("/emails", MAIL)) == REFUSED
+
+
+async def test_the_mails_of_automations_count_and_end_at_the_limit(project, world, work_off):
+    words = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
+    template = (await project.client.post("/templates", words)).json()["id"]
+    step = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
+    body = {"name": "Welcome", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}
+    automation = (await project.client.post("/automations", body)).json()["id"]
+    started = await project.client.patch(f"/automations/{automation}/active", {"active": True})
+    assert started.status_code == 200, started.text
+    hold(world, "free: emails=2")
+    for name in "abc":
+        await project.client.post("/contacts", {"email": f"{name}@example.com"})
+    await work_off()
+    runs = (await project.client.get(f"/automations/{automation}/runs")).json()
+    assert sorted(run["status"] for run in runs) == ["COMPLETED", "COMPLETED", "FAILED"]
+    (failed,) = [run for run in runs if run["status"] == "FAILED"]
+    assert failed["error"].startswith("The free plan allows 2 emails;")
+    assert (await billing(project))["usage"]["emails"] == 2
 
 
 def test_limits_are_read_strictly():
