@@ -18,6 +18,7 @@ COMMANDS = (
     "postern.cli.begin",
     "postern.cli.listen",
     "postern.cli.people",
+    "postern.cli.demo",
     "postern.cli.audit",
     "postern.cli.contacts",
     "postern.cli.campaigns",

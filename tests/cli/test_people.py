@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 from queue import Empty, Queue
+from typing import Any
 
 import httpx
 import pytest
 
-from postern.cli.people import people
+from postern.cli.demo import link_in, people, readers
 from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
 
 __all__ = ["first", "place"]
@@ -74,7 +75,7 @@ def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tm
 
 
 def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> None:
-    shown = command(first.folder, "demo", "--count", "12", **own)
+    shown = command(first.folder, "demo", "--count", "12", "--contacts", "0", **own)
     assert shown.returncode == 0, shown.stderr
     domain = re.search(r"Domain (\S+) and template", shown.stdout)
     assert domain, shown.stdout
@@ -84,6 +85,61 @@ def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> No
     subject_of = {entry["to"][0]: entry["subject"] for entry in found}
     for person in written:
         assert subject_of[person["email"]] == f"{person['name']}, your {person['plan']} plan"
+
+
+def test_demo_fills_a_project_with_life(first: Started) -> None:
+    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    own = {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
+    shown = subprocess.run(
+        [sys.executable, "-m", "postern", "demo", "--count", "2", "--contacts", "150"],
+        env=environment(first.folder, **own),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "Readers of the winner" in shown.stderr, "no bars"
+    base = f"{first.url}/projects/{own['POSTERN_PROJECT']}"
+
+    def ask(path: str) -> Any:
+        headers = {"Authorization": f"Bearer {own['POSTERN_KEY']}"}
+        return httpx.get(f"{base}{path}", headers=headers, timeout=WAIT_SECONDS).raise_for_status().json()
+
+    places = dict(
+        re.findall(r"^(\w+): GET \S+?(/(?:campaigns|audiences|automations|analytics)\S*)", shown.stdout, re.MULTILINE)
+    )
+    assert set(places) == {"Campaign", "Audience", "Automation", "Statistics"}
+    campaign = ask(places["Campaign"])
+    assert campaign["status"] == "SENT"
+    assert campaign["progress"]["expected"] == ask(places["Audience"])["total"] > 0
+    assert campaign["evidence"]["decidedBy"] == "hand"
+    assert [each["isWinner"] for each in campaign["variants"]].count(True) == 1
+    for name in ("delivered", "opened", "clicked"):
+        assert campaign["stats"][name] > 0, name
+    statistics = ask(places["Statistics"])
+    assert statistics["contacts"]["total"] == 150
+    assert statistics["sends"]["opened"] == campaign["stats"]["opened"]
+    assert statistics["sends"]["machineOpened"] > 0
+    assert statistics["contacts"]["unsubscribed"] > 0
+    assert ask("/audiences")[0]["type"] == "DYNAMIC"
+    assert ask("/contacts?q=reader-")["data"][0]["attributes"]["plan"] in ("free", "pro", "team")
+    assert ask(places["Automation"].removesuffix("/runs"))["active"] is True
+
+
+def test_the_readers_of_the_demo_have_every_fate() -> None:
+    rows = list(csv.DictReader(io.StringIO(readers(5_000))))
+    assert len({row["email"] for row in rows}) == 5_000
+    assert {row["email"].partition("+")[0] for row in rows if "+" in row["email"]} == {"bounced", "complained"}
+    assert {row["unsubscribed"] for row in rows} == {"true", "false"}
+
+
+def test_readers_find_the_links_of_their_message() -> None:
+    message = "Content-Type: text/html\n\n<a href='x'>x</a><a href=\"https://any.example/t/c/1?u=a&amp;s=b\">y</a>"
+    assert link_in(message, "/t/c/") == "/t/c/1?u=a&s=b"
+    assert link_in(message, "/t/u/") is None
+    assert link_in("no html", "/t/c/") is None
 
 
 def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) -> None:
