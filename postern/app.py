@@ -72,6 +72,7 @@ from postern.accounts.mail import MAILS, deliver_with
 from postern.accounts.operations import read_token
 from postern.billing.work import BILLING
 from postern.customers.cors import CustomersCors
+from postern.customers.elsewhere import sign_on_by
 from postern.customers.sessions import read_customer_token
 from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
@@ -189,6 +190,7 @@ react_with(REACTIONS, IN_BULK)
 deliver_with(deliver_letter)
 close_with(postern.billing.operations.close_account)
 allow_by(postern.billing.operations.plan_allows)
+sign_on_by(postern.sso.door.sign_on_of_address, postern.sso.door.anybody_signs_on)
 
 
 class Application:

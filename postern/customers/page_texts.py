@@ -28,6 +28,7 @@ _LAYOUT = """<!doctype html>
 <meta name="robots" content="noindex">
 <title>{% block title %}{% endblock %} · {{ app }}</title>
 <link rel="stylesheet" href="{{ base }}/style.css">
+{% block head %}{% endblock %}
 </head>
 <body>
 <main>
@@ -59,6 +60,9 @@ _SIGN_IN = """{% extends "layout.html" %}
 {% endif %}
 {% if 'EMAIL_CODE' in methods %}
 <button class="second" formaction="{{ base }}/code" formnovalidate>Mail me a code instead</button>
+{% endif %}
+{% if sso %}
+<button class="second" formaction="{{ base }}/sso" formnovalidate>Use my organization's sign-in</button>
 {% endif %}
 </form>
 {% for provider in providers %}
@@ -122,6 +126,15 @@ _MFA = """{% extends "layout.html" %}
 {% endblock %}
 """
 
+_ELSEWHERE = """{% extends "layout.html" %}
+{% block title %}Going to {{ organization }}{% endblock %}
+{% block head %}<meta http-equiv="refresh" content="0;url={{ url }}">{% endblock %}
+{% block content %}
+<p role="status">Your organization signs you in.</p>
+<a class="button" href="{{ url }}">Continue</a>
+{% endblock %}
+"""
+
 _FORGOT = """{% extends "layout.html" %}
 {% block title %}Reset your password{% endblock %}
 {% block content %}
@@ -158,6 +171,7 @@ TEMPLATES = {
     "sign-up.html": _SIGN_UP,
     "verify.html": _VERIFY,
     "mfa.html": _MFA,
+    "elsewhere.html": _ELSEWHERE,
     "forgot.html": _FORGOT,
     "reset.html": _RESET,
     "message.html": _MESSAGE,

@@ -2,6 +2,7 @@
 
 The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…` and gets it back with `code`,
 which `auth/token` exchanges. The pages are forms without scripts; they keep no cookie, and do what the operations do.
+Whoever types an address whose domain has a single sign-on connection goes to the identity provider instead.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,13 +13,14 @@ import msgspec
 from minijinja import Environment
 
 from postern.customers import letters, oidc, proofs, provider_store, sign_in, totp
+from postern.customers.elsewhere import SignOn, sign_on_of, sign_on_offered
 from postern.customers.model import GRANT_LIFE
 from postern.customers.page_texts import STYLE, TEMPLATES
 from postern.customers.providers import CodeChallenge
 from postern.customers.sessions import SignIn
 from postern.kernel.credentials import Call
 from postern.kernel.http import Answer, RawRequest, get, post
-from postern.kernel.problems import Invalid, Problem
+from postern.kernel.problems import Invalid, Missing, Problem
 from postern.kernel.values import Record
 from postern.projects.model import Project
 
@@ -27,6 +29,10 @@ FORM_FIELDS = 20
 FORM = "application/x-www-form-urlencoded"
 HTML = ("text/html",)
 _environment = Environment(templates=TEMPLATES)
+
+
+class NoSignOnHere(Missing):
+    """No organization signs people in by this e-mail domain. Sign in another way."""
 
 
 class Flow(Record):
@@ -69,6 +75,8 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with address and password from the page."""
 
     async def act(form: dict[str, str], flow: Flow) -> Answer:
+        if elsewhere := await sign_on_of(call, form["email"]):
+            return await _sent_on(call, flow, elsewhere)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
         return await _onwards(call, flow, await sign_in.sign_in_customer(call, body))
 
@@ -94,6 +102,8 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     """Begin an account from the page; the next one asks for the code from the mail."""
 
     async def act(form: dict[str, str], flow: Flow) -> Answer:
+        if elsewhere := await sign_on_of(call, form["email"]):
+            return await _sent_on(call, flow, elsewhere)
         given = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
         begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.SignUp))
         if begun.challenge_id is None:
@@ -134,8 +144,30 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
     """Have a code mailed; the next page asks for it."""
 
     async def act(form: dict[str, str], flow: Flow) -> Answer:
+        if elsewhere := await sign_on_of(call, form["email"]):
+            return await _sent_on(call, flow, elsewhere)
         asked = await sign_in.ask_for_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
         return await _page(call, "verify.html", flow, challenge=str(asked.challenge_id), action="code/verify")
+
+    return await _submitted(call, request, "sign-in.html", act)
+
+
+@post(
+    "/projects/{project_id}/auth/pages/sso",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=[Invalid, NoSignOnHere],
+)
+async def sign_on_by_page(call: Call, request: RawRequest) -> Answer:
+    """Go to the identity provider of one's organization, found by the address."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        elsewhere = await sign_on_of(call, form["email"])
+        if elsewhere is None:
+            raise NoSignOnHere
+        return await _sent_on(call, flow, elsewhere)
 
     return await _submitted(call, request, "sign-in.html", act)
 
@@ -290,6 +322,15 @@ async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
     return Answer(b"", media_type="text/html", status=303, headers=headers)
 
 
+async def _sent_on(call: Call, flow: Flow, elsewhere: SignOn) -> Answer:
+    """A page that goes on by itself.
+
+    No redirect: browsers hold one that follows a form to `form-action`, and the provider's address is not ours to list.
+    """
+    url = f"{elsewhere.login_url}?{urlencode(flow.fields())}"
+    return await _page(call, "elsewhere.html", flow, url=url, organization=elsewhere.name)
+
+
 async def _page(
     call: Call,
     template: str,
@@ -318,6 +359,7 @@ async def _page(
         methods=settings.methods,
         sign_up=settings.sign_up,
         providers=providers,
+        sso=flow is not None and await sign_on_offered(call),
         flow=fields,
         query=urlencode(fields),
         **values,

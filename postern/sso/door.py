@@ -15,6 +15,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.customers.elsewhere import SignOn as SignOnElsewhere
 from postern.customers.model import Url
 from postern.customers.providers import CodeChallenge, State
 from postern.customers.sessions import AT_THE_DOOR
@@ -109,6 +110,17 @@ async def find_sso_connection(
 async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
     """The same, with the address in the body, where no log keeps it."""
     return await find_sso_connection(call, data.email)
+
+
+async def sign_on_of_address(call: Call, email: str) -> SignOnElsewhere | None:
+    """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
+    found = await find_sso_connection(call, email)
+    return SignOnElsewhere(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
+
+
+async def anybody_signs_on(call: Call) -> bool:
+    """Whether the project has a connection that is active."""
+    return await store.any_active(call.db, project_id=call.project_id) is not None
 
 
 @get(f"{HERE}/metadata.xml", public=True, media_types=("application/xml",), problems=[SsoConnectionMissing])

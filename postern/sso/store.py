@@ -186,6 +186,16 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 async def serving(db: Queries, *, project_id: UUID, domain: str) -> WithOrganization | None: ...
 
 
+class Named(Record):
+    """A connection by its name."""
+
+    name: str
+
+
+@statement("select name from sso_connections where project_id = %(project_id)s and status = 'ACTIVE' limit 1")
+async def any_active(db: Queries, *, project_id: UUID) -> Named | None: ...
+
+
 # Our keys.
 
 
