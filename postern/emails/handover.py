@@ -28,7 +28,7 @@ from postern.emails.settling import LOST, Attempted, settle_all
 from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
 from postern.kernel.problems import Problem
 from postern.mail import mime
-from postern.mail.address import Address, parse_address
+from postern.mail.address import Address, AddressInvalid, parse_address
 from postern.mail.content import Content, Tracking, compile_content, unsubscribe_url
 from postern.mail.dkim import Signer, sign
 from postern.mail.transport import NO_TIME, Envelope, Outcome, Result
@@ -189,7 +189,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
     ours = [job.send for job in jobs if job.send.project_id == project_id]
     project = await projects.require_project(world.db, project_id)
-    addresses = {address.lower() for send in ours for address in recipients_of(send)}
+    addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
     hits = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
     wanted = sorted({send.domain_id for send in ours if send.domain_id is not None})
     sending = await domains.sending_domains(world.db, project_id, wanted) if wanted else []
@@ -269,6 +269,14 @@ def recipients_of(send: Send) -> list[str]:
     """Every envelope recipient, once, as on the wire."""
     texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
     return list(dict.fromkeys(address_of(text).spec for text in texts))
+
+
+def _readable_recipients(send: Send) -> list[str]:
+    """The recipients, or none where one cannot be read: that send will fail, and must do so alone."""
+    try:
+        return recipients_of(send)
+    except AddressInvalid:
+        return []
 
 
 def return_path(send: Send, facts: Facts) -> str:
