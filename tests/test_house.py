@@ -126,3 +126,24 @@ def test_every_statement_fits_the_schema_and_names_its_project(each, database_ur
         required = {field.name for field in msgspec.structs.fields(each.row) if field.required}
         assert columns >= required
     assert "project_id" in each.parameters or BEFORE_ANY_PROJECT_IS_KNOWN.match(each.name)
+
+
+CALLING_OUT = re.compile(
+    r"^\s*(import|from) (httpx|aiohttp|requests|urllib3?\.request|urllib3|http\.client)\b"
+    r"|\b(create_connection|open_connection|urlopen)\(",
+    re.MULTILINE,
+)
+MAY_CALL_OUT = {
+    "kernel/outbound.py": "the guarded client",
+    "mail/smtp.py": "mail, to exchangers and relays",
+    "cli/contacts.py": "a command, to the server that its user names",
+    "cli/listen.py": "a command, to the server and the address that its user names",
+    "cli/people.py": "a command, to the server that its user names",
+    "cli/tree.py": "a command, to its own server",
+}
+
+
+def test_whatever_calls_out_does_so_by_the_guarded_client():
+    """Beside these only Stripe's own library calls anybody, and only Stripe."""
+    calling = {str(file.relative_to(ROOT)) for file in FILES if CALLING_OUT.search(file.read_text())}
+    assert calling == set(MAY_CALL_OUT)

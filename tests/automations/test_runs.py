@@ -295,6 +295,23 @@ async def test_steps_change_contacts_and_audiences(automate, audience, contact, 
     assert [run["status"] for run in await runs(then)] == ["EXITED"], "what a step causes starts others"
 
 
+async def test_a_delay_ends_after_its_length_or_at_its_moment(automate, contact, work_off, runs, clock):
+    until = (clock() + 3 * DAY).isoformat()
+    delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
+    automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **each} for each in delays])
+    await contact()
+    for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
+        await work_off()
+        clock.move(wait - timedelta(seconds=1))
+        await work_off()
+        (run,) = await runs(automation)
+        assert (run["status"], run["currentStep"]) == ("WAITING", step)
+        clock.move(timedelta(seconds=1))
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED", "a moment that is past is no delay"
+
+
 async def test_a_call_is_signed_repeated_and_given_up(automate, contact, receiver, project, work_off, runs, clock):
     receiver.script("/ok", Reply(status=500), Reply())
     receiver.script("/dead", Reply(status=503))
