@@ -43,7 +43,7 @@ def listen(
 
     secret = secret or new_webhook_secret()
     if forward:
-        print(f"Forwarding to {forward}, signed with {secret}")
+        print(f"Forwarding to {forward}, signed with {secret}", flush=True)
     try:
         asyncio.run(_listen(url, key, project, names_in(events), forward, secret))
     except KeyboardInterrupt:

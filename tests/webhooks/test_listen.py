@@ -1,16 +1,22 @@
 """`postern listen`: every event once, in order, forwarded as a webhook would be."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from uuid import uuid4
 
 import httpx
 import pytest
 import standardwebhooks
+import svix
 
 from postern.cli import CannotRun
 from postern.cli import listen as listening
 from postern.cli.listen import follow, send_on
 from postern.kernel.signatures import new_webhook_secret
+from tests.conftest import PASSWORD
+from tests.peers.whole_server import whole_server
 
 LOOKS_BEFORE = 20
 """Requests after which the first look for new events has certainly begun."""
@@ -93,3 +99,32 @@ async def test_events_after_one_come_oldest_first(project, happen):
     since = (await project.client.get(f"/events?after={ids[1]}")).json()
     assert [event["id"] for event in since["data"]] == ids[2:]
     assert (await project.client.get("/events?after=nonsense")).status_code == 400
+
+
+async def test_the_command_as_it_is_typed(receiver, tmp_path):
+    """With a server in another thread, the command as a process, and a signature that two libraries believe."""
+    with whole_server(tmp_path) as server:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as api:
+            up = (await api.post("/auth/sign-up", json={"email": "a@example.com", "password": PASSWORD})).json()
+            project, api.headers["authorization"] = up["projects"][0]["id"], f"Bearer {up['accessToken']}"
+            key = (await api.post(f"/projects/{project}/api-keys", json={"name": "k", "type": "SECRET"})).json()["key"]
+            environment = {**os.environ, "POSTERN_PROJECT": project, "POSTERN_KEY": key, "POSTERN_URL": server.url}
+            command = [sys.executable, "-m", "postern", "listen", "--forward", receiver.url("/hook")]
+            process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
+            try:
+                async with asyncio.timeout(90):
+                    secret = (await process.stdout.readline()).decode().split()[-1]
+                    while not receiver.requests:  # What happens before it has begun to listen is not told.
+                        body = {"name": "order.placed", "email": "ada@example.com"}
+                        sent = await api.post(f"/projects/{project}/events", json=body)
+                        assert sent.status_code == 201, sent.text
+                        await asyncio.sleep(0.2)
+                    shown = (await process.stdout.readline()).decode()
+            finally:
+                process.kill()
+                await process.communicate()
+    assert " → 200 in " in shown
+    request = receiver.requests[0]
+    assert request.json["type"] in shown
+    for library in (standardwebhooks.Webhook, svix.Webhook):
+        library(secret).verify(request.body, dict(request.headers))
