@@ -22,11 +22,21 @@ from postern.kernel.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
 from postern.world import World, open_world
-from tests.contract import check_response, contract, name_of, read_exercised, write_exercised
+from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import DnsZone, dns_zone
 
 SERVER = pytest.StashKey[Any]()
+PASSED: set[str] = set()
 PASSWORD = "correct horse battery staple"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-contract", action="store_true", help="name the test that shows each operation")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" and report.passed:
+        PASSED.add(report.nodeid)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,10 +54,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = getattr(session.config, "workerinput", {}).get("workerid", "main")
     write_exercised(os.environ["POSTERN_TEST_RUN"], worker)
     whole = not session.config.args or [str(Path(each).name) for each in session.config.args] == ["tests"]
-    if worker == "main" and exitstatus == 0 and whole and not session.config.option.keyword:
-        missing = {name_of(each) for each in contract()["operations"]} - read_exercised(os.environ["POSTERN_TEST_RUN"])
-        if missing:
-            print("\nNever exercised by a test:\n  " + "\n  ".join(sorted(missing)))
+    if worker != "main":
+        return
+    exercised = read_exercised(os.environ["POSTERN_TEST_RUN"])
+    if session.config.option.write_contract:
+        write_catalogue(exercised, PASSED)
+    elif exitstatus == 0 and whole and not session.config.option.keyword:
+        wrong = disagreements(exercised, PASSED)
+        if wrong:
+            print("\nscript/contract writes anew which test shows which operation:\n  " + "\n  ".join(wrong))
             session.exitstatus = 1
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,33 @@ def operation_of(method: str, path: str) -> dict[str, Any] | None:
     return next((each for verb, pattern, each in _routes() if verb == method and pattern.match(path)), None)
 
 
-EXERCISED: set[str] = set()
+EXERCISED: dict[str, set[str]] = {}
+"""The tests that had an operation do its work, by the operation's name."""
 
 
 def name_of(operation: dict[str, Any]) -> str:
     return f"{operation['method']} {operation['path']}"
+
+
+@cache
+def _own_routes() -> list[tuple[str, re.Pattern[str], str]]:
+    from postern.app import OPERATIONS
+
+    found = []
+    for each in sorted(OPERATIONS, key=lambda each: each.path.count("{")):
+        pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", each.path) + "$")
+        found.append((each.method, pattern, f"{each.method} {each.wire_path}"))
+    return found
+
+
+def note_exercised(method: str, path: str) -> None:
+    """Remember that the test that runs had this operation do its work; what fixtures do counts for no test."""
+    test, _, phase = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")
+    name = next((name for verb, pattern, name in _own_routes() if verb == method and pattern.match(path)), None)
+    if name is not None:
+        tests = EXERCISED.setdefault(name, set())
+        if phase == "(call)":
+            tests.add(test.partition("[")[0])
 
 
 def check_response(method: str, path: str, status: int, headers: Any, body: bytes) -> None:
@@ -54,9 +77,10 @@ def check_response(method: str, path: str, status: int, headers: Any, body: byte
         return
     operation = operation_of(method, path)
     if operation is None:
+        note_exercised(method, path)
         return
+    note_exercised(method, path)
     if status < 300:
-        EXERCISED.add(name_of(operation))
         _check_returns(f"{method} {path}", operation["returns"], status, headers, body)
 
 
@@ -137,8 +161,69 @@ def _check_value(where: str, type_: str, value: Any) -> None:
 
 def write_exercised(folder: str, worker: str) -> None:
     """Leave what this process exercised for the process that judges the whole run."""
-    Path(folder, f"exercised-{worker}-{os.getpid()}").write_text("\n".join(sorted(EXERCISED)))
+    plain = {name: sorted(tests) for name, tests in EXERCISED.items()}
+    Path(folder, f"exercised-{worker}-{os.getpid()}").write_text(json.dumps(plain))
 
 
-def read_exercised(folder: str) -> set[str]:
-    return {line for file in Path(folder).glob("exercised-*") for line in file.read_text().splitlines()}
+def read_exercised(folder: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for file in Path(folder).glob("exercised-*"):
+        for name, tests in json.loads(file.read_text()).items():
+            found.setdefault(name, set()).update(tests)
+    return found
+
+
+# The catalogue: which test shows an operation --------------------------------------------------------------
+
+CATALOGUE = Path(__file__).parent.parent / "postern" / "cli" / "contract.tsv"
+
+
+def read_catalogue() -> dict[str, str]:
+    """The test that shows each operation, as `postern contract` prints it."""
+    lines = CATALOGUE.read_text().splitlines() if CATALOGUE.exists() else []
+    return dict(line.split("\t") for line in lines)
+
+
+def write_catalogue(exercised: Mapping[str, set[str]], passed: Iterable[str]) -> None:
+    """Name a test for every operation that was exercised: the one before, while it still does, or the likeliest."""
+    from postern.app import OPERATIONS
+
+    good = {test.partition("[")[0] for test in passed if not test.startswith(AT_LARGE)}
+    before, lines = read_catalogue(), []
+    for each in OPERATIONS:
+        name = f"{each.method} {each.wire_path}"
+        tests = exercised.get(name, set()) & good
+        chosen = before.get(name)
+        if tests and chosen not in tests:
+            chosen = max(sorted(tests), key=lambda test: _likeness(test, each, exercised))
+        if chosen:
+            lines.append(f"{name}\t{chosen}\n")
+    CATALOGUE.write_text("".join(lines))
+
+
+AT_LARGE = ("tests/test_contract.py", "tests/test_schemathesis.py", "tests/test_guides.py")
+"""Tests that try every operation show none in particular."""
+
+
+def _likeness(test: str, operation: Any, exercised: Mapping[str, set[str]]) -> tuple[int, int, int]:
+    """How well a test seems to show an operation: at home in its feature, alike in words, about little else."""
+    folder, words = test.split("/")[1], set(re.findall(r"[a-z]+", test.rpartition("::")[2]))
+    feature = operation.function.__module__.split(".")[1]
+    own = {stem(word) for word in operation.name.split("_")}
+    others = sum(test in tests for tests in exercised.values())
+    about_refusals = len(words & {"unknown", "refused", "another", "foreign", "nobody", "limits", "limit"})
+    return folder == feature, len(own & {stem(word) for word in words}) - about_refusals, -others
+
+
+def stem(word: str) -> str:
+    return word.rstrip("s").removesuffix("ing").removesuffix("ed").rstrip("e")
+
+
+def disagreements(exercised: Mapping[str, set[str]], passed: Iterable[str]) -> list[str]:
+    """Where the catalogue names a test that ran and did not exercise the operation, or an operation nobody did."""
+    ran = {test.partition("[")[0] for test in passed}
+    wrong = [f"{name_of(each)}: never exercised" for each in contract()["operations"] if name_of(each) not in exercised]
+    for name, test in read_catalogue().items():
+        if test in ran and test not in exercised.get(name, set()):
+            wrong.append(f"{name}: not by {test}, as the catalogue says")
+    return wrong

@@ -1,8 +1,12 @@
 """The catalogues in docs/guide are what the code says. Asked in a process of its own: tests make problems too."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+from postern.app import OPERATIONS
+from tests.contract import contract, disagreements, name_of, read_catalogue
 
 
 def test_the_catalogues_are_what_the_code_says() -> None:
@@ -15,3 +19,47 @@ def test_the_catalogues_are_what_the_code_says() -> None:
         timeout=120,
     )
     assert checked.returncode == 0, checked.stderr
+
+
+def named_tests() -> set[str]:
+    """Every test function there is, as `file::name`."""
+    root = Path(__file__).parent
+    return {
+        f"tests/{file.relative_to(root)}::{name}"
+        for file in root.rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+
+
+def test_every_operation_names_a_test_that_exists():
+    """Whether the tests do what is said here is looked at when all of them have run (see conftest)."""
+    catalogue = read_catalogue()
+    assert list(catalogue) == [f"{each.method} {each.wire_path}" for each in OPERATIONS], "script/contract writes it"
+    assert not set(catalogue.values()) - named_tests()
+
+
+def test_the_table_says_what_is_needed_and_what_shows_it():
+    printed = subprocess.run(
+        [sys.executable, "-m", "postern", "contract"], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+    rows = [line.split() for line in printed.splitlines()]
+    assert rows[0] == ["OPERATION", "NEEDS", "TEST"]
+    assert rows[-1][:2] == [str(len(OPERATIONS)), "operations,"]
+    shown = {f"{row[0]} {row[1]}": row for row in rows[1:-2]}
+    assert len(shown) == len(OPERATIONS)
+    assert {name_of(each) for each in contract()["operations"]} <= set(shown)
+    assert shown["POST /projects/{projectId}/campaigns/{id}/send"][2] == "campaigns:send"
+    assert shown["GET /t/c/{sendId}"][2] == "anyone"
+    assert all(row[-1].startswith("tests/") for row in shown.values())
+
+
+def test_a_test_that_does_not_do_what_the_table_says_is_noticed():
+    exercised = {name_of(each): set() for each in contract()["operations"]}
+    exercised.update({name: {test} for name, test in read_catalogue().items()})
+    passed = [f"{test}[some case]" for test in read_catalogue().values()]
+    assert disagreements(exercised, passed) == []
+    name, test = next(iter(read_catalogue().items()))
+    assert disagreements({**exercised, name: set()}, passed) == [f"{name}: not by {test}, as the catalogue says"]
+    assert disagreements({**exercised, name: set()}, []) == [], "a test that did not run says nothing"
+    del exercised["GET /t/o/{sendId}"]
+    assert disagreements(exercised, []) == ["GET /t/o/{sendId}: never exercised"]

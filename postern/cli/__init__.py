@@ -21,6 +21,7 @@ COMMANDS = (
     "postern.cli.demo",
     "postern.cli.audit",
     "postern.cli.contacts",
+    "postern.cli.contract",
     "postern.cli.campaigns",
 )
 

@@ -86,6 +86,13 @@ async def test_a_link_confirmed_twice_at_once_counts_once(project, stranger):
     assert sorted(each.status_code for each in answers) == [200, 404, 404, 404, 404]
 
 
+async def test_a_checkout_ends_on_a_page(stranger):
+    for query, words in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
+        page = await stranger.get(f"http://postern.test/billing/done{query}")
+        assert page.status_code == 200
+        assert words in page.text
+
+
 async def test_roles_see_and_change_what_they_may(project, stranger, work_off, settings):
     from tests.accounts.people import House
 

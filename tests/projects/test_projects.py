@@ -23,6 +23,18 @@ async def test_a_key_is_shown_once_and_works_until_it_is_deleted(project):
     assert (await project.developer.delete(f"/api-keys/{made['id']}")).status_code == 404
 
 
+async def test_projects_are_made_listed_and_renamed(project, new_project):
+    other = await new_project()
+    path = "http://postern.test/projects"
+    made = await project.developer.post(path, {"name": "Second"})
+    assert made.status_code == 201
+    await project.developer.patch(f"/projects/{made.json()['id']}", {"name": "Renamed"})
+    listed = (await project.developer.get(path)).json()
+    assert {each["id"]: each["name"] for each in listed}[made.json()["id"]] == "Renamed"
+    assert {each["id"] for each in listed} == {project.id, made.json()["id"]}
+    assert other.id not in str(listed)
+
+
 async def test_a_leaked_key_mints_no_keys(project):
     assert (await project.client.post("/api-keys", {"name": "more"})).status_code == 403
 

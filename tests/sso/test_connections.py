@@ -40,6 +40,23 @@ async def test_a_connection_lives_through_both_families(acme):
     assert (await acme.client.get(project)).json() == []
 
 
+async def test_what_is_done_to_a_connection_is_done_in_both_families(connected):
+    app = f"/apps/{connected.people.project.id}/organizations/{connected.organization['id']}/sso-connections"
+    here = f"{app}/{connected.connection['id']}"
+    before = (await connected.client.get(connected.here)).json()
+    rotated = await connected.client.post(f"{here}/rotate-certificate")
+    assert rotated.json() == (await connected.client.get(here)).json()
+    after = (await connected.client.get(connected.here)).json()
+    assert after["spCertificate"] == before["spCertificates"][1]["certificate"]
+    trial = await connected.client.post(f"{here}/test")
+    assert trial.status_code == 200, trial.text
+    assert f"/sso/saml/{connected.connection['id']}/login" in trial.json()["url"]
+    await connected.browser().sign_in(connected.address())
+    traces = (await connected.client.get(f"{here}/traces")).json()
+    assert len(traces) == 1
+    assert traces == await connected.traces()
+
+
 async def test_a_connection_belongs_to_its_organization_and_project(connected, new_project):
     other = await connected.people.organization("Other")
     wrong = f"/b2b/organizations/{other['id']}/sso-connections/{connected.connection['id']}"

@@ -1,0 +1,39 @@
+"""What the `/apps` family shows of organizations is what `/projects` shows."""
+
+from datetime import timedelta
+
+
+async def test_members_are_the_same_in_both_families(people, project):
+    acme, customer = await people.organization(), await people.customer()
+    app, own = (
+        f"/apps/{project.id}/organizations/{acme['id']}/members",
+        f"/b2b/organizations/{acme['id']}/members",
+    )
+    added = await project.client.post(app, {"customerId": customer["id"], "roles": ["ADMIN"]})
+    assert added.status_code == 201, added.text
+    listed = (await project.client.get(app)).json()
+    assert listed == (await project.client.get(own)).json()
+    assert [each["customerId"] for each in listed] == [customer["id"]]
+    changed = await project.client.patch(f"{app}/{customer['id']}", {"roles": ["MEMBER"]})
+    assert changed.json()["roles"] == ["MEMBER"]
+    seen = (await project.client.get(f"{app}/{customer['id']}")).json()
+    assert seen == (await project.client.get(f"{own}/{customer['id']}")).json()
+    assert seen["roles"] == ["MEMBER"]
+    assert (await project.client.delete(f"{app}/{customer['id']}")).status_code in (200, 204)
+    assert (await project.client.get(own)).json() == []
+
+
+async def test_invitations_are_resent_in_both_families(people, project, clock):
+    acme = await people.organization()
+    app, own = (
+        f"/apps/{project.id}/organizations/{acme['id']}/invitations",
+        f"/b2b/organizations/{acme['id']}/invitations",
+    )
+    made = (await project.client.post(app, {"email": "ada@example.com"})).json()
+    for path in (app, own):
+        clock.move(timedelta(minutes=2))
+        again = await project.client.post(f"{path}/{made['id']}/resend")
+        assert again.status_code == 200, again.text
+        assert again.json()["expiresAt"] > made["expiresAt"]
+        early = await project.client.post(f"{path}/{made['id']}/resend")
+        assert early.status_code == 429
