@@ -52,15 +52,18 @@ class World:
         *,
         at_most: int = GROUP_LIMIT,
         side_by_side: int = 1,
+        pause_seconds: float = 0,
     ) -> Grouped[Item, Result]:
-        """The one group of `do` in this world: single calls that come together are done together."""
-        found = self._groups.get(do)
+        """The one group of `do` in this world: single calls that come together are done together. See Grouped."""
+        found = self._groups.get((do, pause_seconds))
         if found is None:
 
             async def do_here(items: list[Item]) -> Sequence[Result | BaseException]:
                 return await do(self, items)
 
-            found = self._groups[do] = Grouped(do_here, at_most=at_most, side_by_side=side_by_side)
+            found = self._groups[do, pause_seconds] = Grouped(
+                do_here, at_most=at_most, side_by_side=side_by_side, pause_seconds=pause_seconds
+            )
         return found
 
     def later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

@@ -47,6 +47,8 @@ CONTENT_KEPT_CHARACTERS = 300_000
 """Larger ones are compiled each time: they are rare, and memory is bounded."""
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon to try again to write an outcome down."""
+GATHER_SECONDS = 0.02
+"""How long outcomes gather before they are written down together, where nobody waits for one."""
 LINKS_PURPOSE = "links"
 
 
@@ -75,22 +77,28 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     complained: bool = False
 
 
-async def hand_over(world: "World", job: Job) -> str:
-    """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+async def hand_over(world: "World", job: Job, *, is_awaited: bool = True) -> str:
+    """Try once to hand a claimed send over, settle the attempt, and return the status it has then.
+
+    Where that is not awaited by anybody, outcomes gather for a moment.
+    """
     async with in_hand(world).keeping(job.send):
-        return await _hand_over(world, job)
+        attempted = await _attempt(world, job)
+        if attempted is None:
+            return job.send.status  # A later attempt has begun; this one changes nothing.
+        return await _settle(world, attempted, 0 if is_awaited else GATHER_SECONDS)
 
 
-async def _hand_over(world: "World", job: Job) -> str:
+async def _attempt(world: "World", job: Job) -> Attempted | None:
     if job.state == "STOPPED":
-        return await _settle(world, Attempted(send=job.send, verdict=rules.cancelled(job.send)))
+        return Attempted(send=job.send, verdict=rules.cancelled(job.send))
     started = time.monotonic()
     prepared: Prepared | Verdict = await world.grouped(prepare_all, side_by_side=2)(job)
     if isinstance(prepared, Verdict):
-        return await _settle(world, Attempted(send=job.send, verdict=prepared))
+        return Attempted(send=job.send, verdict=prepared)
     outcome = await _deliver(world, job, prepared)
     if outcome is None:
-        return job.send.status  # A later attempt has begun; this one changes nothing.
+        return None
     spent = timedelta(seconds=time.monotonic() - started)
     verdict = rules.judge(
         job.send,
@@ -101,22 +109,22 @@ async def _hand_over(world: "World", job: Job) -> str:
     )
     if prepared.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
-    attempted = Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
-    return await _settle(world, attempted)
+    return Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
 
 
-async def _settle(world: "World", attempted: Attempted) -> str:
+async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -> str:
     """Write down what an attempt brought, patiently: while the database is away, what is known must not be forgotten.
 
     A later attempt that has begun meanwhile makes this change nothing.
     """
+    settle = world.grouped(settle_all, pause_seconds=gather_seconds)
     for _ in range(SETTLE_TRIES):
         try:
-            return await world.grouped(settle_all)(attempted)
+            return await settle(attempted)
         except (OperationalError, PoolTimeout) as error:
             log.warning("settling_waits", send=str(attempted.send.id), error=str(error).strip()[:200])
             await asyncio.sleep(SETTLE_PAUSE.total_seconds())
-    return await world.grouped(settle_all)(attempted)
+    return await settle(attempted)
 
 
 async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | None:

@@ -29,7 +29,7 @@ async def hand_over_share(world: "World", sends: list[Send]) -> None:
     if held := [job.send for job in jobs if job.state == "HELD"]:
         await _hold(world, held)
         jobs = [job for job in jobs if job.state != "HELD"]
-    done = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
+    done = await asyncio.gather(*(hand_over(world, job, is_awaited=False) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
             log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])

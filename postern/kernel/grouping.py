@@ -19,6 +19,8 @@ class Grouped(Generic[Item, Result]):
     """Gathers single calls into calls of `do`, which answers in the order of its items.
 
     An answer that is an exception is raised for its item alone; an exception that `do` raises is everybody's.
+    With `pause_seconds`, a group waits until that long after the one before it, for work that nobody waits for and
+    that is cheaper in large groups.
     """
 
     def __init__(
@@ -27,10 +29,12 @@ class Grouped(Generic[Item, Result]):
         *,
         at_most: int = GROUP_LIMIT,
         side_by_side: int = 1,
+        pause_seconds: float = 0,
     ) -> None:
         self._do = do
         self._at_most = at_most
         self._side_by_side = side_by_side
+        self._pause_seconds = pause_seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._serving = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -64,6 +68,8 @@ class Grouped(Generic[Item, Result]):
                     _answer(group, answers)
                     raise
             _answer(group, answers)
+            if self._pause_seconds:
+                await asyncio.sleep(self._pause_seconds)
 
 
 def _answer(group: list[tuple[Item, "asyncio.Future[Result]"]], answers: Sequence[Result | BaseException]) -> None:

@@ -96,9 +96,28 @@ def _split(text: str) -> tuple[str, str]:
 _QUOTED_NAMED = re.compile(r'^"(?P<name>(?:[^"\\]|\\.)*)"\s*<(?P<spec>[^<>]*)>$')
 
 
-@lru_cache(maxsize=65_536)
+_PLAIN_LOCAL = re.compile(r"[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*")
+
+
 def _parse_spec(spec: str) -> tuple[str, str]:
-    """The local part and the A-label domain of a bare address."""
+    """The local part and the A-label domain of a bare address.
+
+    Recipients differ and their domains recur: what comes before the `@` is mostly plain, and a domain is judged once.
+    """
+    local, at, domain = spec.rpartition("@")
+    if at and len(local) <= LOCAL_LIMIT and _PLAIN_LOCAL.fullmatch(local):
+        try:
+            return local, _judged_spec(f"{_SOMEBODY}@{domain}")[1]
+        except AddressInvalid:
+            pass  # The refusal should show the caller's own address.
+    return _judged_spec(spec)
+
+
+_SOMEBODY = "a"
+
+
+@lru_cache(maxsize=65_536)
+def _judged_spec(spec: str) -> tuple[str, str]:
     if spec.startswith('"'):
         raise AddressInvalid("Quoted local parts are not supported; write the address without quotes.")
     try:

@@ -43,3 +43,19 @@ async def test_trouble_is_its_own_or_everybodys():
     answers = await asyncio.gather(grouped("all"), grouped("two"), return_exceptions=True)
     assert all(isinstance(each, OSError) for each in answers)
     assert await grouped("later") == "later"
+
+
+async def test_groups_that_nobody_waits_for_keep_a_pause_between_them():
+    groups = []
+
+    async def same(items):
+        groups.append(list(items))
+        return items
+
+    grouped = Grouped(same, pause_seconds=0.02)
+    assert await grouped("first") == "first"
+    later = [asyncio.create_task(grouped(number)) for number in range(3)]
+    await asyncio.sleep(0)
+    later.append(asyncio.create_task(grouped("last")))
+    assert await asyncio.gather(*later) == [0, 1, 2, "last"]
+    assert groups == [["first"], [0, 1, 2, "last"]], "what comes during the pause is one group"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.mail.address import AddressInvalid, normalise, parse_address
+from postern.mail.address import AddressInvalid, _judged_spec, _parse_spec, normalise, parse_address
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,22 @@ def test_any_text_is_an_address_or_a_clear_refusal(text):
     except AddressInvalid:
         return
     assert Oracle(addr_spec=found.spec) if found.spec.isascii() else found.needs_smtputf8
+
+
+LOCALS = st.text(alphabet=st.sampled_from("abcXYZ019._+-!'\"@ é"), min_size=0, max_size=70)
+DOMAINS = st.sampled_from(
+    ["example.com", "EXAMPLE.Com", "b.test", "a..b", "localhost", "bücher.example", "x", "-a.com", ""]
+)
+
+
+@given(LOCALS, DOMAINS)
+def test_a_plain_local_part_is_judged_as_the_library_judges_the_whole_address(local, domain):
+    spec = f"{local}@{domain}"
+
+    def judged(by):
+        try:
+            return by(spec)
+        except AddressInvalid as refusal:
+            return str(refusal)
+
+    assert judged(_parse_spec) == judged(_judged_spec)
