@@ -34,7 +34,9 @@ def named_tests() -> set[str]:
 def test_every_operation_names_a_test_that_exists():
     """Whether the tests do what is said here is looked at when all of them have run (see conftest)."""
     catalogue = read_catalogue()
-    assert list(catalogue) == [f"{each.method} {each.wire_path}" for each in OPERATIONS], "script/contract writes it"
+    assert list(catalogue) == [f"{each.method} {each.wire_path}" for each in OPERATIONS], (
+        "run the tests of what is new with --write-contract, or script/contract"
+    )
     assert not set(catalogue.values()) - named_tests()
 
 
