@@ -1263,6 +1263,18 @@ CREATE TABLE public.sso_keys (
     CONSTRAINT sso_keys_place_check CHECK ((place = ANY (ARRAY['CURRENT'::text, 'NEXT'::text, 'PREVIOUS'::text])))
 );
 
+CREATE TABLE public.sso_metadata (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    read_at timestamp with time zone NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    problem text,
+    failing_since timestamp with time zone,
+    told boolean DEFAULT false NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE public.sso_requests (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1696,6 +1708,9 @@ ALTER TABLE ONLY public.sso_keys
 ALTER TABLE ONLY public.sso_keys
     ADD CONSTRAINT sso_keys_project_id_connection_id_place_key UNIQUE (project_id, connection_id, place) DEFERRABLE INITIALLY DEFERRED;
 
+ALTER TABLE ONLY public.sso_metadata
+    ADD CONSTRAINT sso_metadata_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.sso_requests
     ADD CONSTRAINT sso_requests_pkey PRIMARY KEY (project_id, id);
 
@@ -1927,6 +1942,8 @@ CREATE INDEX sso_connections_id ON public.sso_connections USING btree (id);
 
 CREATE INDEX sso_connections_newest ON public.sso_connections USING btree (project_id, organization_id, id);
 
+CREATE INDEX sso_metadata_due ON public.sso_metadata USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX sso_requests_browser ON public.sso_requests USING btree (project_id, connection_id, browser) WHERE (answered_at IS NULL);
 
 CREATE INDEX sso_requests_due ON public.sso_requests USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -2152,6 +2169,9 @@ ALTER TABLE ONLY public.sso_connections
 
 ALTER TABLE ONLY public.sso_keys
     ADD CONSTRAINT sso_keys_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sso_metadata
+    ADD CONSTRAINT sso_metadata_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.sso_requests
     ADD CONSTRAINT sso_requests_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.sso_connections(project_id, id) ON DELETE CASCADE;

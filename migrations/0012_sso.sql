@@ -33,6 +33,25 @@ create index sso_connections_id on sso_connections (id);
 create unique index sso_connections_domain on sso_connections (project_id, domain) where status = 'ACTIVE';
 create index sso_connections_due on sso_connections (project_id, due_at) where due_at is not null;
 
+-- Metadata that has an address, looked at again and again so that certificates roll over by themselves.
+create table sso_metadata (
+    project_id uuid not null,
+    -- The connection's own.
+    id uuid not null,
+    -- When it last came through, and when it was last asked for.
+    read_at timestamptz not null,
+    looked_at timestamptz not null,
+    -- Why it does not come through, since when, and whether that was told.
+    problem text,
+    failing_since timestamptz,
+    told boolean not null default false,
+    due_at timestamptz,
+    attempt int not null default 0,
+    primary key (project_id, id),
+    foreign key (project_id, id) references sso_connections (project_id, id) on delete cascade
+);
+create index sso_metadata_due on sso_metadata (project_id, due_at) where due_at is not null;
+
 -- Our own keys: the one that signs, the one that signs next (its certificate is published already), and the one
 -- before, which only opens what was encrypted for it. Private keys are sealed.
 create table sso_keys (

@@ -62,7 +62,7 @@ _NAMES = {
     " mfa_disabled mfa_reset session_revoked banned unbanned metadata_updated roles_updated linked deleted",
     "organization": "created updated deleted member_added member_removed domain_verified domain_lapsed",
     "invitation": "created resent accepted revoked expired",
-    "sso": "activated deactivated signed_in certificate_expiring",
+    "sso": "activated deactivated signed_in certificate_expiring metadata_changed metadata_failing",
     "entitlement": "changed expired",
     "webhook": "disabled",
 }

@@ -20,6 +20,7 @@ from postern.customers.model import Url
 from postern.customers.providers import CodeChallenge, State
 from postern.customers.sessions import AT_THE_DOOR
 from postern.customers.sign_in import EmailOnly, require_redirect
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Jsonb
 from postern.kernel.http import Answer, RawRequest, get, post
@@ -31,9 +32,10 @@ from postern.organizations.rules import domain_of
 from postern.projects import operations as projects
 from postern.saml.request import authn_request, new_message_id, post_fields, redirect_url
 from postern.saml.response import SignOn, read_response
-from postern.saml.trace import SamlRejected, Step
+from postern.saml.trace import Reason, SamlRejected, Step
 from postern.sso import keys, pages, rules, store
 from postern.sso.model import (
+    METADATA_SOONEST,
     OPEN_REQUESTS,
     REQUEST_LIFE,
     TRACE_KEPT,
@@ -202,6 +204,8 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
         testing = next((each for each in asked if each.kind == "TEST"), None)
         kind = "TEST" if testing else "SIGN_ON"
         await write_down(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
+        if refused.reason == Reason.UNKNOWN_CERTIFICATE:
+            await _look_for_newer(call, conn_id)
         if testing:
             return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
         return _refused(call, refused.reason, refused.detail)
@@ -262,6 +266,13 @@ async def write_down(
         most=TRACES_PER_CONNECTION,
         now=call.now,
     )
+
+
+async def _look_for_newer(call: Call, conn_id: UUID) -> None:
+    """The provider may sign with a new certificate already: read its metadata now, if that was not done just now."""
+    before = Moment.of(call.now - METADATA_SOONEST)
+    if await store.hasten_metadata(call.db, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
+        call.world.bell.ring("sso_metadata")
 
 
 def _asking(call: Call, at: Opened, message_id: str, cookie: str) -> Answer:

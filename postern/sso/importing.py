@@ -1,8 +1,8 @@
 """Taking an identity provider's settings from its metadata, given or fetched."""
 
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from postern.kernel.credentials import Call
 from postern.kernel.outbound import OutboundFailed, OutboundRefused
 from postern.kernel.problems import Fault
 from postern.saml.metadata import (
@@ -15,26 +15,31 @@ from postern.saml.metadata import (
 from postern.sso import rules
 from postern.sso.model import MetadataUnreachable
 
+if TYPE_CHECKING:
+    from postern.world import World
 
-async def imported(call: Call, *, xml: str | None, url: str | None, entity_id: str | None) -> dict[str, Any]:
+
+async def imported(
+    world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
+) -> dict[str, Any]:
     """The columns that metadata sets. `entity_id` chooses among several providers.
 
     Raises MetadataUnreachable, MetadataTooLarge, MetadataRefused and Invalid, each pointing at its field.
     """
     path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
-    raw = await _fetched(call, url) if url is not None else (xml or "").encode()
-    allow_http = bool(call.world.settings.outbound_allow)
+    raw = await _fetched(world, url) if url is not None else (xml or "").encode()
+    allow_http = bool(world.settings.outbound_allow)
     try:
-        found = read_metadata(raw, now=call.now, entity_id=entity_id, allow_http=allow_http)
+        found = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
     except MetadataRefused as refused:
         fault = Fault(path=path, code=MetadataRefused.code(), message=refused.detail)
         raise MetadataRefused(refused.detail, errors=[fault]) from None
     return {**_columns(found), "idp_metadata_url": url}
 
 
-async def _fetched(call: Call, url: str) -> bytes:
-    rules.as_web_address(url, "/idpMetadataUrl", allow_http=bool(call.world.settings.outbound_allow))
-    outcome = await call.world.outbound.get(
+async def _fetched(world: "World", url: str) -> bytes:
+    rules.as_web_address(url, "/idpMetadataUrl", allow_http=bool(world.settings.outbound_allow))
+    outcome = await world.outbound.get(
         url, headers={"Accept": "application/samlmetadata+xml, application/xml, text/xml"}, keep=MAX_METADATA_BYTES
     )
     if isinstance(outcome, OutboundRefused | OutboundFailed):

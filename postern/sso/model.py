@@ -28,6 +28,12 @@ SIGN_ON_KEPT = timedelta(days=31)
 TRACE_KEPT = timedelta(days=7)
 TRACES_PER_CONNECTION = 200
 LEASE = timedelta(minutes=5)
+METADATA_READ_EVERY = timedelta(days=1)
+METADATA_RETRIED_EVERY = timedelta(hours=1)
+METADATA_SOONEST = timedelta(minutes=10)
+"""How soon a certificate that nobody knows leads to another look at the metadata."""
+METADATA_GRACE = timedelta(days=1)
+"""How long metadata may fail to come through before that is told."""
 WARNED_BEFORE = (timedelta(days=30), timedelta(days=14), timedelta(days=7), timedelta(days=1), timedelta())
 """When before its last day a certificate is warned about."""
 SKEW_MAX_SECONDS = 300
@@ -51,6 +57,19 @@ NEXT_STATUS: Mapping[tuple[Status, Sign], Status | None] = {
     ("INACTIVE", "DEACTIVATE"): "INACTIVE",
 }
 """Every state of a connection with everything that can be asked of it; None is refused."""
+
+IDP_PARTS = (
+    "idp_entity_id",
+    "idp_sso_url",
+    "idp_sso_binding",
+    "idp_slo_url",
+    "idp_slo_binding",
+    "idp_slo_response_url",
+    "idp_certificate",
+    "idp_metadata_url",
+)
+TESTED_PARTS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
+"""A test says something about these; when one of them changes, it says nothing any more."""
 
 
 class Trouble(StrEnum):
@@ -165,6 +184,21 @@ class ConnectionRow(Record):
     attempt: int
 
 
+class MetadataRow(Record):
+    """Metadata with an address: when it came through last, and why not since."""
+
+    project_id: UUID
+    id: UUID
+    """The connection's own."""
+    read_at: Moment
+    looked_at: Moment
+    problem: str | None
+    failing_since: Moment | None
+    told: bool
+    due_at: Moment | None
+    attempt: int
+
+
 class KeyRow(Record):
     """One of our own keys; the private one is sealed."""
 
@@ -240,6 +274,10 @@ class SsoConnection(Record):
     """The pinned signing certificates, PEM; any of them may sign."""
     idp_certificates: list[IdpCertificate]
     idp_metadata_url: str | None
+    idp_metadata_read_at: Moment | None
+    """When what is at that address last came through; it is read again every day."""
+    idp_metadata_problem: str | None
+    """Why it does not come through now; what was read before stays in force."""
     sp_certificate: str
     """The certificate that our requests are signed with, PEM."""
     sp_certificates: list[SpCertificate]
@@ -340,7 +378,8 @@ class _Settings(Body):
     idp_metadata_xml: MetadataXml | UnsetType = UNSET
     """The identity provider's metadata: sets everything that begins with `idp`, together."""
     idp_metadata_url: Address | None | UnsetType = UNSET
-    """Fetched now, once, and used like `idpMetadataXml`."""
+    """Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over by
+    themselves. While the address stays, what it says wins over what was set field by field."""
     idp_entity_id: EntityId | None | UnsetType = UNSET
     idp_sso_url: Address | None | UnsetType = UNSET
     idp_sso_binding: BindingName | UnsetType = UNSET

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from postern.access import operations as access
 from postern.audit import operations as audit
 from postern.events import operations as events
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, delete, get, patch, post
@@ -27,8 +28,11 @@ from postern.sso.importing import imported
 from postern.sso.model import (
     CONNECTIONS_PER_ORGANIZATION,
     GROUPS_LIMIT,
+    IDP_PARTS,
+    METADATA_READ_EVERY,
     NEXT_STATUS,
     TEST_LIFE,
+    TESTED_PARTS,
     ConnectionRow,
     IdpCertificate,
     KeyRow,
@@ -56,18 +60,6 @@ ONE = f"{PROJECT}/{{conn_id}}"
 MISSING = (OrganizationMissing, SsoConnectionMissing)
 IMPORTING = (MetadataRefused, MetadataTooLarge, MetadataUnreachable)
 ADDRESSES = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
-IDP_PARTS = (
-    "idp_entity_id",
-    "idp_sso_url",
-    "idp_sso_binding",
-    "idp_slo_url",
-    "idp_slo_binding",
-    "idp_slo_response_url",
-    "idp_certificate",
-    "idp_metadata_url",
-)
-TESTED_PARTS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
-"""A test says something about these; when one of them changes, it says nothing any more."""
 
 
 @get("/projects/{project_id}/b2b/sso-connections", needs="sso:read")
@@ -132,6 +124,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
         )
         for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
             await keys.keep(tx, call, row.id, place, pair)
+        await _follow_address(tx, call, row.id, given)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
         return await _one(tx, call, id, row.id)
 
@@ -176,6 +169,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         )
         if not pinned:
             tx.makes_due("sso_connections")
+        await _follow_address(tx, call, conn_id, given)
         changed = [name for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
         return await _one(tx, call, id, conn_id)
@@ -391,11 +385,21 @@ async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> di
         raise Invalid.at("/idpMetadataUrl", "Give the metadata or its address, not both.", "conflicting")
     named = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
     return await imported(
-        call,
+        call.world,
+        call.now,
         xml=xml if isinstance(xml, str) else None,
         url=url if isinstance(url, str) else None,
         entity_id=named,
     )
+
+
+async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str, Any]) -> None:
+    """Look again tomorrow at metadata that was fetched now; no more at an address that went."""
+    if given.get("idp_metadata_url") is not None:
+        due_at = Moment.of(call.now + METADATA_READ_EVERY)
+        await store.keep_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
+    elif "idp_metadata_url" in given:
+        await store.drop_metadata(tx, project_id=call.project_id, id=id)
 
 
 def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, given: dict[str, Any]) -> ConnectionRow:
@@ -419,8 +423,7 @@ def _checked(call: Call, row: ConnectionRow) -> ConnectionRow:
     for name in ADDRESSES:
         url: str | None = getattr(row, name)
         if url is not None:
-            path = "/" + "".join(part.capitalize() if at else part for at, part in enumerate(name.split("_")))
-            rules.as_web_address(url, path, allow_http=allow_http)
+            rules.as_web_address(url, f"/{rules.in_json(name)}", allow_http=allow_http)
     if len(row.options.group_roles) > GROUPS_LIMIT:
         raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups give roles.", "too_many")
     return row

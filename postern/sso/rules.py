@@ -190,6 +190,12 @@ def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
         raise Invalid.at(path, refused.detail, "https_required") from None
 
 
+def in_json(column: str) -> str:
+    """A column's name as callers write it: `idp_sso_url` is `idpSsoUrl`."""
+    first, *others = column.split("_")
+    return first + "".join(each.capitalize() for each in others)
+
+
 def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list[Certificate]:
     """The certificates, each once, in their order. Raises Invalid naming the one that cannot be used."""
     found: dict[str, Certificate] = {}

@@ -15,6 +15,8 @@ class WithOrganization(ConnectionRow):
     organization_slug: str
     organization_status: str
     domain_verified: bool
+    idp_metadata_read_at: Moment | None
+    idp_metadata_problem: str | None
 
 
 class Whose(Record):
@@ -88,10 +90,11 @@ async def change(
            exists (select from organization_domains proved
                    where proved.project_id = connection.project_id and proved.domain = connection.domain
                      and proved.organization_id = connection.organization_id and proved.status = 'VERIFIED')
-           as domain_verified
+           as domain_verified, metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
     from sso_connections connection
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
+    left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
     where connection.project_id = %(project_id)s
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
       and (%(id)s::uuid is null or connection.id = %(id)s)
@@ -169,7 +172,8 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 # Who is served by a connection, as people at a domain: the one made for it, else the newest of its organization.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
-           organization.status as organization_status, true as domain_verified
+           organization.status as organization_status, true as domain_verified,
+           metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
     from organization_domains owned
     join organizations organization
       on organization.project_id = owned.project_id and organization.id = owned.organization_id
@@ -180,6 +184,7 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
     join organization_domains proved
       on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
      and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
     where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
     order by (connection.domain = owned.domain) desc, connection.id desc limit 1
 """)
@@ -194,6 +199,55 @@ class Named(Record):
 
 @statement("select name from sso_connections where project_id = %(project_id)s and status = 'ACTIVE' limit 1")
 async def any_active(db: Queries, *, project_id: UUID) -> Named | None: ...
+
+
+# Metadata that has an address.
+
+
+@statement("""
+    insert into sso_metadata (project_id, id, read_at, looked_at, due_at)
+    values (%(project_id)s, %(id)s, %(now)s, %(now)s, %(due_at)s)
+    on conflict (project_id, id) do update
+    set read_at = excluded.read_at, looked_at = excluded.looked_at, problem = null, failing_since = null,
+        told = false, due_at = excluded.due_at, attempt = sso_metadata.attempt + 1
+""")
+async def keep_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment, now: Moment) -> None: ...
+
+
+@statement("delete from sso_metadata where project_id = %(project_id)s and id = %(id)s")
+async def drop_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s")
+async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
+
+
+@statement("""
+    update sso_metadata
+    set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
+        failing_since = %(failing_since)s, told = %(told)s, due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_metadata(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    attempt: int,
+    read_at: Moment | None,
+    problem: str | None,
+    failing_since: Moment | None,
+    told: bool,
+    due_at: Moment,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    update sso_metadata set due_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(looked_before)s
+""")
+async def hasten_metadata(db: Queries, *, project_id: UUID, id: UUID, looked_before: Moment, now: Moment) -> bool: ...
 
 
 # Our keys.

@@ -10,7 +10,8 @@ from postern.kernel.due import Work, each
 from postern.kernel.values import Record
 from postern.sso import rules, store
 from postern.sso.keys import at_place
-from postern.sso.model import LEASE, WARNED_BEFORE, ConnectionRow
+from postern.sso.model import LEASE, WARNED_BEFORE, ConnectionRow, MetadataRow
+from postern.sso.refreshing import read_again
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -74,6 +75,7 @@ async def forget_traces(world: "World", share: list[Passing]) -> None:
 
 
 WORK: list[Work[Any]] = [
+    Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, each(read_again)),
     Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, each(warn)),
     Work("sso.requests", "sso_requests", Passing, LEASE, forget_requests, share=1_000),
     Work("sso.sign_ons", "sso_sign_ons", Passing, LEASE, forget_sign_ons, share=1_000),
