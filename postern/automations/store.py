@@ -158,12 +158,22 @@ async def start_runs(
 ) -> list[StartedRun]: ...
 
 
+# Locked in one order before they are touched, so that two batches about the same contacts do not stop each other.
 @statement("""
-    with woken as (
+    with happened as materialized (
+        select distinct on (project_id, contact_id, event) * from unnest(
+            %(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
+            %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, at)
+        order by project_id, contact_id, event, at, event_id
+    ), mine as materialized (
+        select run.project_id, run.id from automation_runs as run
+        join happened v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+        order by run.project_id, run.id for no key update of run
+    ), woken as (
         update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
-        from unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
-                    %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, at)
-        where run.project_id = v.project_id and run.contact_id = v.contact_id and run.waiting_for = v.event
+        from mine, happened v
+        where (run.project_id, run.id) = (mine.project_id, mine.id)
+          and (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
         returning 1
     )
     select count(*)::int from woken

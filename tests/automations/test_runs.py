@@ -1,5 +1,6 @@
 """Contacts on their way: triggers, steps, waits, versions and ends."""
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -234,6 +235,24 @@ async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_i
     await work_off()
     (run,) = await runs(automation)
     assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
+
+
+async def test_batches_of_events_in_opposite_order_wake_the_same_runs(automate, audience, project, work_off):
+    """Both lock the runs in one order, so neither waits for the other in a circle."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    joined = await audience()
+    body = {"emails": [f"{number}@example.com" for number in range(500)]}
+    await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
+    await work_off()
+    batch = [{"name": "order.placed", "email": each} for each in body["emails"]]
+    answers = await asyncio.gather(
+        *[project.client.post("/events/batch", {"events": events}) for events in (batch, batch[::-1]) * 2]
+    )
+    assert [answer.status_code for answer in answers] == [201] * 4
+    await work_off()
+    totals = (await project.client.get(f"/automations/{automation}/totals")).json()
+    assert totals == {"totalRuns": 500, "completed": 500, "failed": 0}
 
 
 async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
