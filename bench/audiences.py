@@ -263,8 +263,8 @@ async def measure(url: str, pids: dict[str, int], file: Path, count: int) -> Non
             print(f"memory of the {name}: {before[name]:.0f} MB at first, {memory(pid):.0f} MB at most", flush=True)
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+def run(count: int) -> None:
+    """Measure all of it with so many contacts, and print."""
     with (
         tempfile.TemporaryDirectory() as folder,
         tempfile.TemporaryDirectory() as place,
@@ -279,4 +279,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)

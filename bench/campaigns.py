@@ -1,6 +1,13 @@
 """Campaigns, measured: the wire rate, a million contacts, and what ten million sends cost whoever reads them.
 
-Run: python -m bench.campaigns [wire] [million] [reads] [--contacts 1000000] [--sends 10000000]
+Run: python -m bench.campaigns [PART …] [--contacts 1000000] [--sends 10000000] [--workers 1]
+
+wire       20,000 signed, tracked, personalised messages with one worker, then with two
+million    how soon the first message of a campaign leaves, how soon a paused and a cancelled one is still
+resets     password resets of one project while the campaign of another drains
+whole      a whole campaign, to its end: rate, the worker's memory throughout, counters against a recount
+reads      lists, pages, statistics and the CSV export with `--sends` sends of ten campaigns in the database
+audiences  import, recompute, one contact's change, export (bench.audiences)
 
 PostgreSQL (durable), the API, the workers and the sink share the machine: a ratio counts, a second does not.
 """
@@ -17,6 +24,7 @@ from pathlib import Path
 import psycopg
 import uvloop
 
+from bench import audiences
 from bench.audiences import memory
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import Server, bare_inserts, load, percentile, relay_environment, rsa_signs, sink, verified_domain
@@ -25,6 +33,9 @@ from postern.kernel.migrations import migrate
 
 WIRE = 20_000
 READS_SECONDS = 4.0
+RESETS, RESET_EVERY = 20, 0.5
+"""Resets of one measurement, and the seconds between two: the door lets thirty through in ten seconds."""
+PARTS = ("wire", "million", "resets", "whole", "reads", "audiences")
 Row = tuple[str, str]
 
 
@@ -59,13 +70,15 @@ def wire(server: Server, url: str, ledger: Path, workers: int) -> list[Row]:
     return [(f"campaign: {WIRE:,} signed, tracked messages, {workers} worker(s)", f"{rate:,.0f} messages/s")]
 
 
-def million(server: Server, url: str, ledger: Path, contacts: int) -> list[Row]:
-    """How soon a large campaign's first message leaves, what the worker holds, and how soon it is cancelled."""
+def sending(server: Server, url: str, contacts: int) -> tuple[str, str]:
+    """A campaign that is ready in a project of its own: its path, and the project's key."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
-    campaign = campaign_to(url, server, project, key, contacts)
-    worker = server.start("worker")
-    time.sleep(3)
+    return campaign_to(url, server, project, key, contacts), key
+
+
+def first_message(server: Server, ledger: Path, campaign: str, key: str) -> tuple[float, float]:
+    """Send a campaign: seconds until `send` is answered, and until the first message has left."""
     before = arrived(ledger)
     began = time.perf_counter()
     server.call("POST", f"{campaign}/send", None, key)
@@ -73,18 +86,113 @@ def million(server: Server, url: str, ledger: Path, contacts: int) -> list[Row]:
     while arrived(ledger) == before:
         assert time.perf_counter() - began < 60, "no message left within a minute"
         time.sleep(0.005)
-    first = time.perf_counter() - began
-    time.sleep(20)
-    sent, most = arrived(ledger) - before, memory(worker.pid)
-    began = time.perf_counter()
-    server.call("POST", f"{campaign}/cancel", None, key)
-    cancelled = time.perf_counter() - began
-    stop(server, [worker])
-    return [
+    return answered, time.perf_counter() - began
+
+
+def million(server: Server, url: str, ledger: Path, contacts: int) -> list[Row]:
+    """How soon a large campaign's first message leaves, and how soon it stands still when it is told to."""
+    campaign, key = sending(server, url, contacts)
+    worker = server.start("worker")
+    time.sleep(3)
+    answered, first = first_message(server, ledger, campaign, key)
+    rows = [
         (f"`send` of a campaign to {contacts:,}, answered after", f"{answered:.2f} s"),
         ("first message on the wire after", f"{first:.2f} s"),
-        (f"worker's memory after {sent:,} messages", f"{most:.0f} MB"),
-        ("`cancel`, answered after", f"{cancelled:.2f} s"),
+    ]
+    for verb in ("pause", "resume", "cancel"):
+        time.sleep(4)
+        began = time.perf_counter()
+        server.call("POST", f"{campaign}/{verb}", None, key)
+        seconds = time.perf_counter() - began
+        at_once = arrived(ledger)
+        time.sleep(2)
+        later = "" if verb == "resume" else f"; {arrived(ledger) - at_once:,} messages came in after the answer"
+        rows.append((f"`{verb}`, answered after", f"{seconds:.3f} s{later}"))
+    stop(server, [worker])
+    return rows
+
+
+def resets(server: Server, url: str, ledger: Path, contacts: int, workers: int) -> list[Row]:
+    """Password resets of a bank while a shop's campaign drains: from the request to the sink's ledger."""
+    campaign, key = sending(server, url, contacts)
+    door, addresses = bank(server, url)
+    running = [server.start("worker") for _ in range(workers)]
+    time.sleep(3)
+    idle = [reset(server, door, ledger, address) for address in addresses[:RESETS]]
+    first_message(server, ledger, campaign, key)
+    time.sleep(3)
+    before, began = arrived(ledger), time.perf_counter()
+    busy = [reset(server, door, ledger, address) for address in addresses[RESETS:]]
+    rate = (arrived(ledger) - before) / (time.perf_counter() - began)
+    state = server.call("GET", campaign, None, key)
+    assert state["progress"]["waiting"] > 0, "the campaign was over before the resets were: give it more contacts"
+    server.call("POST", f"{campaign}/cancel", None, key)
+    stop(server, running)
+    what = "password reset, from the request to the sink"
+    return [
+        (f"{what}, nothing else going on", f"p50 {percentile(idle, 0.5):.0f} ms, p95 {percentile(idle, 0.95):.0f} ms"),
+        (
+            f"{what}, a campaign draining at {rate:,.0f}/s",
+            f"p50 {percentile(busy, 0.5):.0f} ms, p95 {percentile(busy, 0.95):.0f} ms",
+        ),
+    ]
+
+
+def bank(server: Server, url: str) -> tuple[str, list[str]]:
+    """Another project with customers: the address of its password resets, and theirs."""
+    project, key, token = server.project()
+    verified_domain(url, server, project, token, "bank.example")
+    mail_from = {"settings": {"signIn": {"mailFrom": "security@bank.example"}}}
+    server.call("PATCH", f"/projects/{project}", mail_from, token)
+    addresses = [f"customer{number}-{project[-6:]}@example.com" for number in range(2 * RESETS)]
+    rows = [{"email": address, "emailVerified": True} for address in addresses]
+    done = server.call("POST", f"/projects/{project}/customers/import", {"customers": rows}, key)
+    assert done["created"] == len(addresses), done
+    return f"/projects/{project}/auth/password/forgot", addresses
+
+
+def reset(server: Server, door: str, ledger: Path, address: str) -> float:
+    """Seconds from asking for a password reset until the sink has the letter; then the door's rate is respected."""
+    place = ledger.stat().st_size
+    began = time.perf_counter()
+    server.call("POST", door, {"email": address})
+    with ledger.open("rb") as lines:
+        lines.seek(place)
+        seen = b""
+        while address.encode() not in (seen := seen[-200:] + lines.read()):
+            assert time.perf_counter() - began < 60, "no letter within a minute"
+            time.sleep(0.005)
+    seconds = time.perf_counter() - began
+    time.sleep(max(0.0, RESET_EVERY - seconds))
+    return seconds
+
+
+def whole(server: Server, url: str, ledger: Path, contacts: int, workers: int) -> list[Row]:
+    """A whole campaign with the worker's memory and the counters."""
+    campaign, key = sending(server, url, contacts)
+    running = [server.start("worker") for _ in range(workers)]
+    time.sleep(3)
+    before, idle = arrived(ledger), memory(running[0].pid)
+    _, first = first_message(server, ledger, campaign, key)
+    began = time.perf_counter()
+    while (state := server.call("GET", campaign, None, key))["status"] == "SENDING":
+        time.sleep(1)
+    rate = contacts / (time.perf_counter() - began)
+    most = max(memory(each.pid) for each in running)
+    copies = arrived(ledger) - before
+    with psycopg.connect(url) as connection:
+        recount = connection.execute(
+            "select count(*), count(sent_at), count(distinct contact_id) from sends where campaign_id = %s",
+            [id_of(campaign)],
+        ).fetchone()
+    stats = state["stats"]
+    assert (state["status"], recount) == ("SENT", (contacts, contacts, contacts)), (state, recount)
+    assert (stats["total"], stats["sent"]) == (contacts, contacts), stats
+    stop(server, running)
+    return [
+        (f"campaign to {contacts:,}, {workers} worker(s), first message after", f"{first:.2f} s"),
+        ("to its end, counters equal to a recount", f"{rate:,.0f} messages/s, {copies:,} copies"),
+        ("a worker's memory, at first and at most", f"{idle:.0f} MB, {most:.0f} MB"),
     ]
 
 
@@ -92,7 +200,7 @@ def reads(server: Server, url: str, sends: int) -> list[Row]:
     """Lists, pages, statistics and the export, with so many sends of ten campaigns in the database."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
-    campaigns = [campaign_to(url, server, project, key, 10) for _ in range(10)]
+    campaigns = [campaign_to(url, server, project, key, 0) for _ in range(10)]
     fill(url, project, [id_of(each) for each in campaigns], sends)
     rows: list[Row] = []
     base = f"/projects/{project}"
@@ -185,27 +293,39 @@ def running(**environment: str) -> Iterator[tuple[Server, str]]:
 
 def main() -> None:
     reader = argparse.ArgumentParser()
-    reader.add_argument("parts", nargs="*", default=["wire", "million", "reads"])
+    reader.add_argument("parts", nargs="*", default=[], metavar="PART")
     reader.add_argument("--contacts", type=int, default=1_000_000)
     reader.add_argument("--sends", type=int, default=10_000_000)
+    reader.add_argument("--workers", type=int, default=1)
     given = reader.parse_args()
-    rows: list[Row] = [("RSA-2048 signatures, one core", f"{rsa_signs():,.0f}/s")]
-    if {"wire", "million"} & set(given.parts):
-        with tempfile.TemporaryDirectory(prefix="postern-ledger-") as name:
-            ledger = Path(name) / "ledger"
-            ledger.touch()
-            with sink(ledger) as port, running(**relay_environment(port)) as (server, url):
-                rows.append(("bare durable INSERT, 32 connections", f"{bare_inserts(url, 32):,.0f}/s"))
-                if "wire" in given.parts:
-                    rows += wire(server, url, ledger, 1)
-                    rows += wire(server, url, ledger, 2)
-                if "million" in given.parts:
-                    rows += million(server, url, ledger, given.contacts)
-    if "reads" in given.parts:
+    if unknown := set(given.parts) - set(PARTS):
+        reader.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    parts = given.parts or PARTS
+    print(f"{'RSA-2048 signatures, one core':<80} {rsa_signs():,.0f}/s", flush=True)
+    for part in parts:
+        for what, figure in measured(part, given.contacts, given.sends, given.workers):
+            print(f"{what:<80} {figure}", flush=True)
+
+
+def measured(part: str, contacts: int, sends: int, workers: int) -> list[Row]:
+    """One part, on a database of its own."""
+    if part == "audiences":
+        audiences.run(contacts)
+        return []
+    if part == "reads":
         with running() as (server, url):
-            rows += reads(server, url, given.sends)
-    for what, figure in rows:
-        print(f"{what:<80} {figure}")
+            return reads(server, url, sends)
+    with tempfile.TemporaryDirectory(prefix="postern-ledger-") as name:
+        ledger = Path(name) / "ledger"
+        ledger.touch()
+        with sink(ledger) as port, running(**relay_environment(port)) as (server, url):
+            limit = [("bare durable INSERT, 32 connections", f"{bare_inserts(url, 32):,.0f}/s")]
+            if part == "wire":
+                return [*limit, *wire(server, url, ledger, 1), *wire(server, url, ledger, 2)]
+            if part == "million":
+                return million(server, url, ledger, contacts)
+            measure = resets if part == "resets" else whole
+            return measure(server, url, ledger, contacts, workers)
 
 
 if __name__ == "__main__":

@@ -287,9 +287,9 @@ def relay_environment(port: int) -> dict[str, str]:
     return {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": f"smtp://127.0.0.1:{port}?tls=none&connections=10"}
 
 
-def verified_domain(url: str, server: Server, project: str, token: str) -> None:
+def verified_domain(url: str, server: Server, project: str, token: str, name: str = "acme.example") -> None:
     """A sending domain, taken for verified: DNS is not what is measured here."""
-    made = server.call("POST", f"/projects/{project}/domains", {"domain": "acme.example"}, token)
+    made = server.call("POST", f"/projects/{project}/domains", {"domain": name}, token)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             "update domains set status = 'VERIFIED', dkim_verified = true, ed25519_verified = true, "

@@ -303,10 +303,15 @@ async def cancel_sends(
 async def forget_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
+# The page is found in the index alone; only its own rows are fetched.
 @statement("""
-    select * from sends
-    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
-    order by contact_id limit %(limit)s offset %(offset)s
+    select s.* from (
+        select contact_id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+        order by contact_id limit %(limit)s offset %(offset)s
+    ) as page
+    join sends s on (s.project_id, s.campaign_id, s.contact_id) = (%(project_id)s, %(campaign_id)s, page.contact_id)
+    order by page.contact_id
 """)
 async def sends(
     db: Queries, *, project_id: UUID, campaign_id: UUID, status: Composable, limit: int, offset: int
