@@ -197,7 +197,7 @@ class Application:
     """The ASGI application on a world. Building one takes most of a second, so it can move to another world."""
 
     def __init__(self, world: World) -> None:
-        pages = [*instance.routes(OPERATIONS), *inbox_pages.routes()]
+        pages = [*instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
             route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
             exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
@@ -15,15 +15,21 @@ from litestar import get as page
 from litestar.response import Stream
 from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
 from postern.domains.zone import zone_lines
 from postern.kernel import migrations
 from postern.kernel.clock import Moment
 from postern.kernel.database import Database, Queries, statement
+from postern.kernel.due import Work, longest_wait
 from postern.kernel.http import Operation, RawRequest
 from postern.kernel.openapi import document
 from postern.kernel.secrets import Secrets
 from postern.kernel.values import to_json
+
+if TYPE_CHECKING:
+    from postern.world import World
 
 HEARTBEAT = timedelta(seconds=5)
 """How often a worker says that it is alive."""
@@ -57,6 +63,10 @@ async def beat(db: Queries, *, id: UUID, now: Moment) -> None: ...
 
 @statement("delete from workers where id = %(id)s or seen_at < %(before)s")
 async def leave(db: Queries, *, id: UUID, before: Moment) -> None: ...
+
+
+@statement("select count(*)::int from workers where seen_at >= %(since)s")
+async def count_workers(db: Queries, *, since: Moment) -> int: ...
 
 
 @statement("select max(seen_at) as seen_at from workers")
@@ -97,7 +107,33 @@ async def readiness(request: RawRequest) -> dict[str, Part]:
     }
 
 
-def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
+async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
+    """What /metrics says beside the counters of this process: is the database there, who works, and what waits.
+
+    The longest wait is the figure to watch: it grows when there are too few workers.
+    """
+    lines = [
+        "# HELP postern_database_up Whether the database answers.",
+        "# TYPE postern_database_up gauge",
+    ]
+    try:
+        alive = await count_workers(world.db, since=world.clock() - SILENCE)
+        waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
+    except (OperationalError, PoolTimeout):
+        return "\n".join([*lines, "postern_database_up 0", ""]).encode()
+    lines += [
+        "postern_database_up 1",
+        "# HELP postern_workers Workers that have reported within 30 seconds.",
+        "# TYPE postern_workers gauge",
+        f"postern_workers {alive}",
+        "# HELP postern_due_seconds How long the first due record has waited for a worker.",
+        "# TYPE postern_due_seconds gauge",
+        *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
+    ]
+    return "\n".join([*lines, ""]).encode()
+
+
+def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
     """The addresses that are about the instance, not about a project."""
     openapi = to_json(document(operations))
 
@@ -112,11 +148,12 @@ def routes(operations: Sequence[Operation[Any, Any]]) -> list[Any]:
         body = to_json({"status": "ready" if ready else "not ready", "parts": parts})
         return Response(body, status_code=200 if ready else 503, media_type="application/json")
 
-    @page("/metrics", sync_to_thread=False)
-    def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
+    @page("/metrics")
+    async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         if not _may_scrape(request):
             return Response(b"Metrics are for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+        instance = await measure(request.app.state.world, works)
+        return Response(generate_latest() + instance, media_type=CONTENT_TYPE_LATEST)
 
     @page("/zone", sync_to_thread=False)
     def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:

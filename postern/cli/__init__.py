@@ -22,6 +22,7 @@ COMMANDS = (
     "postern.cli.audit",
     "postern.cli.contacts",
     "postern.cli.contract",
+    "postern.cli.backup",
     "postern.cli.campaigns",
 )
 

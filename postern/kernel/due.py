@@ -141,6 +141,15 @@ async def look(db: Database, work: Work[Any], now: datetime, *, limit: int = LAN
     return Due(due, min(later, default=None))
 
 
+async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
+    """For how long the first due row has waited to be claimed; zero when nothing is due."""
+    parts = {"table": Identifier(work.table), "where": SQL(work.where)}
+    query = LOOK_APART.format(apart=Identifier(work.apart), **parts) if work.apart else LOOK.format(**parts)
+    async with db.connection() as connection:
+        first = await (await connection.execute(query, {"limit": 1})).fetchone()
+    return max(now - first[2], timedelta()) if first else timedelta()
+
+
 async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
     """Take up to `limit` due rows of one lane for one lease."""
     only = SQL("{} = %(apart)s").format(Identifier(work.apart)) if work.apart else SQL("true")

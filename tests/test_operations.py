@@ -1,0 +1,108 @@
+"""What operators are told: every setting and every metric is in the guide, and is what it says."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+import postern.app
+from postern.kernel.settings import Settings
+from tests.conftest import Client
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "docs/guide/operations.md").read_text()
+ROWS = {
+    name: row
+    for row in GUIDE.splitlines()
+    if row.startswith("| `")
+    for name in re.findall(r"`([A-Z0-9_]+)`", row.split("|")[1])
+}
+METRICS = "http://postern.test/metrics"
+
+
+@pytest.fixture
+def local(app) -> Client:
+    return Client(app)
+
+
+def variables() -> dict[str, msgspec.structs.FieldInfo]:
+    return {
+        "DATABASE_URL" if each.name == "database_url" else f"POSTERN_{each.name.upper()}": each
+        for each in msgspec.structs.fields(Settings)
+    }
+
+
+def test_every_setting_is_in_the_guide_and_no_other():
+    assert set(ROWS) == set(variables())
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_the_guide_names_the_defaults(name):
+    default = variables()[name].default
+    if isinstance(default, timedelta):
+        default = f"{default.total_seconds():.0f}"
+    said = re.findall(r"`([^`]+)`", ROWS[name].split("|")[2])
+    if isinstance(default, int | str) and name != "POSTERN_DATA":
+        assert str(default).lower() in said
+    names = re.findall(r"`([A-Z0-9_]+)`", ROWS[name].split("|")[1])
+    if len(said) == len(names) > 1:
+        assert said[names.index(name)] == str(default)
+
+
+async def values(client: Client, **labels: str) -> dict[str, float]:
+    answer = await client.get(METRICS)
+    assert answer.status_code == 200
+    return {
+        name: float(value)
+        for name, value in (line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
+    }
+
+
+async def test_every_metric_of_the_guide_exists(local):
+    await local.get("http://postern.test/projects")
+    found = {re.split(r"[{]", name)[0] for name in await values(local)}
+    rows = "\n".join(row.split("|")[1] for row in GUIDE.splitlines() if row.startswith("| `"))
+    told = set(re.findall(r"`((?:postern|process)_[a-z_]+)", rows))
+    assert len(told) == 7
+    for name in told:
+        assert name in found or f"{name}_bucket" in found
+
+
+async def test_waiting_work_and_workers_are_measured(local, project, world, clock):
+    async with world.db.connection() as connection:
+        await connection.execute("delete from workers")
+        await connection.execute("insert into workers values (%s, %s, %s)", (uuid4(), clock(), clock()))
+    before = await values(local)
+    assert (before["postern_database_up"], before["postern_workers"]) == (1, 1)
+    assert {f'postern_due_seconds{{work="{each.name}"}}' for each in postern.app.WORK} <= set(before)
+    made = await project.client.post(
+        "/emails",
+        {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"},
+        headers={"prefer": "wait=0"},
+    )
+    assert made.status_code == 201
+    clock.move(timedelta(hours=2))
+    later = await values(local)
+    assert later["postern_workers"] == 0
+    waits = [value for name, value in later.items() if name.startswith("postern_due_seconds")]
+    assert max(waits) >= 3_600
+
+
+async def test_metrics_are_for_loopback_or_the_bearer_of_the_token(app, world):
+    away = Client(app, ip="203.0.113.7")
+    assert (await away.get(METRICS)).status_code == 403
+    world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
+    assert (await away.get(METRICS, headers={"authorization": "Bearer another"})).status_code == 403
+    assert (await away.get(METRICS, headers={"authorization": "Bearer a token for scraping"})).status_code == 200
+
+
+async def test_without_a_database_the_metrics_say_so(settings, clock):
+    from postern.app import make_app
+    from postern.world import open_world
+
+    async with open_world(settings, "postgresql://127.0.0.1:1/none", clock=clock) as world:
+        answer = await values(Client(make_app(world)))
+    assert answer["postern_database_up"] == 0
