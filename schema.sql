@@ -1074,10 +1074,12 @@ CREATE TABLE public.organizations (
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
     CONSTRAINT organizations_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255))),
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),
-    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text])))
+    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETED'::text])))
 );
 
 CREATE TABLE public.plan_features (
@@ -1905,6 +1907,8 @@ CREATE INDEX organization_members_owners ON public.organization_members USING bt
 CREATE INDEX organization_members_roles ON public.organization_members USING gin (project_id, roles) WHERE (roles <> '{MEMBER}'::text[]);
 
 CREATE INDEX organization_plans_plan ON public.organization_plans USING btree (project_id, plan_id);
+
+CREATE INDEX organizations_due ON public.organizations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
 

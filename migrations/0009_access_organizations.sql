@@ -36,13 +36,17 @@ create table organizations (
     name text not null check (length(name) between 1 and 200),
     slug text not null check (length(slug) between 1 and 100),
     external_id text check (length(external_id) between 1 and 255),
-    status text not null default 'ACTIVE' check (status in ('ACTIVE', 'SUSPENDED')),
+    -- DELETED is gone for everybody; the row stays until what hangs on it has been removed, chunk by chunk.
+    status text not null default 'ACTIVE' check (status in ('ACTIVE', 'SUSPENDED', 'DELETED')),
     metadata jsonb not null default '{}',
     created_at timestamptz not null,
     updated_at timestamptz not null,
+    due_at timestamptz,
+    attempt int not null default 0,
     primary key (project_id, id),
     unique (project_id, slug)
 );
+create index organizations_due on organizations (project_id, due_at) where due_at is not null;
 create unique index organizations_external on organizations (project_id, external_id) where external_id is not null;
 
 create table organization_members (

@@ -172,8 +172,9 @@ LOOK: Final = """
     left join customers customer on customer.project_id = %(project_id)s and customer.id = asked.customer_id
     left join organizations organization
       on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+     and organization.status <> 'DELETED'
     left join organization_members member
-      on member.project_id = %(project_id)s and member.organization_id = asked.organization_id
+      on member.project_id = %(project_id)s and member.organization_id = organization.id
      and member.customer_id = asked.customer_id
 """
 
@@ -228,10 +229,18 @@ async def standings(
 @statement("""
     select from customers where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> '{}'
     union all
-    select from organization_members
-    where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> array['MEMBER']
+    select from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.roles @> array[%(key)s]::text[]
+      and member.roles <> array['MEMBER']
     union all
-    select from invitations where project_id = %(project_id)s and role = %(key)s and status = 'PENDING'
+    select from invitations invitation
+    join organizations organization
+      on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
+     and organization.status <> 'DELETED'
+    where invitation.project_id = %(project_id)s and invitation.role = %(key)s and invitation.status = 'PENDING'
     limit 1
 """)
 async def is_held(db: Queries, *, project_id: UUID, key: str) -> bool: ...

@@ -4,7 +4,6 @@ What to delete is asked of the database's own catalog, so that every feature's r
 half-way gives the record back with its lease, and the next one goes on with what is left.
 """
 
-import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -20,7 +19,7 @@ from postern.kernel.credentials import Call, ProjectMissing
 from postern.kernel.database import Transaction
 from postern.kernel.due import Work, each
 from postern.kernel.http import DEVELOPER_ONLY, delete
-from postern.kernel.tenancy import delete_some, tenant_tables
+from postern.kernel.tenancy import CHUNKS_AT_ONCE, OF_PROJECT, Doomed, sweep, tenant_tables
 from postern.kernel.values import Body, Deleted, Record
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-CHUNKS_AT_ONCE = 100
-"""Chunks before the record is given back, so that no deletion keeps a worker for itself."""
 LATE_ROWS = timedelta(hours=1)
 """When we look again for rows that a request in flight wrote after the sweep."""
 
@@ -130,20 +127,9 @@ async def go_on_deleting(world: "World", deletion: Deletion) -> None:
 
 
 async def _sweep(world: "World", project_id: UUID) -> bool:
-    """Delete up to CHUNKS_AT_ONCE chunks of a project's rows; true if a whole round found nothing left."""
-    tables = [each for each in await tenant_tables(world.db) if each.name not in SHARED_BY_ACCOUNTS]
-    chunks = 0
-    found = True
-    while found:
-        found = False  # Deleting some rows writes others (counters), so a last round must find nothing.
-        for table in tables:
-            while await delete_some(world.db, table, project_id):
-                found = True
-                chunks += 1
-                if chunks >= CHUNKS_AT_ONCE:
-                    return False
-                await asyncio.sleep(0)
-    return True
+    """Delete some of a project's rows; true if nothing is left."""
+    tables = [each.name for each in await tenant_tables(world.db) if each.name not in SHARED_BY_ACCOUNTS]
+    return await sweep(world.db, [Doomed(name, OF_PROJECT) for name in tables], project_id=project_id)
 
 
 async def _delete_account_rows(world: "World", deletion: Deletion) -> None:

@@ -98,6 +98,9 @@ async def count_plans(db: Queries, *, project_id: UUID) -> int: ...
                      join features feature on feature.project_id = said.project_id and feature.id = said.feature_id
                      where said.project_id = plan.project_id and said.plan_id = plan.id), '[]') as features,
            (select count(*)::int from organization_plans chosen
+            join organizations organization
+              on organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+             and organization.status <> 'DELETED'
             where chosen.project_id = plan.project_id and chosen.plan_id = plan.id) as organization_count
     from plans plan
     where plan.project_id = %(project_id)s and (%(before)s::uuid is null or plan.id < %(before)s)
@@ -218,6 +221,7 @@ async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attemp
     from features feature
     left join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
+     and organization.status <> 'DELETED'
     left join organization_plans chosen
       on chosen.project_id = feature.project_id and chosen.organization_id = %(organization_id)s
     left join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
@@ -241,6 +245,7 @@ async def entitlement(
     from features feature
     join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s
+     and organization.status <> 'DELETED'
     left join organization_plans chosen
       on chosen.project_id = feature.project_id and chosen.organization_id = %(organization_id)s
     left join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id

@@ -3,8 +3,9 @@
 Deleting and exporting a project go by this list, so that what a later feature adds is included by itself.
 """
 
-from collections.abc import AsyncIterator
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import psycopg
@@ -14,6 +15,9 @@ from postern.kernel.database import Queries
 
 CHUNK = 2_000
 """Rows that one statement reads or deletes."""
+CHUNKS_AT_ONCE = 100
+"""Chunks before a deletion is given back, so that none keeps a worker for itself."""
+OF_PROJECT = SQL("project_id = %(project_id)s")
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -21,6 +25,13 @@ class Column(msgspec.Struct, frozen=True):
 
     name: str
     type: str
+
+
+class Doomed(NamedTuple):
+    """Rows to delete: those of a table for which the condition holds."""
+
+    table: str
+    which: Composable
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -84,18 +95,61 @@ def _children_first(waits_for: dict[str, set[str]]) -> list[str]:
     return order
 
 
-async def delete_some(db: Queries, table: Table, project_id: Any, limit: int = CHUNK) -> int:
-    """Delete at most `limit` rows of a project, in a transaction of its own; returns how many.
+# What goes when a row goes, by keys of (project_id, something).
+FOLLOWERS = SQL("""
+    select child.relname, parent.relname, of_child.attname
+    from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
+    join pg_attribute of_child on of_child.attrelid = f.conrelid and of_child.attnum = f.conkey[2]
+    where f.contype = 'f' and f.confdeltype = 'c' and f.conrelid <> f.confrelid and cardinality(f.conkey) = 2
+    order by 1, 3
+""")
+
+
+async def followers_of(db: Queries, table: str) -> list[Doomed]:
+    """The rows that would go with one row of a table, of `project_id` and `id`; who follows a follower comes first."""
+    async with db.connection() as connection:
+        found = await (await connection.execute(FOLLOWERS)).fetchall()
+    tree = [Doomed(table, SQL("project_id = %(project_id)s and id = %(id)s"))]
+    for parent in tree:  # It grows while it is walked: breadth first.
+        for child, of, column in found:
+            if of == parent.table:
+                ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.which)
+                which = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
+                tree.append(Doomed(child, which))
+    return tree[:0:-1]
+
+
+async def sweep(db: Queries, doomed: Sequence[Doomed], **values: Any) -> bool:
+    """Delete up to CHUNKS_AT_ONCE chunks of rows; true if a whole round found nothing left.
+
+    Each chunk is a transaction of its own: whoever is killed in between has done no harm, and begins again.
+    """
+    chunks = 0
+    found = True
+    while found:
+        found = False  # Deleting some rows writes others (counters), so a last round must find nothing.
+        for each in doomed:
+            while await delete_some(db, each, values):
+                found = True
+                chunks += 1
+                if chunks >= CHUNKS_AT_ONCE:
+                    return False
+                await asyncio.sleep(0)
+    return True
+
+
+async def delete_some(db: Queries, doomed: Doomed, values: dict[str, Any], limit: int = CHUNK) -> int:
+    """Delete at most `limit` rows, in a transaction of its own; returns how many.
 
     Rows that others still refer to stay for now: none, in that case.
     """
     query = SQL("""
         delete from {table} where project_id = %(project_id)s
-          and ctid = any(array(select ctid from {table} where project_id = %(project_id)s limit %(limit)s))
-    """).format(table=Identifier(table.name))
+          and ctid = any(array(select ctid from {table} where {which} limit %(limit)s))
+    """).format(table=Identifier(doomed.table), which=doomed.which)
     try:
         async with db.connection() as connection, connection.transaction():
-            return (await connection.execute(query, {"project_id": project_id, "limit": limit})).rowcount
+            return (await connection.execute(query, {**values, "limit": limit})).rowcount
     except psycopg.errors.ForeignKeyViolation:
         return 0
 

@@ -99,5 +99,11 @@ async def set_auto_join(
 ) -> OrganizationDomainRow: ...
 
 
+@statement("""
+    delete from organization_domains where project_id = %(project_id)s and organization_id = %(organization_id)s
+""")
+async def delete_all(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> None: ...
+
+
 @statement("delete from organization_domains where project_id = %(project_id)s and id = %(id)s")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...

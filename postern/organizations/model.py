@@ -13,6 +13,7 @@ from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Unpro
 from postern.kernel.values import Body, Record
 
 SLUG_LIMIT = 64
+DELETION_LEASE = timedelta(minutes=5)
 MEMBERS_PER_ORGANIZATION = 100_000
 ROLES_PER_MEMBER = 50
 PENDING_INVITATIONS_LIMIT = 10_000

@@ -12,7 +12,7 @@ from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete, get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.values import new_id, seen_as
-from postern.organizations import store
+from postern.organizations import domain_store, store
 from postern.organizations.model import (
     NewOrganization,
     Organization,
@@ -133,12 +133,15 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
 async def delete_organization(call: Call, id: UUID) -> Organization:
     """Delete an organization with its members, invitations, domains, connections and entitlements.
 
-    Answers the record as it was. The customers stay.
+    Answers the record as it was. From the next request on it is unknown, and its slug, external id and domains are
+    free; a large one's rows are removed in the background. The customers stay.
     """
     async with call.db.transaction() as tx:
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)
-        await store.delete(tx, project_id=call.project_id, id=id)
+        await store.doom(tx, project_id=call.project_id, id=id, now=call.now)
+        await domain_store.delete_all(tx, project_id=call.project_id, organization_id=id)
+        tx.makes_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
     return _shown(row)

@@ -61,7 +61,8 @@ async def with_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None:
               and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
            as pending_invitation_count
     from organizations organization
-    where organization.project_id = %(project_id)s and (%(before)s::uuid is null or organization.id < %(before)s)
+    where organization.project_id = %(project_id)s and organization.status <> 'DELETED'
+      and (%(before)s::uuid is null or organization.id < %(before)s)
       and (%(external_id)s::text is null or organization.external_id = %(external_id)s)
     order by organization.id desc limit %(limit)s
 """)
@@ -80,16 +81,22 @@ async def newest(
               and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
            as pending_invitation_count
     from organizations organization
-    where organization.project_id = %(project_id)s and organization.id = %(id)s
+    where organization.project_id = %(project_id)s and organization.id = %(id)s and organization.status <> 'DELETED'
 """)
 async def one(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
 
 
-@statement("select * from organizations where project_id = %(project_id)s and id = %(id)s for update")
+@statement("""
+    select * from organizations
+    where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
+""")
 async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
-@statement("select * from organizations where project_id = %(project_id)s and id = %(id)s for share")
+@statement("""
+    select * from organizations
+    where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
+""")
 async def hold(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
@@ -112,8 +119,25 @@ async def change(
 ) -> None: ...
 
 
-@statement("delete from organizations where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+# Nobody may write such a slug, so no other organization has it.
+@statement("""
+    update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def doom(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update organizations set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def come_back(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+
+
+@statement("""
+    delete from organizations where project_id = %(project_id)s and id = %(id)s and status = 'DELETED'
+""")
+async def delete(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
 
 
 # Members.
@@ -207,6 +231,7 @@ async def delete_member(tx: Transaction, *, project_id: UUID, organization_id: U
     from organization_members member
     join organizations organization
       on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
     where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
       and (%(before)s::uuid is null or member.id < %(before)s)
     order by member.id desc limit %(limit)s
@@ -217,9 +242,12 @@ async def memberships(
 
 
 @statement("""
-    select organization_id from organization_members
-    where project_id = %(project_id)s and customer_id = %(customer_id)s
-      and (%(only)s::uuid is null or organization_id = %(only)s)
+    select member.organization_id from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
+      and (%(only)s::uuid is null or member.organization_id = %(only)s)
     limit 2
 """)
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...

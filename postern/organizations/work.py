@@ -2,16 +2,20 @@
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import structlog
 
 from postern.events.operations import make_event, record_all
 from postern.kernel.due import Work, each
 from postern.kernel.problems import Problem
+from postern.kernel.tenancy import followers_of, sweep
+from postern.kernel.values import Record
 from postern.organizations import domain_store, invitation_store, store
 from postern.organizations.domains import is_taken, look, write_down, write_down_taken
 from postern.organizations.mails import mail_invitation
 from postern.organizations.model import (
+    DELETION_LEASE,
     LOOK_LEASE,
     MAIL_ATTEMPTS,
     MAIL_LEASE,
@@ -95,7 +99,26 @@ async def recheck(world: "World", domain: OrganizationDomainRow) -> None:
             await record_all(tx, [told])
 
 
+class Doomed(Record):
+    """An organization that was deleted and still has rows."""
+
+    project_id: UUID
+    id: UUID
+    attempt: int
+
+
+async def clear_away(world: "World", job: Doomed) -> None:
+    """Remove more of a deleted organization, and in the end the row itself. Killed half-way, it goes on later."""
+    key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
+    if await sweep(world.db, await followers_of(world.db, "organizations"), **key):
+        await store.delete(world.db, **key)
+        log.info("organization_deleted", **{name: str(value) for name, value in key.items()})
+    else:
+        await store.come_back(world.db, **key, attempt=job.attempt, due_at=world.clock())
+
+
 WORK: list[Work[Any]] = [
+    Work("organizations.deletions", "organizations", Doomed, DELETION_LEASE, each(clear_away), share=1, at_once=2),
     Work("organizations.invitations", "invitations", InvitationRow, MAIL_LEASE, each(attend)),
     Work("organizations.domains", "organization_domains", OrganizationDomainRow, LOOK_LEASE, each(recheck), share=50),
 ]

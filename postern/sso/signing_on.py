@@ -35,7 +35,7 @@ from postern.sso.rules import Profile
 from postern.sso.store import WithOrganization
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
-FOLLOWED = frozenset(("customer.signed_in", "customer.deleted"))
+FOLLOWED = frozenset(("customer.signed_in", "customer.deleted", "organization.deleted"))
 VIA = "sso:"
 """How the event of a sign-in names the sign-on that led to it."""
 
@@ -138,16 +138,21 @@ async def take(tx: Transaction, call: Call, row: WithOrganization, found: SignOn
 
 
 async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
-    """React to events recorded by the thousand: people come in and are erased one by one, so none concerns us."""
+    """React to events recorded by the thousand: people come in and go one by one, and so do organizations."""
     assert not FOLLOWED & set(written.types)
 
 
 async def follow_customers(tx: Transaction, found: list[Event]) -> None:
-    """React to sign-ins that a sign-on led to: a logout elsewhere then finds the session. Erased people leave.
+    """React to sign-ins that a sign-on led to: a logout elsewhere then finds the session. Erased people leave, and a
+    deleted organization signs nobody on.
 
     Of somebody erased, the assertion's own identifier stays as long as it could be used again.
     """
     for event in found:
+        if event.type == "organization.deleted" and event.subject_id:
+            # The rows go later; another organization may prove the domain and serve it at once.
+            gone, now = [event.subject_id], event.occurred_at
+            await store.switch_off(tx, project_id=event.project_id, organization_ids=gone, now=now)
         if event.type == "customer.deleted" and event.subject_id:
             await store.forget_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
         via = event.data.get("via")

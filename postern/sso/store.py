@@ -94,6 +94,7 @@ async def change(
     from sso_connections connection
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status <> 'DELETED'
     left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
     where connection.project_id = %(project_id)s
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
@@ -107,8 +108,12 @@ async def find(
 
 
 @statement("""
-    select * from sso_connections
-    where project_id = %(project_id)s and organization_id = %(organization_id)s and id = %(id)s for update
+    select connection.* from sso_connections connection
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status <> 'DELETED'
+    where connection.project_id = %(project_id)s and connection.organization_id = %(organization_id)s
+      and connection.id = %(id)s for update of connection
 """)
 async def lock(tx: Transaction, *, project_id: UUID, organization_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
@@ -149,6 +154,13 @@ async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None:
 async def set_status(
     tx: Transaction, *, project_id: UUID, id: UUID, status: str, due_at: Moment | None, now: Moment
 ) -> None: ...
+
+
+@statement("""
+    update sso_connections set status = 'INACTIVE', due_at = null, updated_at = %(now)s
+    where project_id = %(project_id)s and organization_id = any (%(organization_ids)s) and status = 'ACTIVE'
+""")
+async def switch_off(tx: Transaction, *, project_id: UUID, organization_ids: list[UUID], now: Moment) -> None: ...
 
 
 @statement("""

@@ -90,18 +90,20 @@ async def test_a_deletion_that_is_killed_half_way_finishes_later(project, world,
     await project.developer.delete("")
     chunks = 0
 
-    async def dying(db, table, project_id, limit=3):
+    delete_some = tenancy.delete_some
+
+    async def dying(db, doomed, values):
         nonlocal chunks
         chunks += 1
         if chunks == 10:
             raise asyncio.CancelledError
-        return await tenancy.delete_some(db, table, project_id, limit)
+        return await delete_some(db, doomed, values, limit=3)
 
-    monkeypatch.setattr(deletion, "delete_some", dying)
+    monkeypatch.setattr(tenancy, "delete_some", dying)
     await drain(world, [deletion.DELETIONS])
     half = await rows_left(world, project.id)
     assert 0 < sum(half.values()) < sum(before.values())
-    monkeypatch.setattr(deletion, "delete_some", tenancy.delete_some)
+    monkeypatch.setattr(tenancy, "delete_some", delete_some)
     await drain(world, [deletion.DELETIONS])
     assert await rows_left(world, project.id) == half  # The dead worker's lease still runs.
     clock.move(deletion.DELETIONS.lease)
@@ -112,7 +114,7 @@ async def test_a_deletion_that_is_killed_half_way_finishes_later(project, world,
 
 async def test_a_big_deletion_gives_the_worker_back_in_between(project, world, monkeypatch, work_off):
     await fill(project)
-    monkeypatch.setattr(deletion, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(tenancy, "CHUNKS_AT_ONCE", 2)
     await project.developer.delete("")
     async with world.db.connection() as connection:
         query = "select attempt from deletions where project_id = %s"
