@@ -268,9 +268,15 @@ def _memory(server: Server) -> int:
     return found
 
 
+def _reachable(folder: str) -> Path:
+    """Where PostgreSQL keeps its files durably; its account, which is not ours, has to get there."""
+    Path(folder).chmod(0o755)
+    return Path(folder) / "database"
+
+
 def main() -> None:
     wanted = set(sys.argv[1:]) or {"sign-in", "tokens", "million"}
-    with run_embedded() as database, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="postern-bench-") as folder, run_embedded(_reachable(folder)) as database:
         url = database.url("postgres")
         migrate(url)
         server = Server(Path(folder), url)

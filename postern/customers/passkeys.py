@@ -188,7 +188,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
 @get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER)
 async def list_passkeys(call: Call) -> list[Passkey]:
     """The customer's passkeys, newest first."""
-    person = await person_of(call)
+    person = person_of(call)
     return [
         _shown(row) for row in await proof_store.passkeys(call.db, project_id=call.project_id, customer_id=person.id)
     ]

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from postern.customers.model import Person
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -32,6 +33,7 @@ class SessionRow(Record):
 class Renewed(Record):
     """What new tokens of a session need to say."""
 
+    project_id: UUID
     id: UUID
     customer_id: UUID
     generation: int
@@ -44,12 +46,11 @@ class Renewed(Record):
     email_verified: bool
 
 
-class Bearer(Record):
-    """What admitting a customer's token needs to know, in one row."""
+class Bearer(Person):
+    """A customer whose token was admitted, and the session and key that it names."""
 
-    customer_id: UUID
-    email: str | None
-    authenticated_at: Moment
+    session_id: UUID
+    key_id: UUID
 
 
 class KnownDevice(Record):
@@ -91,26 +92,39 @@ async def insert(
 ) -> SessionRow: ...
 
 
-# One statement renews a session where everything is in order; whoever finds no row looks for the reason.
+# One statement renews the sessions of all requests that come together, where everything is in order; whoever finds no
+# row looks for the reason. Rows are locked in one order, so that groups of two processes do not wait for each other.
 @statement("""
+    with good as materialized (
+        select s.project_id, s.id, c.roles, c.email, c.email_verified_at is not null as email_verified
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[]) as asked (project_id, id, generation)
+        join customer_sessions s on s.project_id = asked.project_id and s.id = asked.id
+            and s.generation = asked.generation
+        join customers c on c.project_id = s.project_id and c.id = s.customer_id
+        where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+          and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+        order by s.project_id, s.id for update of s
+    )
     update customer_sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
         idle_expires_at = least(%(idle_expires_at)s, s.expires_at)
-    from customers c
-    where s.project_id = %(project_id)s and s.id = %(id)s and s.generation = %(generation)s
-      and s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
-      and c.project_id = s.project_id and c.id = s.customer_id
-      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
-    returning s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at, s.idle_expires_at,
-        c.roles, c.email, c.email_verified_at is not null as email_verified
+    from good where s.project_id = good.project_id and s.id = good.id
+    returning s.project_id, s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at,
+        s.idle_expires_at, good.roles, good.email, good.email_verified
 """)
-async def renew(
-    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, idle_expires_at: Moment
-) -> Renewed | None: ...
+async def renew_all(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    generation: list[int],
+    now: Moment,
+    idle_expires_at: Moment,
+) -> list[Renewed]: ...
 
 
 @statement("""
-    select s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at, s.idle_expires_at,
-           c.roles, c.email, c.email_verified_at is not null as email_verified
+    select s.project_id, s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at,
+           s.idle_expires_at, c.roles, c.email, c.email_verified_at is not null as email_verified
     from customer_sessions s join customers c on c.project_id = s.project_id and c.id = s.customer_id
     where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
       and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
@@ -122,14 +136,18 @@ async def again(
 
 
 @statement("""
-    select c.id as customer_id, c.email, s.authenticated_at
-    from customer_sessions s join customers c on c.project_id = s.project_id and c.id = s.customer_id
-    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
-      and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
-      and exists (select from customer_signing_keys k where k.project_id = s.project_id and k.id = %(key_id)s
-                  and (k.retired_at is null or k.retired_at > %(now)s))
+    select c.*, s.id as session_id, k.id as key_id
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as asked (project_id, id, key_id)
+    join customer_sessions s on s.project_id = asked.project_id and s.id = asked.id
+    join customers c on c.project_id = s.project_id and c.id = s.customer_id
+    join customer_signing_keys k on k.project_id = asked.project_id and k.id = asked.key_id
+    where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and (k.retired_at is null or k.retired_at > %(now)s)
 """)
-async def bearer(db: Queries, *, project_id: UUID, id: UUID, key_id: UUID, now: Moment) -> Bearer | None: ...
+async def bearers(
+    db: Queries, *, project_id: list[UUID], id: list[UUID], key_id: list[UUID], now: Moment
+) -> list[Bearer]: ...
 
 
 @statement("select * from customer_sessions where project_id = %(project_id)s and id = %(id)s for update")

@@ -34,7 +34,6 @@ from postern.customers.model import (
     SESSION_IDLE,
     SESSION_LIFE,
     SESSIONS_LIMIT,
-    CustomerMissing,
     NotFresh,
     Person,
     PersonName,
@@ -43,7 +42,7 @@ from postern.customers.model import (
     SessionMissing,
     Token,
 )
-from postern.customers.session_store import Renewed, SessionRow, SigningKey
+from postern.customers.session_store import Bearer, Renewed, SessionRow, SigningKey
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
@@ -159,14 +158,7 @@ async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
         raise RefreshTokenInvalid
     session_id, generation = read
     call.world.limiter.take(REFRESH_RATE, str(session_id))
-    renewed = await session_store.renew(
-        call.db,
-        project_id=call.project_id,
-        id=session_id,
-        generation=generation,
-        now=call.now,
-        idle_expires_at=call.now + SESSION_IDLE,
-    )
+    renewed = await _renew(call, session_id, generation)
     if renewed is None:
         renewed = await _refreshed_again(call, session_id, generation)
     return await _tokens(call, renewed)
@@ -184,7 +176,7 @@ async def sign_out_customer(call: Call) -> None:
 @get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
 async def get_me(call: Call) -> Me:
     """The customer whose token this is."""
-    return me_of(await person_of(call))
+    return me_of(person_of(call))
 
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
@@ -286,6 +278,7 @@ async def start_session(tx: Transaction, call: Call, person: Person, methods: li
     )
     await store.signed_in(tx, project_id=call.project_id, id=person.id, now=call.now)
     renewed = Renewed(
+        project_id=call.project_id,
         id=session.id,
         customer_id=person.id,
         generation=session.generation,
@@ -302,14 +295,7 @@ async def start_session(tx: Transaction, call: Call, person: Person, methods: li
 
 async def resume_session(call: Call, session_id: UUID, person: Person) -> SignIn:
     """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
-    renewed = await session_store.renew(
-        call.db,
-        project_id=call.project_id,
-        id=session_id,
-        generation=1,
-        now=call.now,
-        idle_expires_at=call.now + SESSION_IDLE,
-    )
+    renewed = await _renew(call, session_id, 1)
     if renewed is None:
         raise RefreshTokenInvalid
     return _signed_in(await _tokens(call, renewed), person)
@@ -345,18 +331,47 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
     of_project, session_id, key_id = claims
     if project_id is not None and project_id != of_project:
         raise ProjectMissing
-    bearer = await session_store.bearer(
-        world.db, project_id=of_project, id=session_id, key_id=key_id, now=world.clock()
-    )
+    bearer: Bearer | None = await world.grouped(bearers_all, side_by_side=2)((of_project, session_id, key_id))
     if bearer is None:
         raise CredentialInvalid
     return Caller(
         kind="customer",
         actor_type="CUSTOMER",
-        actor_id=bearer.customer_id,
+        actor_id=bearer.id,
         project_id=of_project,
         credential_id=session_id,
+        customer=bearer,
     )
+
+
+async def bearers_all(world: "World", asked: list[tuple[UUID, UUID, UUID]]) -> list[Bearer | None]:
+    """Whose tokens these are (project, session, key), read together for the requests that come together.
+
+    Nothing is remembered: what was revoked before a request came is gone from what that request reads.
+    """
+    projects_, sessions, keys = (list(each) for each in zip(*asked, strict=True))
+    rows = await session_store.bearers(world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock())
+    found = {(row.project_id, row.session_id, row.key_id): row for row in rows}
+    return [found.get(each) for each in asked]
+
+
+async def renew_all(world: "World", asked: list[tuple[UUID, UUID, int]]) -> list[Renewed | None]:
+    """Renew sessions (project, session, number of the token), together for the requests that come together.
+
+    Who sends the same token at the same moment gets the same answer, as within the grace.
+    """
+    now = world.clock()
+    projects_, sessions, generations = (list(each) for each in zip(*asked, strict=True))
+    rows = await session_store.renew_all(
+        world.db,
+        project_id=projects_,
+        id=sessions,
+        generation=generations,
+        now=now,
+        idle_expires_at=now + SESSION_IDLE,
+    )
+    found = {(row.project_id, row.id, row.generation - 1): row for row in rows}
+    return [found.get(each) for each in asked]
 
 
 def bearer_of(call: Call) -> tuple[UUID, UUID]:
@@ -366,12 +381,10 @@ def bearer_of(call: Call) -> tuple[UUID, UUID]:
     return call.caller.actor_id, call.caller.credential_id
 
 
-async def person_of(call: Call) -> Person:
-    """The customer of a customer's call."""
-    person = await store.person(call.db, project_id=call.project_id, id=bearer_of(call)[0])
-    if person is None:
-        raise CustomerMissing
-    return person
+def person_of(call: Call) -> Person:
+    """The customer of a customer's call, as the row was when the call was admitted."""
+    assert isinstance(call.caller.customer, Person)
+    return call.caller.customer
 
 
 async def locked_person(tx: Transaction, call: Call) -> Person:
@@ -419,6 +432,13 @@ def session_view(row: SessionRow) -> Session:
         last_used_at=row.last_used_at,
         expires_at=min(row.expires_at, row.idle_expires_at),
     )
+
+
+async def _renew(call: Call, session_id: UUID, generation: int) -> Renewed | None:
+    renewed: Renewed | None = await call.world.grouped(renew_all, side_by_side=2)(
+        (call.project_id, session_id, generation)
+    )
+    return renewed
 
 
 async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Renewed:

@@ -370,7 +370,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
 async def change_password(call: Call, data: PasswordChange) -> None:
     """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
     project = await project_at(call)
-    before = await person_of(call)
+    before = person_of(call)
     require_uncommon(data.new_password, before.email, letters.app_name(project))
     if before.password_hash is not None:
         await require_password(call, before, data.current_password or "")
@@ -388,7 +388,7 @@ async def change_password(call: Call, data: PasswordChange) -> None:
 @post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
 async def ask_to_verify_email(call: Call) -> Asked:
     """Have a code mailed to the own address that proves it."""
-    person = await person_of(call)
+    person = person_of(call)
     if person.email is None or person.email_key is None:
         raise Invalid("This account has no address to verify.")
     return await _ask_to_verify(call, person, person.email, person.email_key)

@@ -64,6 +64,8 @@ class Caller:
     """The session or key behind the credential."""
     project: Any = None
     """The project's row, where the reader already had it."""
+    customer: Any = None
+    """The customer's row, where the caller is one."""
 
     def may(self, permission: str) -> bool:
         """Whether `permission` (`area:verb`) is granted; `*` grants all, `area:*` all of an area."""
