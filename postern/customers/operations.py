@@ -87,11 +87,7 @@ async def list_customers(
     """
     offset = offset_of(page, limit)
     status, provider = rules.check_status(status), rules.check_provider(provider)
-    where = rules.condition(q, status, provider, call.now)
-    rows = await store.found(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
-    # A page that is not full ends the list: then its length says how many there are.
-    is_last = len(rows) < limit and (rows or offset == 0)
-    total = offset + len(rows) if is_last else await _count(call, q, status, provider)
+    rows, total = await _found(call, (q, status, provider), limit, offset)
     return page_of(await shown(call, rows), total, page, limit)
 
 
@@ -496,7 +492,7 @@ async def show(call: Call, person: Person, db: Queries | None = None) -> Custome
     return (await shown(call, [person], db))[0]
 
 
-async def shown(call: Call, people: list[Person], db: Queries | None = None) -> list[Customer]:
+async def shown(call: Call, people: Sequence[Person], db: Queries | None = None) -> list[Customer]:
     """Customers as developers see them, with identities, live sessions and failed attempts."""
     db = db or call.db
     ids = [person.id for person in people]
@@ -547,10 +543,27 @@ async def shown(call: Call, people: list[Person], db: Queries | None = None) -> 
     return views
 
 
-async def _count(call: Call, q: str | None, status: str | None, provider: str | None) -> int:
+async def _found(
+    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, offset: int
+) -> tuple[Sequence[Person], int]:
+    """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
+    q, status, provider = asked
+    where = rules.condition(q, status, provider, call.now)
+    if q:
+        found = await store.searched(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+        if found or offset == 0:
+            return found, found[0].total if found else 0
+        return [], await store.count_found(call.db, project_id=call.project_id, where=where)
+    rows = await store.found(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+    # A page that is not full ends the list: then its length says how many there are.
+    is_last = len(rows) < limit and (rows or offset == 0)
+    return rows, offset + len(rows) if is_last else await _count(call, status, provider)
+
+
+async def _count(call: Call, status: str | None, provider: str | None) -> int:
     """How many customers a filter finds: from the kept numbers where they know, by counting otherwise."""
-    if q or status in ("banned", "locked"):
-        where = rules.condition(q, status, provider, call.now)
+    if status in ("banned", "locked"):
+        where = rules.condition(None, status, provider, call.now)
         return await store.count_found(call.db, project_id=call.project_id, where=where)
     kept = await store.count_facets(
         call.db,

@@ -95,11 +95,32 @@ async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) ->
 async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> Person | None: ...
 
 
+class Found(Person):
+    """One customer of a page that was searched for, and how many the search finds."""
+
+    total: int
+
+
+# What is skipped is skipped in an index; only the rows of the page are read.
 @statement("""
-    select c.* from customers c where c.project_id = %(project_id)s and {where}
-    order by c.id desc limit %(limit)s offset %(offset)s
+    select c.* from (
+        select c.project_id, c.id from customers c where c.project_id = %(project_id)s and {where}
+        order by c.id desc limit %(limit)s offset %(offset)s
+    ) as page join customers c on c.project_id = page.project_id and c.id = page.id
+    order by c.id desc
 """)
 async def found(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Person]: ...
+
+
+# A search looks into its index once, for the page and the total.
+@statement("""
+    with matching as materialized (select c.id from customers c where c.project_id = %(project_id)s and {where})
+    select c.*, (select count(*)::int from matching) as total
+    from (select id from matching order by id desc limit %(limit)s offset %(offset)s) as page
+    join customers c on c.project_id = %(project_id)s and c.id = page.id
+    order by c.id desc
+""")
+async def searched(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Found]: ...
 
 
 @statement("select count(*)::int from customers c where c.project_id = %(project_id)s and {where}")

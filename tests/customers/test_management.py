@@ -106,6 +106,17 @@ async def test_customers_are_found(project, family):
         assert sorted(names[row["id"]] for row in rows) == sorted(expected), query
 
 
+@pytest.mark.parametrize("query", ["q=page", "status=unverified", "q=page&status=active", ""])
+async def test_every_page_knows_the_total(project, query):
+    made = [(await create(project.client, email=f"page{uuid4().hex[:8]}@example.com"))["id"] for _ in range(5)]
+    seen = []
+    for number, expected in ((1, 2), (2, 2), (3, 1), (4, 0), (9, 0)):
+        page = (await project.client.get(f"/customers?{query}&limit=2&page={number}")).json()
+        assert (page["total"], page["pages"], page["page"], len(page["data"])) == (5, 3, number, expected)
+        seen += [each["id"] for each in page["data"]]
+    assert seen == made[::-1], "newest first, each once"
+
+
 async def test_an_unknown_status_is_refused_with_the_list(project):
     answer = await project.client.get("/customers?status=happy")
     assert answer.status_code == 400
