@@ -30,7 +30,8 @@ from postern.kernel.problems import Problem
 from postern.mail import mime
 from postern.mail.address import Address, AddressInvalid, parse_address
 from postern.mail.content import Content, Tracking, compile_content, unsubscribe_url
-from postern.mail.dkim import Signer, sign
+from postern.mail.dkim import Signer, Unsigned, make_signature, signed_field, unsigned
+from postern.mail.signing import SigningAway, SigningProcess
 from postern.mail.transport import NO_TIME, Envelope, Outcome, Result
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
@@ -47,6 +48,8 @@ CONTENT_KEPT_CHARACTERS = 300_000
 """Larger ones are compiled each time: they are rare, and memory is bounded."""
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon to try again to write an outcome down."""
+SIGNED_APART = 32
+"""From how many signatures on a process of its own makes them; fewer are made faster in a thread."""
 GATHER_SECONDS = 0.02
 """How long outcomes gather before they are written down together, where nobody waits for one."""
 LINKS_PURPOSE = "links"
@@ -70,6 +73,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
     envelope: Envelope
     message: bytes
+    unsigned: list[Unsigned] = []
+    """The DKIM-Signature fields that go before the message once they are signed."""
     subject: str
     settings: ProjectSettings
     decided: tuple[Result, ...] = ()
@@ -176,7 +181,36 @@ async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
 async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict]:
     """Render, compose and sign messages; what is wrong with one of them is that one's verdict."""
     facts = {project_id: await _facts(world, project_id, jobs) for project_id in {j.send.project_id for j in jobs}}
-    return await asyncio.to_thread(_prepare_each, jobs, facts)
+    prepared = await asyncio.to_thread(_prepare_each, jobs, facts)
+    return await _signed(world, prepared)
+
+
+async def _signed(world: "World", prepared: list[Prepared | Verdict]) -> list[Prepared | Verdict]:
+    """The messages with their signatures: made in a process of their own where they are many."""
+    wanted = [each for one in prepared if isinstance(one, Prepared) for each in one.unsigned]
+    if not wanted:
+        return prepared
+    made = iter(await _sign_all(world, wanted))
+    return [
+        msgspec.structs.replace(
+            one, message=b"".join([*(signed_field(each, next(made)) for each in one.unsigned), one.message])
+        )
+        if isinstance(one, Prepared) and one.unsigned
+        else one
+        for one in prepared
+    ]
+
+
+async def _sign_all(world: "World", wanted: list[Unsigned]) -> list[bytes]:
+    if len(wanted) >= SIGNED_APART:
+        apart: SigningProcess | None = world.parts.get(SigningProcess)
+        if apart is None:
+            apart = world.parts[SigningProcess] = SigningProcess()
+        try:
+            return await apart.sign([(each.key, each.digest) for each in wanted])
+        except SigningAway as error:
+            log.warning("signing_process_died", error=str(error))
+    return await asyncio.to_thread(lambda: [make_signature(each.key, each.digest) for each in wanted])
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,8 +280,6 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
         return rules.suppressed(blocked)
     message, subject = render(send, body, job.values, facts.tracking_base, facts.tracking_key)
     signed_by = facts.signers.get(send.domain_id) if send.domain_id else None
-    if signed_by:
-        message = sign(message, signed_by, now=facts.now)
     fixed = {each: found for each in left if (found := fate(each)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, facts),
@@ -259,6 +291,7 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
     return Prepared(
         envelope=envelope,
         message=message,
+        unsigned=unsigned(message, signed_by, now=facts.now) if signed_by else [],
         subject=subject,
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),

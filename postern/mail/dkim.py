@@ -1,6 +1,7 @@
 """DKIM signatures (RFC 6376, RFC 8301, RFC 8463): relaxed/relaxed, rsa-sha256 and ed25519-sha256.
 
-`sign` is pure and spends its time in RSA, which releases the interpreter lock: call it from many threads.
+`sign` is pure. Where many are signed, `unsigned`, `make_signature` (where the time goes) and `signed_field` do the same
+in steps, of which the second can be another process's (`mail/signing.py`).
 """
 
 import re
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -101,10 +103,40 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
 
 def signatures(message: bytes, signers: Sequence[Signer], *, now: int) -> list[bytes]:
     """The DKIM-Signature fields alone, each with its CRLF, in the order of `signers`."""
+    return [signed_field(each, make_signature(each.key, each.digest)) for each in unsigned(message, signers, now=now)]
+
+
+class Unsigned(msgspec.Struct, frozen=True):
+    """A DKIM-Signature field that lacks its signature."""
+
+    key: PrivateKey
+    field: bytes
+    digest: bytes
+    """SHA-256 of what is signed."""
+
+
+def unsigned(message: bytes, signers: Sequence[Signer], *, now: int) -> list[Unsigned]:
+    """What `signatures` has to sign, in the order of `signers`."""
     head, _, body = message.partition(b"\r\n\r\n")
     body_hash = b64encode(sha256(canonical_body(body)).digest()).decode()
     names, signed = _signed_fields(head)
-    return [_signature(signer, names, signed, body_hash, now) for signer in signers]
+    return [_unsigned(signer, names, signed, body_hash, now) for signer in signers]
+
+
+def make_signature(key: PrivateKey, digest: bytes) -> bytes:
+    """The signature of a SHA-256 digest: PKCS #1 v1.5 (RFC 6376 §3.3.1), or PureEdDSA over it (RFC 8463 §3)."""
+    return key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
+
+
+_PADDING: Final = PKCS1v15()
+_PREHASHED: Final = Prehashed(hashes.SHA256())
+
+
+def signed_field(each: Unsigned, signature: bytes) -> bytes:
+    """The whole DKIM-Signature field with its CRLF."""
+    encoded = b64encode(signature)
+    lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
+    return b"DKIM-Signature: " + each.field + lines + b"\r\n"
 
 
 _PADS: Final = (b"  ", b"\t", b" \r\n")
@@ -154,7 +186,7 @@ def _folded_names(names: tuple[str, ...]) -> str:
     return ":\r\n ".join(groups)
 
 
-def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> bytes:
+def _unsigned(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> Unsigned:
     key = signer.private_key
     algorithm = "rsa-sha256" if isinstance(key, RSAPrivateKey) else "ed25519-sha256"
     field = (
@@ -162,11 +194,4 @@ def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: i
         f" h={names};\r\n bh={body_hash};\r\n b="
     ).encode()
     # The signature covers its own field with an empty b= and without the final CRLF (RFC 6376 §3.7).
-    data = signed + b"dkim-signature:" + field.replace(b"\r\n", b"")
-    if isinstance(key, RSAPrivateKey):
-        made = key.sign(data, PKCS1v15(), hashes.SHA256())
-    else:
-        made = key.sign(sha256(data).digest())
-    encoded = b64encode(made)
-    lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
-    return b"DKIM-Signature: " + field + lines + b"\r\n"
+    return Unsigned(key, field, sha256(signed + b"dkim-signature:" + field.replace(b"\r\n", b"")).digest())

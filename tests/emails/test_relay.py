@@ -10,6 +10,7 @@ import dkim
 import mailparser
 import pytest
 
+from postern.mail.signing import SigningProcess
 from tests.domains.test_domains import publish
 from tests.peers.smtp_sink import Behaviour, Sink
 
@@ -49,16 +50,38 @@ async def entry(project, send_id):
     return (await project.client.get(f"/emails/logs/{send_id}")).json()
 
 
+async def published_keys(message, world):
+    """The keys of a message's signatures, in their order."""
+    names = re.findall(rb"DKIM-Signature:.*?\bs=([a-z2-7]+);", message.raw, re.DOTALL)
+    return [(await world.resolver.txt(f"{name.decode()}._domainkey.example.com"))[0] for name in names]
+
+
+def verifies(message, keys):
+    return [
+        dkim.DKIM(message.raw).verify(idx=index, dnsfunc=lambda *_, key=key, **__: key.encode())
+        for index, key in enumerate(keys)
+    ]
+
+
+async def test_many_are_signed_by_a_process_of_its_own_and_without_it_all_the_same(sender, sink, world, work_off):
+    for round_, kill in ((1, False), (2, True)):
+        if kill:
+            world.parts[SigningProcess]._process.kill()
+        emails = [{**MAIL, "to": [f"{round_}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
+        assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
+        await work_off()
+        assert len(sink.messages) == 20 * round_
+    for message in sink.messages:
+        assert verifies(message, await published_keys(message, world)) == [True, True]
+
+
 async def test_a_message_arrives_signed_tracked_and_read_alike_by_two_parsers(sender, sink, world, stranger, clock):
     sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "SENT"
     (message,) = sink.messages
     assert set(message.recipients) == {"ada@example.org", "bob@example.org", "secret@example.org"}
     assert b"secret@" not in message.raw
-    for index in range(2):
-        fields = re.findall(rb"DKIM-Signature:.*?\bs=([a-z2-7]+);", message.raw, re.DOTALL)
-        (key,) = await world.resolver.txt(f"{fields[index].decode()}._domainkey.example.com")
-        assert dkim.DKIM(message.raw).verify(idx=index, dnsfunc=lambda *_, key=key, **__: key.encode()), index
+    assert verifies(message, await published_keys(message, world)) == [True, True]
     one = email.message_from_bytes(message.raw, policy=email.policy.default)
     two = mailparser.parse_from_bytes(message.raw)
     assert one["Subject"] == two.subject == "Hello Zoë 🎉"
