@@ -4,7 +4,7 @@ Run: python -m bench.access [customers]
 
 1,000,000 customers (unless said otherwise), 100,000 organizations, 10,000 roles and 10,000 permissions in one
 project, made by SQL. PostgreSQL (durable) and this program share the machine: a ratio counts, a second does not.
-The limits are those of issue 6: p95 of at most 5 ms, at least 2,000 a second.
+The targets: p95 of at most 5 ms and at least 2,000 a second, both with 8 asking at the same time.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from postern.world import World, open_world
 SECRET = "a secret for the length of one benchmark"
 CHECKS = 8_000
 SIDE_BY_SIDE = 8
-"""How many ask at the same time where the rate counts; where the wait counts, one."""
+"""How many ask at the same time, where the rate counts and where the wait does."""
 ORGANIZATIONS, ROLES, PERMISSIONS, FEATURES = 100_000, 10_000, 10_000, 200
 P95_AT_MOST, A_SECOND_AT_LEAST = 0.005, 2_000
 
@@ -113,14 +113,14 @@ async def ask_often(ask: Callable[[], Awaitable[Any]], count: int, side_by_side:
 
 
 async def measure(name: str, ask: Callable[[], Awaitable[Any]], bare: float | None = None) -> float:
-    """Print the rate of many, and how long one waits; returns the rate."""
+    """Print the rate of many and how long they wait, and how long somebody alone does; returns the rate."""
     await ask_often(ask, 300, SIDE_BY_SIDE)
-    rate, _ = await ask_often(ask, CHECKS, SIDE_BY_SIDE)
-    _, p95 = await ask_often(ask, CHECKS // 4, 1)
-    line = f"{name:<40} {rate:>8,.0f}/s   p95 {p95 * 1000:5.2f} ms"
+    rate, p95 = await ask_often(ask, CHECKS, SIDE_BY_SIDE)
+    _, alone = await ask_often(ask, CHECKS // 4, 1)
+    line = f"{name:<40} {rate:>8,.0f}/s   p95 {p95 * 1000:5.2f} ms   alone {alone * 1000:5.2f} ms"
     if bare:
         fits = p95 <= P95_AT_MOST and rate >= A_SECOND_AT_LEAST
-        line += f"   {rate / bare:5.2f} of the bare SELECT   {'within the limits' if fits else 'BEYOND THE LIMITS'}"
+        line += f"   {rate / bare:5.2f} of the bare SELECT   {'within the targets' if fits else 'beyond the targets'}"
     print(line, flush=True)
     return rate
 

@@ -1,6 +1,7 @@
 """Declaring permissions and roles; and the door for those who give roles to people."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET
@@ -38,6 +39,7 @@ from postern.access.model import (
 )
 from postern.access.rules import decide, patterns_for, system_roles
 from postern.audit import operations as audit
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Kind
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.http import SERVER_KINDS, delete, get, patch, post
@@ -45,6 +47,11 @@ from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Problem
 from postern.kernel.values import Deleted, as_id, new_id, seen_as
 
+if TYPE_CHECKING:
+    from postern.world import World
+
+GROUPS_AT_ONCE = 2
+"""Statements of checks in flight at the same time in one process."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -219,16 +226,8 @@ async def check_access(call: Call, data: Check) -> Decision:
     the deciding one.
     """
     subject, place = _subject(call, data, ""), _place(data)
-    standing = await store.standing(
-        call.db,
-        project_id=call.project_id,
-        permission=data.permission,
-        patterns=patterns_for(data.permission),
-        customer_id=subject,
-        organization_id=place,
-        now=call.now,
-    )
-    return _decided(data, standing, subject, place, "")
+    look = call.world.grouped(standings_of_all, side_by_side=GROUPS_AT_ONCE)
+    return _decided(data, await look(Asked(call.project_id, data.permission, subject, place)), subject, place, "")
 
 
 @post(
@@ -243,18 +242,43 @@ async def check_access_in_batch(call: Call, data: Checks) -> Decisions:
     paths = [f"/checks/{index}" for index in range(len(data.checks))]
     subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
     places = [_place(check) for check in data.checks]
-    standings = await store.standings(
-        call.db,
-        project_id=call.project_id,
-        permissions=[check.permission for check in data.checks],
+    permissions = [check.permission for check in data.checks]
+    asked = [Asked(call.project_id, *each) for each in zip(permissions, subjects, places, strict=True)]
+    standings = await _standings(call.db, call.project_id, asked, call.now)
+    found = zip(data.checks, standings, subjects, places, paths, strict=True)
+    return Decisions(results=[_decided(*each) for each in found])
+
+
+class Asked(NamedTuple):
+    """One question: whether somebody has a permission somewhere."""
+
+    project_id: UUID
+    permission: str
+    customer_id: UUID | None
+    organization_id: UUID | None
+
+
+async def standings_of_all(world: "World", asked: list[Asked]) -> list[Standing]:
+    """What checks have to know, looked up together for the requests that come together, and never remembered."""
+    now, found = world.clock(), dict[int, Standing]()
+    for project_id in {each.project_id for each in asked}:
+        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
+        standings = await _standings(world.db, project_id, [asked[index] for index in own], now)
+        found.update(zip(own, standings, strict=True))
+    return [found[index] for index in range(len(asked))]
+
+
+async def _standings(db: Queries, project_id: UUID, asked: list[Asked], now: Moment) -> list[Standing]:
+    return await store.standings(
+        db,
+        project_id=project_id,
+        permissions=[each.permission for each in asked],
         # What is well formed needs no quoting in the text of an array.
-        patterns=["{" + ",".join(patterns_for(check.permission)) + "}" for check in data.checks],
-        customer_ids=subjects,
-        organization_ids=places,
-        now=call.now,
+        patterns=["{" + ",".join(patterns_for(each.permission)) + "}" for each in asked],
+        customer_ids=[each.customer_id for each in asked],
+        organization_ids=[each.organization_id for each in asked],
+        now=now,
     )
-    asked = zip(data.checks, standings, subjects, places, paths, strict=True)
-    return Decisions(results=[_decided(*each) for each in asked])
 
 
 def _decided(check: Check, standing: Standing, subject: UUID | None, place: UUID | None, path: str) -> Decision:

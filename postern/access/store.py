@@ -4,7 +4,6 @@ Who has which role is kept with customers and members, whose tables the last sta
 docs/decisions/0031-one-statement-decides-access.md.
 """
 
-from typing import Final
 from uuid import UUID
 
 from postern.access.model import PermissionRow, RoleRow, Standing
@@ -144,8 +143,15 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
 async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
-# Everything that a check needs, in one round trip: each look is a probe of a primary or unique key.
-LOOK: Final = """
+# Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
+# Arrays behind sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
+@statement("""
+    with asked as (
+        select permission, patterns::text[], customer_id, organization_id, number
+        from unnest((select %(permissions)s::text[]), (select %(patterns)s::text[]),
+                    (select %(customer_ids)s::uuid[]), (select %(organization_ids)s::uuid[]))
+             with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+    )
     select asked.number::int,
            exists (select from access_permissions permission
                    where permission.project_id = %(project_id)s and permission.key = asked.permission) as declared,
@@ -176,43 +182,8 @@ LOOK: Final = """
     left join organization_members member
       on member.project_id = %(project_id)s and member.organization_id = organization.id
      and member.customer_id = asked.customer_id
-"""
-
-
-# Scalars, because the plan of a statement whose number of rows is unknown is made anew each time.
-@statement(
-    """
-    with asked as (
-        select %(permission)s::text as permission, %(patterns)s::text[] as patterns,
-               %(customer_id)s::uuid as customer_id, %(organization_id)s::uuid as organization_id, 1 as number
-    )
-    """
-    + LOOK
-)
-async def standing(
-    db: Queries,
-    *,
-    project_id: UUID,
-    permission: str,
-    patterns: list[str],
-    customer_id: UUID | None,
-    organization_id: UUID | None,
-    now: Moment,
-) -> Standing: ...
-
-
-@statement(
-    """
-    with asked as (
-        select permission, patterns::text[], customer_id, organization_id, number
-        from unnest(%(permissions)s::text[], %(patterns)s::text[], %(customer_ids)s::uuid[],
-                    %(organization_ids)s::uuid[])
-             with ordinality as asked (permission, patterns, customer_id, organization_id, number)
-    )
-    """
-    + LOOK
-    + "order by asked.number"
-)
+    order by asked.number
+""")
 async def standings(
     db: Queries,
     *,

@@ -143,6 +143,13 @@ class EntitlementRow(Record):
     organization_known: bool
 
 
+class NumberedEntitlementRow(EntitlementRow):
+    """The answer to one of several questions."""
+
+    number: int
+    """Its place among them, from 1."""
+
+
 class OverrideRow(Record):
     """A due row: an override that ends."""
 

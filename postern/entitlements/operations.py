@@ -1,6 +1,6 @@
 """What an organization has: checking it, listing it, and making exceptions."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from postern.audit import operations as audit
@@ -9,6 +9,7 @@ from postern.entitlements.features import require_limit_fits
 from postern.entitlements.model import (
     Entitlement,
     EntitlementCheck,
+    EntitlementRow,
     FeatureMissing,
     FeatureRow,
     LimitNotTaken,
@@ -26,7 +27,12 @@ from postern.organizations.members import organizations_of
 from postern.organizations.model import OrganizationMissing
 from postern.organizations.operations import lock_organization, require_organization
 
+if TYPE_CHECKING:
+    from postern.world import World
+
 OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
+GROUPS_AT_ONCE = 2
+"""Statements of checks in flight at the same time in one process."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -45,9 +51,8 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     the defaults hold.
     """
     organization_id = await _organization(call, data)
-    row = await store.entitlement(
-        call.db, project_id=call.project_id, organization_id=organization_id, key=data.feature_key, now=call.now
-    )
+    look = call.world.grouped(rows_of_all, side_by_side=GROUPS_AT_ONCE)
+    row = await look(Asked(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
             await require_organization(call.db, call, organization_id)
@@ -55,6 +60,30 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     if organization_id is not None and not row.organization_known:
         raise OrganizationMissing
     return entitlement_of(row, organization_id)
+
+
+class Asked(NamedTuple):
+    """One question: what an organization has of a feature."""
+
+    project_id: UUID
+    organization_id: UUID | None
+    key: str
+
+
+async def rows_of_all(world: "World", asked: list[Asked]) -> list[EntitlementRow | None]:
+    """What is said about features, looked up together for the requests that come together, and never remembered."""
+    found: dict[int, EntitlementRow] = {}
+    for project_id in {each.project_id for each in asked}:
+        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
+        rows = await store.entitlements_asked(
+            world.db,
+            project_id=project_id,
+            organization_ids=[asked[index].organization_id for index in own],
+            keys=[asked[index].key for index in own],
+            now=world.clock(),
+        )
+        found.update((own[row.number - 1], row) for row in rows)
+    return [found.get(index) for index in range(len(asked))]
 
 
 async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
@@ -140,10 +169,10 @@ async def _tell(tx: Transaction, call: Call, organization_id: UUID, key: str, ac
 
 
 async def _holding(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
-    row = await store.entitlement(
-        db, project_id=call.project_id, organization_id=organization_id, key=key, now=call.now
+    rows = await store.entitlements_asked(
+        db, project_id=call.project_id, organization_ids=[organization_id], keys=[key], now=call.now
     )
-    return entitlement_of(row, organization_id) if row else undeclared(key, organization_id)
+    return entitlement_of(rows[0], organization_id) if rows else undeclared(key, organization_id)
 
 
 async def _require_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.entitlements.model import EntitlementRow, FeatureRow, PlanRow
+from postern.entitlements.model import EntitlementRow, FeatureRow, NumberedEntitlementRow, PlanRow
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
 
@@ -211,30 +211,36 @@ async def drop_override(tx: Transaction, *, project_id: UUID, organization_id: U
 async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
 
 
-# Without an organization, what holds by default. Each look is a probe of a primary or unique key.
+# Without an organization, what holds by default. Each look is a probe of a primary or unique key. Arrays behind
+# sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
 @statement("""
-    select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
-           said.enabled as plan_enabled, said.max_amount as plan_limit, override.enabled as override_enabled,
-           override.max_amount as override_limit, override.reason, override.expires_at,
-           coalesce(organization.status = 'SUSPENDED', false) as suspended,
+    with asked as (
+        select key, organization_id, number
+        from unnest((select %(keys)s::text[]), (select %(organization_ids)s::uuid[]))
+             with ordinality as asked (key, organization_id, number)
+    )
+    select asked.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
+           plan.key as plan_key, said.enabled as plan_enabled, said.max_amount as plan_limit,
+           override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
+           override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as suspended,
            organization.id is not null as organization_known
-    from features feature
+    from asked
+    join features feature on feature.project_id = %(project_id)s and feature.key = asked.key
     left join organizations organization
-      on organization.project_id = feature.project_id and organization.id = %(organization_id)s
+      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
      and organization.status <> 'DELETED'
     left join organization_plans chosen
-      on chosen.project_id = feature.project_id and chosen.organization_id = %(organization_id)s
-    left join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
+      on chosen.project_id = %(project_id)s and chosen.organization_id = organization.id
+    left join plans plan on plan.project_id = %(project_id)s and plan.id = chosen.plan_id
     left join plan_features said
-      on said.project_id = chosen.project_id and said.plan_id = chosen.plan_id and said.feature_id = feature.id
+      on said.project_id = %(project_id)s and said.plan_id = chosen.plan_id and said.feature_id = feature.id
     left join entitlement_overrides override
-      on override.project_id = feature.project_id and override.organization_id = %(organization_id)s
+      on override.project_id = %(project_id)s and override.organization_id = organization.id
      and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
-    where feature.project_id = %(project_id)s and feature.key = %(key)s
 """)
-async def entitlement(
-    db: Queries, *, project_id: UUID, organization_id: UUID | None, key: str, now: Moment
-) -> EntitlementRow | None: ...
+async def entitlements_asked(
+    db: Queries, *, project_id: UUID, organization_ids: list[UUID | None], keys: list[str], now: Moment
+) -> list[NumberedEntitlementRow]: ...
 
 
 @statement("""

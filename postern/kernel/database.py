@@ -220,13 +220,16 @@ def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], An
     many = get_origin(hint) is list
     maybe = not many and NoneType in get_args(hint)
     row = get_args(hint)[0] if many else _without_none(hint)
-    makers: dict[tuple[str, ...], Callable[[tuple[Any, ...]], Any]] = {}
+    makers: dict[tuple[bytes | None, ...], Callable[[tuple[Any, ...]], Any]] = {}
 
     async def rows(cursor: AsyncCursor[Any]) -> Any:
-        names = tuple(column.name for column in cursor.description or ())
+        result = cursor.pgresult
+        assert result is not None
+        # Not `cursor.description`, which makes an object of every column for every answer.
+        names = tuple([result.fname(index) for index in range(result.nfields)])
         make = makers.get(names)
         if make is None:
-            make = makers[names] = row_maker(row, list(names))
+            make = makers[names] = row_maker(row, [column.name for column in cursor.description or ()])
         found = [make(values) for values in await cursor.fetchall()]
         if many:
             return found
