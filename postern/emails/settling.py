@@ -78,8 +78,9 @@ async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> li
         }
         for each in attempts
     ]
+    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_id = sorted({each.send.project_id for each in attempts})
-    return await store.settle(tx, project_id=project_id, rows=Jsonb(rows), now=now)
+    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), now=now)
 
 
 def _was_ambiguous(each: Attempted) -> bool:
@@ -123,9 +124,13 @@ def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
         "outcome": word,
         "host": outcome.host,
         "results": results,
-        "dialogue": [storable(line) for line in outcome.dialogue],
+        "dialogue": _storable_lines(outcome.dialogue),
         "duration_ms": round(each.spent / timedelta(milliseconds=1)),
     }
+
+
+def _storable_lines(lines: list[str]) -> list[str]:
+    return [storable(line) for line in lines] if any("\0" in line for line in lines) else lines
 
 
 def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import wraps
 from inspect import signature
+from operator import itemgetter
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -256,11 +257,14 @@ def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]
     wanted = [(index, fields[name]) for index, name in enumerate(columns) if name in fields]
     missing = {name for name, field in fields.items() if field.required} - {field.name for _, field in wanted}
     assert not missing, f"{kind.__name__} needs the columns {sorted(missing)}."
-    names = [(index, field.name) for index, field in wanted]
+    names = [field.name for _, field in wanted]
+    indexes = [index for index, _ in wanted]
+    take = itemgetter(*indexes) if len(indexes) > 1 else None
     converted = [(field.name, field.type) for _, field in wanted if not _is_plain(field.type)]
 
     def make(values: tuple[Any, ...]) -> Any:
-        given = {name: values[index] for index, name in names}
+        taken = take(values) if take else [values[index] for index in indexes]
+        given: dict[str, Any] = dict(zip(names, taken, strict=True))
         for name, type_ in converted:
             given[name] = msgspec.convert(given[name], type_)
         return kind(**given)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -85,11 +86,24 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def dialogue(self) -> list[str]:
         """The conversation line by line, `C: …` ours and `S: …` theirs; the message itself is left out."""
-        lines: list[str] = []
-        for speaker, said in merged(self.opening + self.exchange):
-            text = said.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-            lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
-        return lines
+        if self.opening and self.exchange and self.opening[-1][0] == self.exchange[0][0]:
+            return spelled(self.opening + self.exchange)  # One packet may end in the other.
+        return [*_spelled_opening(self.opening), *spelled(self.exchange)]
+
+
+def spelled(said: tuple[tuple[str, bytes], ...]) -> list[str]:
+    """A conversation line by line."""
+    lines: list[str] = []
+    for speaker, words in merged(said):
+        text = words.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        lines += [f"{speaker}: {line.rstrip()}" for line in text.split("\n")]
+    return lines
+
+
+@lru_cache(maxsize=64)
+def _spelled_opening(said: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
+    """The same, of what all messages of a connection share."""
+    return tuple(spelled(said))
 
 
 def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
