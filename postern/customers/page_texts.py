@@ -1,4 +1,4 @@
-"""What the hosted pages look like: plain HTML, one style sheet, no scripts."""
+"""What the hosted pages look like: plain HTML, one style sheet, and one script where a passkey can be used."""
 
 STYLE = """
 *{box-sizing:border-box}
@@ -18,6 +18,7 @@ button,.button{display:block;width:100%;margin-top:1rem;padding:.625rem;font:inh
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .error{padding:.75rem;border:1px solid #b91c1c;border-radius:.375rem;color:#991b1b;background:#fef2f2}
 p.small{font-size:.9rem}
+[hidden]{display:none}
 a{color:inherit}
 """
 
@@ -47,8 +48,11 @@ _EMAIL = """<label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{{ email }}"
   {% if error %}aria-describedby="error"{% endif %}>"""
 
+_SCRIPT = """{% if passkeys %}<script src="/assets/passkey.js" defer></script>{% endif %}"""
+
 _SIGN_IN = """{% extends "layout.html" %}
-{% block title %}Sign in{% endblock %}
+{% block title %}{{ 'Sign in to add a passkey' if flow.then else 'Sign in' }}{% endblock %}
+{% block head %}{% include "script.html" %}{% endblock %}
 {% block content %}
 <form method="post" action="{{ base }}/{{ 'sign-in' if 'PASSWORD' in methods else 'code' }}">
 {% include "hidden.html" %}
@@ -65,6 +69,19 @@ _SIGN_IN = """{% extends "layout.html" %}
 <button class="second" formaction="{{ base }}/sso" formnovalidate>Use my organization's sign-in</button>
 {% endif %}
 </form>
+{% if passkeys %}
+<div id="passkeys" hidden>
+<form method="post" action="{{ base }}/passkey" id="passkey" data-options="{{ base }}/passkey/options">
+{% include "hidden.html" %}
+<input type="hidden" name="challengeId"><input type="hidden" name="credential">
+<button class="second">Use a passkey</button>
+<p class="small" role="status" id="passkey-status"></p>
+</form>
+{% if not flow.then %}
+<p class="small"><a href="{{ base }}/sign-in?{{ query }}&amp;then=passkey">Sign in and add a passkey</a></p>
+{% endif %}
+</div>
+{% endif %}
 {% for provider in providers %}
 <a class="button second" href="{{ provider.url }}">Continue with {{ provider.name }}</a>
 {% endfor %}
@@ -126,6 +143,32 @@ _MFA = """{% extends "layout.html" %}
 {% endblock %}
 """
 
+_PASSKEY = """{% extends "layout.html" %}
+{% block title %}Add a passkey{% endblock %}
+{% block head %}{% include "script.html" %}{% endblock %}
+{% block content %}
+<p>With a passkey you sign in by fingerprint, face or PIN. It stays with you; there is nothing to remember.</p>
+<noscript><p class="error">Adding a passkey needs JavaScript, which is switched off here.</p></noscript>
+<div id="passkeys" hidden>
+<form method="post" action="{{ base }}/passkey/add" id="passkey" data-options="{{ base }}/passkey/options">
+{% include "hidden.html" %}
+<input type="hidden" name="pageToken" value="{{ pageToken }}">
+<input type="hidden" name="challengeId"><input type="hidden" name="credential">
+<label for="name">Name, to tell it from others</label>
+<input id="name" name="name" autocomplete="off" required maxlength="100" value="{{ name or 'Passkey' }}"
+  {% if error %}aria-describedby="error"{% endif %}>
+<button>Add a passkey</button>
+<p class="small" role="status" id="passkey-status"></p>
+</form>
+</div>
+<form method="post" action="{{ base }}/passkey/skip">
+{% include "hidden.html" %}
+<input type="hidden" name="pageToken" value="{{ pageToken }}">
+<button class="second">Go on without one</button>
+</form>
+{% endblock %}
+"""
+
 _ELSEWHERE = """{% extends "layout.html" %}
 {% block title %}Going to {{ organization }}{% endblock %}
 {% block head %}<meta http-equiv="refresh" content="0;url={{ url }}">{% endblock %}
@@ -167,10 +210,12 @@ TEMPLATES = {
     "layout.html": _LAYOUT,
     "hidden.html": _HIDDEN,
     "email.html": _EMAIL,
+    "script.html": _SCRIPT,
     "sign-in.html": _SIGN_IN,
     "sign-up.html": _SIGN_UP,
     "verify.html": _VERIFY,
     "mfa.html": _MFA,
+    "passkey.html": _PASSKEY,
     "elsewhere.html": _ELSEWHERE,
     "forgot.html": _FORGOT,
     "reset.html": _RESET,

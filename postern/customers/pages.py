@@ -1,33 +1,41 @@
 """Hosted pages: a login for apps that do not want to write one.
 
 The app sends a browser to `…/auth/pages/sign-in?redirectUrl=…&codeChallenge=…&state=…` and gets it back with `code`,
-which `auth/token` exchanges. The pages are forms without scripts; they keep no cookie, and do what the operations do.
+which `auth/token` exchanges. The pages are forms; they keep no cookie, and do what the operations do. One script of
+ours asks the browser for passkeys, and without it the rest works. With `then=passkey` a passkey is added on the way.
 Whoever types an address whose domain has a single sign-on connection goes to the identity provider instead.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from uuid import UUID
 
 import msgspec
 from minijinja import Environment
 
-from postern.customers import letters, oidc, proofs, provider_store, sign_in, totp
+from postern.customers import letters, oidc, passkeys, proofs, provider_store, sign_in, totp
 from postern.customers.elsewhere import SignOn, sign_on_of, sign_on_offered
-from postern.customers.model import GRANT_LIFE
+from postern.customers.model import GRANT_LIFE, PASSKEY_LIFE, CodeInvalid
 from postern.customers.page_texts import STYLE, TEMPLATES
+from postern.customers.proof_store import Challenge
 from postern.customers.providers import CodeChallenge
-from postern.customers.sessions import SignIn
-from postern.kernel.credentials import Call
+from postern.customers.sessions import SignIn, bearer_of
+from postern.kernel.credentials import Call, Caller
 from postern.kernel.http import Answer, RawRequest, get, post
 from postern.kernel.problems import Invalid, Missing, Problem
-from postern.kernel.values import Record
+from postern.kernel.values import Record, as_id
 from postern.projects.model import Project
 
 FORM_LIMIT = 65_536
 FORM_FIELDS = 20
 FORM = "application/x-www-form-urlencoded"
 HTML = ("text/html",)
+SCRIPTED = ("sign-in.html", "passkey.html")
+"""Pages that carry the script for passkeys, where the project takes them."""
+PAGE_TRIES = 30
+"""How often the page that adds a passkey may ask: a person who tries again is no guesser."""
 _environment = Environment(templates=TEMPLATES)
 
 
@@ -41,9 +49,15 @@ class Flow(Record):
     redirect_url: str
     code_challenge: str
     state: str
+    adds_passkey: bool = False
+
+    def way_back(self) -> dict[str, str]:
+        """What sends a browser back to the app from anywhere."""
+        return {"redirectUrl": self.redirect_url, "codeChallenge": self.code_challenge, "state": self.state}
 
     def fields(self) -> dict[str, str]:
-        return {"redirectUrl": self.redirect_url, "codeChallenge": self.code_challenge, "state": self.state}
+        """What the pages hand on to each other."""
+        return {**self.way_back(), **({"then": "passkey"} if self.adds_passkey else {})}
 
 
 @get("/projects/{project_id}/auth/pages/style.css", public=True, media_types=("text/css",))
@@ -211,6 +225,82 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "mfa.html", act)
 
 
+@post(
+    "/projects/{project_id}/auth/pages/passkey/options",
+    public=True,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=[*passkeys.begin_passkey.problems, CodeInvalid],
+)
+async def passkey_options_for_page(call: Call, request: RawRequest) -> passkeys.PasskeyOptions:
+    """What the script of the pages hands to the browser: to sign in, or with `pageToken` to add a passkey."""
+    form = await _form(request)
+    if "pageToken" not in form:
+        return await passkeys.begin_passkey_sign_in(call)
+    proofs.knock(call)
+    _, signed_in = await _behind_page(call, form)
+    return await passkeys.begin_passkey(signed_in)
+
+
+@post(
+    "/projects/{project_id}/auth/pages/passkey",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=passkeys.sign_in_with_passkey.problems,
+    or_else=(303,),
+)
+async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+    """Sign in with the passkey that the browser showed."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        shown = passkeys.PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
+        return await _onwards(call, flow, await passkeys.sign_in_with_passkey(call, shown))
+
+    return await _submitted(call, request, "sign-in.html", act)
+
+
+@post(
+    "/projects/{project_id}/auth/pages/passkey/add",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=passkeys.add_passkey.problems,
+    or_else=(303,),
+)
+async def add_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+    """Keep the passkey that the browser made for whoever signed in on the page before, and go on to the app."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        challenge, signed_in = await _behind_page(call, form)
+        name = msgspec.convert(form.get("name") or "Passkey", passkeys.PasskeyName)
+        made = passkeys.NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
+        await passkeys.add_passkey(signed_in, made)
+        return await _back(call, flow, *await _used_up(call, challenge, signed_in))
+
+    return await _submitted(call, request, "passkey.html", act)
+
+
+@post(
+    "/projects/{project_id}/auth/pages/passkey/skip",
+    public=True,
+    media_types=HTML,
+    takes=FORM,
+    body_limit=FORM_LIMIT,
+    problems=[CodeInvalid],
+    or_else=(303,),
+)
+async def skip_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+    """Go on to the app without adding a passkey."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        return await _back(call, flow, *await _used_up(call, *await _behind_page(call, form)))
+
+    return await _submitted(call, request, "passkey.html", act)
+
+
 @get("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML)
 async def forgot_page(call: Call) -> Answer:
     """The page to ask for a new password on."""
@@ -280,7 +370,7 @@ async def _submitted(
         problem = Invalid("Something in this form is too short, too long or not as it should be.")
     except Problem as raised:
         problem = raised
-    kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken")}
+    kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
     return await _page(
         call,
         template,
@@ -295,7 +385,7 @@ async def _submitted(
 
 
 async def _shown(call: Call, template: str, query: Any) -> Answer:
-    given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state")}
+    given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
     return await _page(call, template, await _flow(call, given))
 
 
@@ -304,13 +394,29 @@ async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
     if signed_in.mfa_required:
         return await _page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
     assert signed_in.customer is not None
+    assert signed_in.session_id is not None
+    if not flow.adds_passkey:
+        return await _back(call, flow, signed_in.customer.id, signed_in.session_id)
+    token, _ = await proofs.pose_token(
+        call.db,
+        call,
+        "PASSKEY_PAGE",
+        PASSKEY_LIFE,
+        customer_id=signed_in.customer.id,
+        sessionId=str(signed_in.session_id),
+    )
+    return await _page(call, "passkey.html", flow, pageToken=token)
+
+
+async def _back(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> Answer:
+    """Back to the app, with a grant for the session."""
     token, _ = await proofs.pose_token(
         call.db,
         call,
         "GRANT",
         GRANT_LIFE,
-        customer_id=signed_in.customer.id,
-        sessionId=str(signed_in.session_id),
+        customer_id=customer_id,
+        sessionId=str(session_id),
         codeChallenge=flow.code_challenge,
     )
     back = {"code": token, **({"state": flow.state} if flow.state else {})}
@@ -322,12 +428,33 @@ async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
     return Answer(b"", media_type="text/html", status=303, headers=headers)
 
 
+async def _behind_page(call: Call, form: dict[str, str]) -> tuple[Challenge, Call]:
+    """The challenge behind a page's token, and the call as the customer who signed in there. Raises CodeInvalid."""
+    challenge = await proofs.answer_token(call, "PASSKEY_PAGE", form["pageToken"], most=PAGE_TRIES)
+    session_id = as_id(proofs.about(call, challenge)["sessionId"])
+    caller = Caller(
+        kind="customer",
+        actor_type="CUSTOMER",
+        actor_id=challenge.customer_id,
+        project_id=call.project_id,
+        credential_id=session_id,
+    )
+    return challenge, replace(call, caller=caller)
+
+
+async def _used_up(call: Call, challenge: Challenge, signed_in: Call) -> tuple[UUID, UUID]:
+    """The customer and the session behind a page's token, which is worthless now."""
+    async with call.db.transaction() as tx:
+        await proofs.use(tx, challenge)
+    return bearer_of(signed_in)
+
+
 async def _sent_on(call: Call, flow: Flow, elsewhere: SignOn) -> Answer:
     """A page that goes on by itself.
 
     No redirect: browsers hold one that follows a form to `form-action`, and the provider's address is not ours to list.
     """
-    url = f"{elsewhere.login_url}?{urlencode(flow.fields())}"
+    url = f"{elsewhere.login_url}?{urlencode(flow.way_back())}"
     return await _page(call, "elsewhere.html", flow, url=url, organization=elsewhere.name)
 
 
@@ -344,7 +471,10 @@ async def _page(
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
-    rows = await provider_store.providers(call.db, project_id=call.project_id) if flow else []
+    adds_passkey = flow is not None and flow.adds_passkey
+    asks = flow is not None and not adds_passkey
+    rows = await provider_store.providers(call.db, project_id=call.project_id) if asks else []
+    scripted = template in SCRIPTED and _takes_passkeys(call, project)
     providers = [
         {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode(fields)}"}
         for row in rows
@@ -359,13 +489,14 @@ async def _page(
         methods=settings.methods,
         sign_up=settings.sign_up,
         providers=providers,
-        sso=flow is not None and await sign_on_offered(call),
+        sso=asks and await sign_on_offered(call),
+        passkeys=scripted,
         flow=fields,
         query=urlencode(fields),
         **values,
     )
     headers = {
-        "Content-Security-Policy": _policy(settings.logo_url, flow),
+        "Content-Security-Policy": _policy(settings.logo_url, flow, scripted=scripted),
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
         "X-Frame-Options": "DENY",
@@ -383,7 +514,27 @@ async def _flow(call: Call, given: dict[str, str]) -> Flow:
     except msgspec.ValidationError:
         raise Invalid.at("query/codeChallenge", "Send the S256 code challenge of RFC 7636.", "required") from None
     url = sign_in.require_redirect(project, given.get("redirectUrl", ""))
-    return Flow(redirect_url=url, code_challenge=challenge, state=given.get("state", "")[:1_000])
+    return Flow(
+        redirect_url=url,
+        code_challenge=challenge,
+        state=given.get("state", "")[:1_000],
+        adds_passkey=given.get("then") == "passkey" and _takes_passkeys(call, project),
+    )
+
+
+def _takes_passkeys(call: Call, project: Project) -> bool:
+    """Whether passkeys can be used on our pages: browsers want them to belong to the page's own domain or one above."""
+    host = urlsplit(call.world.settings.public_url).hostname or ""
+    theirs = passkeys.relying_party(call, project)
+    return "PASSKEY" in project.settings.sign_in.methods and (host == theirs or host.endswith(f".{theirs}"))
+
+
+def _credential_of(form: dict[str, str]) -> dict[str, Any]:
+    """What the browser answered. Raises Invalid if it is no JSON object."""
+    try:
+        return msgspec.json.decode(form["credential"], type=dict[str, Any])
+    except msgspec.DecodeError:
+        raise Invalid("Your browser answered nothing. Adding or using a passkey needs JavaScript.") from None
 
 
 async def _form(request: RawRequest) -> dict[str, str]:
@@ -400,15 +551,16 @@ def _code_of(form: dict[str, str]) -> sign_in.CodeAnswer:
     return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeAnswer)
 
 
-def _policy(logo_url: str | None, flow: Flow | None) -> str:
-    """Nothing but our own style, the project's logo, and forms that end where the app wants them to.
+def _policy(logo_url: str | None, flow: Flow | None, *, scripted: bool) -> str:
+    """Nothing but our own style and script, the project's logo, and forms that end where the app wants them to.
 
     Browsers hold the redirect that follows a form to `form-action` as well.
     """
     images = f"'self' {_source(logo_url)}" if logo_url else "'self'"
     forms = f"'self' {_source(flow.redirect_url)}" if flow else "'self'"
+    scripts = "script-src 'self'; connect-src 'self'; " if scripted else ""
     return (
-        f"default-src 'none'; style-src 'self'; img-src {images}; form-action {forms}; "
+        f"default-src 'none'; style-src 'self'; {scripts}img-src {images}; form-action {forms}; "
         "frame-ancestors 'none'; base-uri 'none'"
     )
 

@@ -154,19 +154,21 @@ def split_token(token: str) -> tuple[UUID, str]:
         raise CodeInvalid from None
 
 
-async def answer(call: Call, purpose: str, challenge_id: UUID, secret: str) -> Challenge | None:
-    """The challenge, if `secret` answers it; every try counts. It is used up only by `use`."""
+async def answer(
+    call: Call, purpose: str, challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
+) -> Challenge | None:
+    """The challenge, if `secret` answers it; every try counts, of `most`. It is used up only by `use`."""
     found = await proof_store.take_try(
-        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, most=CODE_TRIES, now=call.now
+        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, most=most, now=call.now
     )
     if found is None or not hmac.compare_digest(found.secret_hash, _hash(call, challenge_id, secret)):
         return None
     return found
 
 
-async def answer_token(call: Call, purpose: str, token: str) -> Challenge:
+async def answer_token(call: Call, purpose: str, token: str, *, most: int = CODE_TRIES) -> Challenge:
     """The challenge of a token. Raises CodeInvalid."""
-    found = await answer(call, purpose, *split_token(token))
+    found = await answer(call, purpose, *split_token(token), most=most)
     if found is None:
         raise CodeInvalid
     return found

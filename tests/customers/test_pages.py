@@ -1,14 +1,18 @@
 """Hosted pages and calls from browsers: what a person without an app of its own sees."""
 
+import json
 import re
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+from soft_webauthn import SoftWebauthnDevice
 
 from postern.kernel.totp import code_at
+from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
 from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER
+from tests.customers.test_second_factor import ORIGIN, answer_of, decoded
 
 FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
 
@@ -19,7 +23,8 @@ class Page(HTMLParser):
     def __init__(self, answer):
         super().__init__()
         self.answer = answer
-        self.labels, self.inputs, self.actions, self.text = set(), [], [], answer.text
+        self.options = None
+        self.labels, self.inputs, self.actions, self.scripts, self.text = set(), [], [], [], answer.text
         self.feed(answer.text)
 
     def handle_starttag(self, tag, attributes):
@@ -30,11 +35,17 @@ class Page(HTMLParser):
             self.inputs.append(given)
         if tag == "form":
             self.actions.append(given["action"])
-        assert tag not in ("script", "style"), "the policy forbids it"
+            self.options = given.get("data-options", self.options)
+        if tag == "script":
+            self.scripts.append(given["src"])
+        assert tag != "style", "the policy forbids it"
         assert not any(name.startswith("on") or name == "style" for name in given)
 
+    def handle_data(self, data):
+        assert self.lasttag != "script" or not data.strip(), "the policy forbids it"
+
     def hidden(self):
-        return {each["name"]: each["value"] for each in self.inputs if each.get("type") == "hidden"}
+        return {each["name"]: each.get("value", "") for each in self.inputs if each.get("type") == "hidden"}
 
 
 @pytest.fixture
@@ -115,6 +126,105 @@ async def test_the_second_factor_is_asked_for(door, browser, clock):
     await redeemed(door, await browser.submit(refused, code=codes[0]))
 
 
+async def asked_by_script(door, page):
+    """What the script of a page does first: it sends the page's form and reads options for the browser."""
+    kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
+    answer = await door.client.request("POST", page.options, content=urlencode(page.hidden()), headers=kind)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def with_passkey_of_page(door, browser, address):
+    """Sign in on the page to add a passkey; the authenticator that has it, and the page that made it."""
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    assert "Add a passkey" in adding.text
+    begun = await asked_by_script(door, adding)
+    device = SoftWebauthnDevice()
+    made = device.create(decoded({**begun["options"], "attestation": "none"}), ORIGIN)
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(answer_of(made)), "name": "Laptop"}
+    done = await browser.submit(adding, f"{browser.base}/passkey/add", **answered)
+    return device, adding, answered, done
+
+
+async def test_a_passkey_is_added_and_signs_in_on_the_pages(door, browser):
+    address = new_address()
+    up = await door.signed_up(address)
+    device, _, _, done = await with_passkey_of_page(door, browser, address)
+    into = await redeemed(door, done)
+    ada = door.as_(into["accessToken"])
+    assert [each["name"] for each in (await ada.get("/passkeys")).json()] == ["Laptop"]
+    page = await browser.open("sign-in", **FLOW)
+    assert page.scripts == ["/assets/passkey.js"]
+    begun = await asked_by_script(door, page)
+    proof = answer_of(device.get(decoded(begun["options"]), ORIGIN))
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
+    again = await redeemed(door, await browser.submit(page, f"{browser.base}/passkey", **answered))
+    assert again["customer"]["id"] == up["customer"]["id"]
+    used = await browser.submit(page, f"{browser.base}/passkey", **answered)
+    assert (used.answer.status_code, 'role="alert"' in used.text) == (401, True)
+
+
+async def test_a_passkey_of_the_pages_answers_only_its_own_page_and_person(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    device, adding, answered, done = await with_passkey_of_page(door, browser, address)
+    assert done.status_code == 303
+    for path in ("add", "skip"):
+        again = await browser.submit(adding, f"{browser.base}/passkey/{path}", **answered)
+        assert again.answer.status_code == 401, "the page was left"
+    page = await browser.open("sign-in", **FLOW)
+    begun = await asked_by_script(door, page)
+    proof = answer_of(device.get(decoded(begun["options"]), "https://evil.example"))
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
+    refused = await browser.submit(page, f"{browser.base}/passkey", **answered)
+    assert refused.answer.status_code == 401
+    for nonsense in ("", "[]", "{", "null"):
+        answered = {"challengeId": begun["challengeId"], "credential": nonsense}
+        assert (await browser.submit(page, f"{browser.base}/passkey", **answered)).answer.status_code in (400, 401)
+    forged = await browser.submit(adding, f"{browser.base}/passkey/options", pageToken="0" * 64)
+    assert forged.answer.status_code == 401
+
+
+async def test_whoever_was_signed_out_meanwhile_adds_no_passkey(door, browser, project):
+    address = new_address()
+    up = await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    await project.client.post(f"/customers/{up['customer']['id']}/sessions/revoke-all")
+    late = await browser.submit(adding, f"{browser.base}/passkey/options")
+    assert late.answer.status_code == 401
+
+
+async def test_without_a_script_the_page_goes_on_without_a_passkey(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    assert '<div id="passkeys" hidden>' in adding.text
+    assert "<noscript>" in adding.text
+    into = await redeemed(door, await browser.submit(adding, f"{browser.base}/passkey/skip"))
+    assert (await door.as_(into["accessToken"]).get("/passkeys")).json() == []
+
+
+@pytest.mark.parametrize("given", [{"passkeyDomain": "acme.example"}, {"methods": ["PASSWORD"]}])
+async def test_pages_offer_no_passkey_that_could_not_be_used_there(door, browser, given):
+    await door.settings(**given)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    assert not page.scripts
+    assert "passkey" not in page.text
+    address = new_address()
+    await door.signed_up(address)
+    await redeemed(door, await browser.submit(page, email=address, password=GOOD))
+
+
+async def test_the_script_is_ours_and_of_the_type_that_browsers_run(door):
+    script = await Client(door.app).get("/assets/passkey.js")
+    assert script.status_code == 200
+    assert "javascript" in script.headers["content-type"]
+    assert script.headers["x-content-type-options"] == "nosniff"
+
+
 async def test_a_forgotten_password_is_reset(door, browser):
     address = new_address()
     await door.signed_up(address)
@@ -140,6 +250,7 @@ async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(doo
         assert all(each.get("autocomplete") for each in page.inputs if each.get("type") != "hidden")
         policy = page.answer.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; style-src 'self';")
+        assert ("script-src 'self'; connect-src 'self';" in policy) == bool(page.scripts) == (name == "sign-in")
         assert "frame-ancestors 'none'" in policy
         assert "unsafe" not in policy
         assert page.answer.headers["cache-control"] == "no-store"
