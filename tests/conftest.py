@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import hypothesis
 import pytest
 
 from postern.app import WORK, make_app
@@ -24,6 +25,15 @@ from postern.kernel.settings import Settings
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import DnsZone, dns_zone
+
+# How long an example takes says how busy the machine is, and nothing about what is tested.
+hypothesis.settings.register_profile(
+    "patient",
+    hypothesis.settings.default,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("patient")
 
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()
