@@ -172,6 +172,17 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.keep_template_of_variant() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from campaigns c
+               where (c.project_id, c.id) = (new.project_id, new.campaign_id) and c.status = 'SCHEDULED') then
+        raise check_violation using constraint = 'used_by_a_campaign', message = 'A scheduled campaign uses it.';
+    end if;
+    return new;
+end $$;
+
 CREATE FUNCTION public.new_send_id() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     AS $$
@@ -574,7 +585,7 @@ CREATE TABLE public.campaigns (
     CONSTRAINT campaigns_ab_test_sample_percent_check CHECK (((ab_test_sample_percent >= 5) AND (ab_test_sample_percent <= 100))),
     CONSTRAINT campaigns_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'TESTING'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'CANCELLED'::text, 'FAILED'::text]))),
-    CONSTRAINT used_by_a_campaign CHECK ((((status <> 'SCHEDULED'::text) OR ((template_id IS NOT NULL) AND (domain_id IS NOT NULL))) AND ((status <> ALL (ARRAY['SCHEDULED'::text, 'TESTING'::text, 'SENDING'::text, 'PAUSED'::text])) OR (audience_id IS NOT NULL))))
+    CONSTRAINT used_by_a_campaign CHECK ((((status <> 'SCHEDULED'::text) OR (((template_id IS NOT NULL) OR ab_test_enabled) AND (domain_id IS NOT NULL))) AND ((status <> ALL (ARRAY['SCHEDULED'::text, 'TESTING'::text, 'SENDING'::text, 'PAUSED'::text])) OR (audience_id IS NOT NULL))))
 );
 
 CREATE TABLE public.captured_messages (
@@ -1975,6 +1986,8 @@ CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (p
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE TRIGGER audience_members_left AFTER DELETE ON public.audience_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.keep_campaign_leavers();
+
+CREATE TRIGGER campaign_variants_template BEFORE UPDATE OF template_id ON public.campaign_variants FOR EACH ROW WHEN (((old.template_id IS NOT NULL) AND (new.template_id IS NULL))) EXECUTE FUNCTION public.keep_template_of_variant();
 
 CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 

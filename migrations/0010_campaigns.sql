@@ -47,7 +47,7 @@ create table campaigns (
     foreign key (project_id, audience_id) references audiences (project_id, id) on delete set null (audience_id),
     -- What a campaign that is on its way needs cannot be deleted under it.
     constraint used_by_a_campaign check (
-        (status <> 'SCHEDULED' or template_id is not null and domain_id is not null)
+        (status <> 'SCHEDULED' or (template_id is not null or ab_test_enabled) and domain_id is not null)
         and (status not in ('SCHEDULED', 'TESTING', 'SENDING', 'PAUSED') or audience_id is not null))
 );
 create index campaigns_due on campaigns (project_id, due_at) where due_at is not null;
@@ -97,6 +97,20 @@ create table campaign_variants (
     foreign key (project_id, template_id) references templates (project_id, id) on delete set null (template_id)
 );
 create index campaign_variants_campaign on campaign_variants (project_id, campaign_id, position);
+
+-- A variant that loses its template would speak with the campaign's words: not while it is scheduled.
+create function keep_template_of_variant() returns trigger language plpgsql as $$
+begin
+    if exists (select from campaigns c
+               where (c.project_id, c.id) = (new.project_id, new.campaign_id) and c.status = 'SCHEDULED') then
+        raise check_violation using constraint = 'used_by_a_campaign', message = 'A scheduled campaign uses it.';
+    end if;
+    return new;
+end $$;
+
+create trigger campaign_variants_template before update of template_id on campaign_variants
+    for each row when (old.template_id is not null and new.template_id is null)
+    execute function keep_template_of_variant();
 
 -- The few sends of a campaign that wait or went wrong, found without passing the many that went right.
 create index sends_campaign_exceptions on sends (project_id, campaign_id, status, contact_id)

@@ -103,9 +103,17 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     return await _detail(call, await require_campaign(call.db, call.project_id, id))
 
 
-@patch("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES, example={"name": "Summer"})
+@patch(
+    "/projects/{project_id}/campaigns/{id}",
+    needs="campaigns:write",
+    problems=[*CHANGES, CampaignIncomplete],
+    example={"name": "Summer"},
+)
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
-    """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them."""
+    """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them.
+
+    A SCHEDULED one must stay complete: 409 lists what would be missing.
+    """
     if data.variants is not UNSET:
         _check_variants(data.variants)
     async with call.db.transaction() as tx:
@@ -121,10 +129,12 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         if row.status == "SCHEDULED" and fields["scheduled_at"] is None:
             raise Invalid.at("/scheduledAt", "It is scheduled; cancel it instead.")
         await _check_references(tx, call, data, fields)
-        row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
         if data.variants is not UNSET:
             await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
             await _write_variants(tx, call, id, data.variants or [])
+        if row.status == "SCHEDULED":
+            await running.require_complete(tx, call.world, msgspec.structs.replace(row, **fields))
+        row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
         await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
     return shown(row)
 

@@ -242,6 +242,53 @@ async def test_rules_that_look_at_the_clock_are_looked_at_again(project, clock, 
     assert types == ["audience.left"]
 
 
+async def test_recompute_sets_right_what_is_wrong(project, world):
+    """Whatever the reason: somebody is missing, and somebody is in it who should not be."""
+    ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
+    bob = await create(project, "bob@example.com", attributes={"plan": "free"})
+    list_id = await audience(project, rules=PRO)
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update audience_members set contact_id = %s where contact_id = %s", [bob["id"], ada["id"]]
+        )
+    assert await members(project, list_id) == {"bob"}
+    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 1, "removed": 1}
+    assert await members(project, list_id) == {"ada"}
+    assert sorted((await moves(project))[-2:]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
+    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
+
+
+async def test_contact_membership_and_event_are_one_transaction(project, world, clock):
+    list_id = await audience(project, rules=PRO)
+    opened = await audience(project, rules={"conditions": [{"field": "lastOpenedAt", "operator": "exists"}]})
+    made = await create(project, "ada@example.com")
+    changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"plan": "pro"}})
+    assert changed.status_code == 200
+    assert await written_together(world, made["id"], list_id)
+    async with world.db.transaction() as tx:
+        await contacts.touch_engagement(tx, UUID(project.id), [UUID(made["id"])], clock(), opened_at=clock())
+    assert await written_together(world, made["id"], opened)
+    with pytest.raises(RuntimeError):
+        async with world.db.transaction() as tx:
+            await contacts.find_or_create(tx, UUID(project.id), "bob@example.com", clock(), attributes={"plan": "pro"})
+            raise RuntimeError("and nothing of it is there")
+    assert await members(project, list_id) == {"ada"}
+
+
+async def written_together(world, contact_id, audience_id):
+    """Whether one transaction wrote the contact, its membership and the event."""
+    async with world.db.connection() as connection:
+        text = """
+            select c.xmin = m.xmin and m.xmin = e.xmin from contacts c
+            join audience_members m on m.contact_id = c.id and m.audience_id = %(audience)s
+            join events e on e.subject_id = c.id and e.type = 'audience.joined'
+                and e.data ->> 'audienceId' = %(audience)s::text
+            where c.id = %(contact)s
+        """
+        cursor = await connection.execute(text, {"audience": audience_id, "contact": contact_id})
+        return (await cursor.fetchall()) == [(True,)]
+
+
 async def test_the_door_finds_or_makes_and_unsubscribes_once(project, world, clock):
     project_id = UUID(project.id)
     unsubscribed = await audience(

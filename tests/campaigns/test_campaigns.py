@@ -245,7 +245,9 @@ async def test_every_step_in_every_state(project, world, status, verb):
         assert answer.status_code in (200, 201), answer.text
     else:
         assert (answer.status_code, answer.json()["code"]) == (409, "campaign_state_conflict")
-        assert status in answer.json()["detail"]
+        detail_, _, possible = answer.json()["detail"].partition("possible now: ")
+        assert status in detail_
+        assert possible.removesuffix(".").split(", ") == sorted(each.replace("_", " ") for each in ALLOWED[status])
         after = await detail(project, campaign)
         assert after["status"] == status
 
