@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,13 +15,14 @@ import psycopg
 import uvicorn
 
 from postern.app import WORK, make_app
+from postern.instance import beat
 from postern.kernel.due import Worker
 from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
 from postern.world import open_world
-from tests.peers.dns_zone import dns_zone
+from tests.peers.dns_zone import DnsZone, dns_zone
 
-START_SECONDS = 30
+START_SECONDS = 120
 
 
 @contextmanager
@@ -44,6 +47,8 @@ class WholeServer:
     database_url: str
     url: str = ""
     trouble: BaseException | None = None
+    zone: DnsZone | None = None
+    """The DNS as the server sees it."""
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
@@ -59,11 +64,13 @@ class WholeServer:
 
     async def _run(self) -> None:
         async with dns_zone() as zone:
-            settings = Settings(data=self.folder, dns=(f"{zone.address}:{zone.port}",))
+            self.zone = zone
+            listener = socket.create_server(("127.0.0.1", 0))
+            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            settings = Settings(data=self.folder, dns=(f"{zone.address}:{zone.port}",), base_url=self.url)
             async with open_world(settings, self.database_url) as world:
                 config = uvicorn.Config(
                     make_app(world),  # pyright: ignore[reportArgumentType]
-                    port=0,
                     http="httptools",
                     ws="none",
                     lifespan="off",
@@ -72,11 +79,14 @@ class WholeServer:
                 )
                 self._server = uvicorn.Server(config)
                 worker = Worker(world, WORK)
-                working, serving = asyncio.create_task(worker.run()), asyncio.create_task(self._server.serve())
+                # Ahead of time: this worker lives as long as the server does.
+                await beat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
+                working, serving = (
+                    asyncio.create_task(worker.run()),
+                    asyncio.create_task(self._server.serve([listener])),
+                )
                 while not self._server.started:
                     await asyncio.sleep(0.01)
-                port = self._server.servers[0].sockets[0].getsockname()[1]
-                self.url = f"http://127.0.0.1:{port}"
                 self._started.set()
                 await serving
                 worker.stop()
