@@ -60,6 +60,8 @@ _ASSERTION_PARTS = {
     tag(SAML, "AuthnStatement"),
     tag(SAML, "AttributeStatement"),
 }
+_MOVED = ("{*}Signature", "{*}Assertion", "{*}EncryptedAssertion", "{*}Response")
+"""What wrapping attacks move about, whatever namespace it claims."""
 _CONDITIONS = {tag(SAML, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")}
 
 
@@ -129,7 +131,7 @@ def _need_shape(root: Element, trace: Trace) -> None:
         if part.tag not in _RESPONSE_PARTS:
             raise trace.refusal("response", Reason.MALFORMED, f"A Response has no {etree.QName(part).localname}.")
     places = {root} | set(children(root, SAML, "Assertion"))
-    for element in root.iter():
+    for element in root.iter(*_MOVED):
         name = etree.QName(element).localname
         parent = element.getparent()
         if name == "Signature" and parent not in places:
@@ -217,7 +219,7 @@ def _need_lone_assertion(root: Element, trace: Trace, step: str) -> None:
     """One assertion, with nothing hidden inside."""
     if root.tag != tag(SAML, "Assertion"):
         raise trace.refusal(step, Reason.WRONG_MESSAGE, "What is signed or encrypted is not an assertion.")
-    for element in root.iter():
+    for element in root.iter(*_MOVED):
         name = etree.QName(element).localname
         if name == "Signature" and element.getparent() is not root:
             raise trace.refusal(step, Reason.MISPLACED_SIGNATURE, "A signature stands where none belongs.")

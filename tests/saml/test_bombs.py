@@ -1,5 +1,6 @@
 """Messages made to cost more than they weigh. Each is refused, all of them within bounds held by the system."""
 
+import json
 import subprocess
 import sys
 
@@ -113,6 +114,38 @@ for raw, reason in BOMBS.values():
         raise SystemExit("accepted")
 print("all refused")
 """
+
+
+TAKEN = """
+import gc, json, time
+from tests.saml.test_bombs import BOMBS, IdentityProvider, NOW, REQUEST, SamlRejected, agreed_with, honest, read_response
+
+def taken(raw, times):
+    connection, least = agreed_with(IdentityProvider()), None
+    for _ in range(times):
+        gc.collect()
+        start = time.process_time()
+        try:
+            read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
+        except SamlRejected:
+            pass
+        spent = time.process_time() - start
+        least = spent if least is None else min(least, spent)
+    return least
+
+ordinary = taken(honest(IdentityProvider(now=NOW)), 60)
+print(json.dumps({name: taken(raw, 8) / ordinary for name, (raw, _) in BOMBS.items()}))
+"""
+ORDINARY_RESPONSES = 60
+"""50 ms, where an ordinary response takes 0.84 ms: the limit in the work of an honest message, on any machine."""
+
+
+def test_no_bomb_takes_more_than_fifty_milliseconds_where_a_response_takes_one():
+    """Held in the processor time of this program and beside an honest response: a busy machine changes neither."""
+    done = subprocess.run([sys.executable, "-c", TAKEN], capture_output=True, text=True, timeout=300, check=False)
+    taken = json.loads(done.stdout or "{}")
+    assert set(taken) == set(BOMBS), done.stderr[-2000:]
+    assert {name: round(ratio) for name, ratio in taken.items() if ratio > ORDINARY_RESPONSES} == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system's limits are Linux's")
