@@ -118,7 +118,8 @@ print("all refused")
 
 TAKEN = """
 import gc, json, time
-from tests.saml.test_bombs import BOMBS, IdentityProvider, NOW, REQUEST, SamlRejected, agreed_with, honest, read_response
+from tests.saml.test_bombs import BOMBS, NOW, REQUEST, SamlRejected, IdentityProvider
+from tests.saml.test_bombs import agreed_with, honest, read_response
 
 def taken(raw, times):
     connection, least = agreed_with(IdentityProvider()), None

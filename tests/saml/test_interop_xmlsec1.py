@@ -51,7 +51,7 @@ def signed_by_xmlsec1(
     command = ["xmlsec1", "--sign", "--privkey-pem", "key.pem", "--output", "out.xml", "--node-xpath", here]
     for kind in kinds.values():
         command += ["--id-attr:ID", kind]
-    subprocess.run([*command, "in.xml"], cwd=folder, check=True, capture_output=True, timeout=30)
+    subprocess.run([*command, "in.xml"], cwd=folder, check=True, capture_output=True, timeout=120)
     return etree.fromstring((folder / "out.xml").read_bytes())
 
 

@@ -18,7 +18,7 @@ def test_metadata_then_sign_on_then_sign_out():
     idp, pair, now = IdentityProvider(), new_sp_certificate("mail.example", now=datetime.now(UTC)), datetime.now(UTC)
     idp.service_urls[SP] = f"{SP}/slo"
     with idp.serving() as base:
-        found = read_metadata(httpx.get(f"{base}/metadata").content, now=now, allow_http=True)
+        found = read_metadata(httpx.get(f"{base}/metadata", timeout=60).content, now=now, allow_http=True)
         agreed = agreed_with(idp, idp_certificates=[each.pem for each in found.certificates])
 
         asked = new_message_id()
@@ -30,7 +30,7 @@ def test_metadata_then_sign_on_then_sign_out():
             private_key=pair.private_key,
             relay_state="/welcome",
         )
-        action, fields = posted(httpx.get(url).text)
+        action, fields = posted(httpx.get(url, timeout=60).text)
         assert (action, fields["RelayState"]) == (f"{SP}/acs", "/welcome")
         person = read_response(
             fields["SAMLResponse"], connection=agreed, expected_request_ids={asked}, now=datetime.now(UTC)
@@ -49,7 +49,7 @@ def test_metadata_then_sign_on_then_sign_out():
         url = redirect_url(
             found.slo_redirect_url, message, field="SAMLRequest", private_key=pair.private_key, relay_state="bye"
         )
-        back = urlsplit(httpx.get(url).headers["location"])
+        back = urlsplit(httpx.get(url, timeout=60).headers["location"])
     assert f"{back.scheme}://{back.netloc}{back.path}" == f"{SP}/slo"
     answered = read_logout_response(
         back.query,

@@ -107,7 +107,7 @@ def port_in(said: Path, process: subprocess.Popen[bytes]) -> int:
 async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way):
     await acme.connect(active=False)
     with serving(tmp_path, acme.connection) as base:
-        async with httpx.AsyncClient(base_url=base) as network:
+        async with httpx.AsyncClient(base_url=base, timeout=60) as network:
             await network.post("/settings", data={"encryptionAlgorithm": GCM, **WAYS[way]})
             changed = await acme.change(idpMetadataUrl=f"{base}/metadata")
             assert (changed["idpEntityId"], changed["idpSsoUrl"]) == (ISSUER, f"{base}/saml/sso")
@@ -119,6 +119,7 @@ async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way)
             email = acme.address("saml.jackson")
             fields = {name: value or "" for name, value in sign_in.fields.items() if name}
             page = await network.post("/signin", data=fields | {"userName": email, "email": email})
+            acme.keep_up()
             signed_in = await browser.redeem(await browser.post(*posted(page.text)))
             assert signed_in["customer"]["email"] == email
             (trace,) = await acme.traces()
@@ -130,6 +131,7 @@ async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way)
         assert sent.status_code == 200, sent.text
         action, answer = posted(sent.text)
         assert action == acme.connection["spSloUrl"]
+        acme.keep_up()
         back = await browser.post(action, answer)
         assert (back.status_code, back.headers["location"]) == (303, BACK)
         assert (await mine.get("/me")).status_code == 401

@@ -1,6 +1,7 @@
 """Interoperation with Debian's SimpleSAMLphp: from its metadata to a session, over HTTP, and out again."""
 
 import os
+import random
 import re
 import shutil
 import socket
@@ -64,11 +65,21 @@ def php(value: object) -> str:
     return str(value)
 
 
+def free_port() -> int:
+    """A port below those that the system hands out by itself, so that nobody gets it before PHP does."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            continue
+    raise AssertionError("There is no free port.")
+
+
 @contextmanager
 def serving(folder: Path, connection: dict, email: str, way: dict[str, bool]) -> Iterator[str]:
     """The provider, with one person and this connection as its one service provider; yields its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        base = f"http://127.0.0.1:{free.getsockname()[1]}"
+    base = f"http://127.0.0.1:{free_port()}"
     for name in ("metadata", "cert", "log", "data", "tmp", "sessions"):
         (folder / name).mkdir()
     (folder / "cert" / "idp.pem").write_text(keys().private_pem)
@@ -160,6 +171,7 @@ async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way)
             known = {"AuthState": form.fields["AuthState"], "username": "maria", "password": "secret"}
             answer = await network.post(str(page.url), data=known)
             assert "SAMLResponse" in answer.text, answer.text
+            acme.keep_up()
             signed_in = await browser.redeem(await browser.post(*posted(answer.text)))
             customer = signed_in["customer"]
             assert (customer["email"], customer["name"]) == (email, "Maria Söhne")
@@ -173,6 +185,7 @@ async def test_from_its_metadata_to_a_session_and_out_again(acme, tmp_path, way)
             while sent.is_redirect and not sent.headers["location"].startswith(acme.connection["spSloUrl"]):
                 sent = await network.get(sent.headers["location"], follow_redirects=False)
             assert sent.is_redirect, sent.text
+        acme.keep_up()
         back = await browser.client.get(sent.headers["location"])
         assert (back.status_code, back.headers["location"]) == (303, BACK)
         assert (await mine.get("/me")).status_code == 401

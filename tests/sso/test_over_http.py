@@ -35,7 +35,7 @@ async def test_the_whole_way(acme, clock):
         await acme.change(allowOtherDomains=True)
         assert (await acme.client.post(f"{acme.here}/activate")).status_code == 200
         browser = acme.browser()
-        async with httpx.AsyncClient() as network:
+        async with httpx.AsyncClient(timeout=60) as network:
             page = await network.get((await browser.start()).headers["location"])
             signed_in = await browser.redeem(await browser.post(*posted(page.text)))
             assert signed_in["customer"]["email"] == "maria@acme.example"

@@ -10,6 +10,7 @@ from lxml import etree
 
 from tests.conftest import Client
 from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
+from tests.saml.conftest import schema
 from tests.sso.conftest import BACK, VERIFIER, person, query_of
 
 CHANGES = {
@@ -430,7 +431,9 @@ async def test_an_address_finds_its_connection(connected, stranger):
     assert (await stranger.post(path, {"email": email})).json()["connectionId"] is None
 
 
-async def test_published_metadata_is_ours(connected, stranger):
+async def test_published_metadata_is_ours_and_valid_by_the_schema(connected, stranger):
     answer = await stranger.get(connected.connection["spMetadataUrl"])
     assert answer.headers["content-type"].startswith("application/xml")
+    schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
+    assert (await connected.client.get(f"{connected.here}/metadata.xml")).content == answer.content
     assert etree.fromstring(answer.content).get("entityID") == connected.connection["spEntityId"]

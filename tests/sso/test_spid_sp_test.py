@@ -144,7 +144,7 @@ async def test_every_response_of_spid_sp_test_is_judged_as_saml_has_it(acme, too
         for case, definition in tool.tests.items():
             good = definition["status_codes"] == [200] or case in ONLY_SPID
             expected[case] = "ACCEPTED" if good else "REFUSED"
-            async with httpx.AsyncClient() as browser:
+            async with httpx.AsyncClient(timeout=60) as browser:
                 started = await browser.get(login, params={"redirectUrl": BACK, "codeChallenge": CHALLENGE})
                 assert started.status_code == 302, started.text
                 person = {"email": acme.address(f"person-{case}"), "fiscalNumber": f"TINIT-{case}", "name": "Maria"}
