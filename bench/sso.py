@@ -7,11 +7,13 @@ SELECT in the same run. The limit is 50 ms for both calls together, at the 95th 
 """
 
 import argparse
-import asyncio
 import statistics
 import tempfile
 import time
 from pathlib import Path
+
+import structlog
+import uvloop
 
 from postern.app import make_app
 from postern.kernel.clock import FixedClock
@@ -68,16 +70,17 @@ async def sign_on(world, zone, count: int) -> None:
     domain = await people.proved(organization, "acme-at-the-bench.example", auto_join=False)
     acme = Acme(people, IdentityProvider(now=world.clock()), organization, domain, app, world.clock)
     await acme.connect()
-    acs, token, bare = [], [], []
+    acs, token, bare, work = [], [], [], []
     for number in range(count):
         browser = acme.browser()
         browser.client = Client(app, ip=f"10.0.{number // 200}.{number % 200}")
         place, form = browser.answer((await browser.start()).headers["location"], acme.address(f"person-{number % 50}"))
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         back = query_of(await browser.post(place, form))
         between = time.perf_counter()
         done = await browser.client.post(f"{base}/auth/token", {"code": back["code"], "codeVerifier": VERIFIER})
         ended = time.perf_counter()
+        work.append(time.process_time() - worked)
         assert done.status_code == 200, done.text
         acs.append(between - began)
         token.append(ended - between)
@@ -89,6 +92,9 @@ async def sign_on(world, zone, count: int) -> None:
     for name, spent in (("acs", acs), ("token", token), ("both", [a + b for a, b in zip(acs, token, strict=True)])):
         middle, high = p95(spent)
         print(f"{name:6} median {middle:6.1f} ms  p95 {high:6.1f} ms  {middle / floor:5.1f} × a primary-key SELECT")
+    print(
+        f"both   {statistics.median(work) * 1000:.1f} ms of them in this program, at the median; the rest is PostgreSQL"
+    )
     high = p95([a + b for a, b in zip(acs, token, strict=True)])[1]
     print(f"limit  {LIMIT_MS} ms: {'kept' if high <= LIMIT_MS else 'MISSED'}")
 
@@ -96,7 +102,8 @@ async def sign_on(world, zone, count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sign-ons", type=int, default=200)
-    asyncio.run(measure(parser.parse_args().sign_ons))
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(30))
+    uvloop.run(measure(parser.parse_args().sign_ons))
 
 
 if __name__ == "__main__":

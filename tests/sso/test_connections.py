@@ -273,3 +273,16 @@ async def test_a_newer_certificate_beside_an_expiring_one_is_no_trouble(acme, wo
     await acme.change(idpCertificate=[short.pem])
     await work_off()
     assert [each["data"]["daysLeft"] for each in await acme.people.events("sso.certificate_expiring")] == [4]
+
+
+async def test_our_own_certificate_is_told_of_and_rotation_ends_that(connected, work_off, clock):
+    ends = datetime.fromisoformat(connected.connection["spCertificates"][0]["expiresAt"])
+    clock.move(ends - timedelta(days=20) - clock())
+    await work_off()
+    (told,) = await connected.people.events("sso.certificate_expiring")
+    assert (told["data"]["owner"], told["data"]["daysLeft"]) == ("SP", 20)
+    for _ in range(2):  # The next one was made on the same day as the current one.
+        assert (await connected.client.post(f"{connected.here}/rotate-certificate")).status_code == 200
+    clock.move(timedelta(days=30))
+    await work_off()
+    assert len(await connected.people.events("sso.certificate_expiring")) == 1
