@@ -276,7 +276,11 @@ def read_key(route: str, text: str | None, data: Any) -> Key | None:
     key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
     if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
         raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
-    canonical = msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(data)), order="sorted")
+    written: bytes = msgspec.json.encode(data)
+    try:
+        canonical: bytes = msgspec.json.encode(msgspec.json.decode(written), order="sorted")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        canonical = written  # An e-mail of a batch that cannot be read stands for itself, to the byte.
     return Key(route, key, hashlib.sha256(canonical).digest())
 
 
@@ -288,16 +292,23 @@ async def accept(call: Call, request: Request) -> IdempotencyRow | None:
     is_new: bool = await call.world.grouped(commit_all)(request)
     if is_new or request.key is None:
         return None
-    known = await store.known_key(
-        call.db,
-        project_id=request.project_id,
-        route=request.key.route,
-        key=request.key.key,
-        window=IDEMPOTENCY_WINDOW,
-    )
+    known = await known_answer(call, request.key)
     if known is None:
         raise IdempotencyKeyInProgress  # Forgotten between two statements; the next try finds it free.
-    if known.body_hash != request.key.body_hash:
+    return known
+
+
+async def known_answer(call: Call, key: Key) -> IdempotencyRow | None:
+    """What was answered to this key before; None when it is not known.
+
+    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    """
+    known = await store.known_key(
+        call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
+    )
+    if known is None:
+        return None
+    if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused
     if known.is_running:
         raise IdempotencyKeyInProgress

@@ -112,7 +112,7 @@ class EmailInvalid(Refused):
 
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=1_000)]
 Words = Annotated[str, msgspec.Meta(max_length=BODY_CHARACTERS)]
-Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[A-Za-z0-9_-]+$")]
+Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[A-Za-z0-9_-]+(?!\n)$")]
 
 
 class AttachmentBody(Body):

@@ -12,7 +12,6 @@ from psycopg.sql import SQL, Literal
 
 from postern.emails import store
 from postern.emails.acceptance import (
-    Key,
     NewSend,
     Request,
     Shared,
@@ -20,6 +19,7 @@ from postern.emails.acceptance import (
     check_email,
     finish_all,
     job_of,
+    known_answer,
     read_key,
     settings_of,
 )
@@ -28,7 +28,6 @@ from postern.emails.leases import in_hand
 from postern.emails.model import (
     BATCH_BYTES,
     EVENT_TYPE,
-    IDEMPOTENCY_WINDOW,
     RETRIABLE,
     SCHEDULE_HORIZON,
     SINGLE_BYTES,
@@ -63,10 +62,10 @@ from postern.events import operations as events
 from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import NOBODY, Call, Origin
 from postern.kernel.database import Queries, containing
-from postern.kernel.http import Answer, Header, get, invalid_body, patch, post
+from postern.kernel.http import Answer, Header, get, patch, post, read_json
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
-from postern.kernel.values import as_id, to_json, to_plain
+from postern.kernel.values import as_id, to_json
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 
@@ -86,6 +85,7 @@ IdempotencyHeader = Annotated[
 PreferHeader = Annotated[
     str | None, Header("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
 ]
+ITEM = msgspec.json.Decoder(EmailBody)
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
 EXAMPLE = {
@@ -119,8 +119,14 @@ async def send_email(
     wait = _wait(call, prefer)
     key = read_key("emails", idempotency_key, data)
     settings = await settings_of(call)
-    new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
-    await _require_allowance(call, key, 1)
+    try:
+        new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
+        await _require_allowance(call, 1)
+    except Problem:
+        # What was accepted once stays so: its time may have come since, its template or its domain be gone.
+        if known := key and await known_answer(call, key):
+            return await _again(call, known.status, known.response, known.send_ids)
+        raise
     first = SendResult(id=new.send.id, message_id=new.send.message_id, status=new.send.status)
     final = None if new.at_once else (201, first)
     known = await accept(call, Request(project_id=call.project_id, sends=[new], key=key, response=final))
@@ -151,7 +157,7 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
     `FAILED`, the others go out. Accepted ones are committed together and `QUEUED`; the workers hand them over.
     """
-    key = read_key("emails/batch", idempotency_key, to_plain(data))
+    key = read_key("emails/batch", idempotency_key, data)
     settings = await settings_of(call)
     items: list[BatchItem] = []
     shared = Shared()
@@ -161,7 +167,12 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
         items.append(item)
         if new is not None:
             sends.append(new)
-    await _require_allowance(call, key, len(sends))
+    try:
+        await _require_allowance(call, len(sends))
+    except Problem:
+        if known := key and await known_answer(call, key):
+            return await _again(call, known.status, known.response, known.send_ids)
+        raise
     result = BatchResult(data=items)
     known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=(201, result)))
     if known is not None:
@@ -471,18 +482,10 @@ def _created(result: Any) -> Answer:
     return Answer(to_json(result), status=201)
 
 
-async def _require_allowance(call: Call, key: Key | None, more: int) -> None:
-    """Hold the account to its plan; a repetition of what was accepted before gets its answer all the same."""
-    if call.environment == "TEST":
-        return
-    try:
+async def _require_allowance(call: Call, more: int) -> None:
+    """Hold the account to its plan."""
+    if call.environment != "TEST":
         await require_allowance(call.db, call, "emails", more)
-    except Problem:
-        known = key and await store.known_key(
-            call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
-        )
-        if not known:
-            raise
 
 
 async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:
@@ -498,7 +501,7 @@ async def _checked_item(
     call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: Shared
 ) -> tuple[BatchItem, NewSend | None]:
     try:
-        data = _decode_item(raw)
+        data = read_json(ITEM, raw)
         new = await check_email(call, data, settings, at_once=False, shared=shared)
     except Problem as problem:
         where = problem.errors[0].path if problem.errors else ""
@@ -506,13 +509,6 @@ async def _checked_item(
         return BatchItem(id=None, message_id=None, status="FAILED", error=said), None
     item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
-
-
-def _decode_item(raw: msgspec.Raw) -> EmailBody:
-    try:
-        return msgspec.json.decode(raw, type=EmailBody)
-    except msgspec.ValidationError as error:
-        raise invalid_body(str(error)) from None
 
 
 def _id_in(q: str) -> UUID | None:

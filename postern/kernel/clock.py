@@ -9,7 +9,9 @@ class Moment(datetime):
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
-        return cls.fromtimestamp(moment.timestamp(), UTC)
+        # By way of a float, the last moments of the year 9999 would become the year 10000.
+        utc = moment.astimezone(UTC)
+        return cls.combine(utc.date(), utc.time(), UTC)
 
 
 class Clock(Protocol):

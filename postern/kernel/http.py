@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, wraps
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -49,6 +49,7 @@ from postern.kernel.values import as_id, new_id, to_json
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 RawRequest = Request[Any, Any, Any]
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -455,9 +456,12 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
         raise Invalid.at(where, "This value is too long or holds a NUL character.")
     try:
         # A number is no moment: strictly read, only ISO 8601 is one.
-        return msgspec.convert(text, parameter.given_type, strict=parameter.is_moment)
+        value = msgspec.convert(text, parameter.given_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
         raise Invalid.at(where, str(error)) from None
+    if isinstance(value, datetime):
+        _refuse_beyond_time(value, where)
+    return value
 
 
 class _Decoder:
@@ -475,23 +479,37 @@ class _Decoder:
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type and media_type != "application/json" and not media_type.endswith("+json"):
             raise UnsupportedMediaType
-        try:
-            value = self._decoder.decode(body)
-            if b"\\u" in body or b"\0" in body:
-                _refuse_unstorable(msgspec.json.decode(body), "")
-        except msgspec.ValidationError as error:
-            raise invalid_body(str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
-        except RecursionError:
-            raise BodyInvalid("The body is nested too deeply.") from None
-        return value
+        return read_json(self._decoder, body)
+
+
+SUSPECT = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
+"""What a text that holds something we cannot keep has in it."""
+
+
+def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> T:
+    """A JSON text as the decoder's type, if all of it can be kept. Raises Invalid and BodyInvalid.
+
+    What the type leaves as `msgspec.Raw` is judged when it is read in its turn.
+    """
+    try:
+        value = decoder.decode(body)
+        if any(each in bytes(body) for each in SUSPECT):
+            _refuse_unstorable(value, "")
+    except msgspec.ValidationError as error:
+        raise invalid_body(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise BodyInvalid("The body is nested too deeply.") from None
+    return value
 
 
 def invalid_body(message: str) -> Invalid:
     """A msgspec complaint as a fault with a JSON pointer."""
     text, _, where = message.partition(" - at `")
-    pointer = "".join("/" + part.strip(".[]") for part in re.findall(r"\.[^.\[]+|\[[^\]]*\]", where.rstrip("`")))
+    # `[...]` is a key that msgspec does not name: the pointer ends at what holds it.
+    parts = [part.strip(".[]") for part in re.findall(r"\.[^.\[]+|\[[^\]]*\]", where.rstrip("`").partition("[...]")[0])]
+    pointer = "".join("/" + part for part in parts)
     if found := re.search(r"(?:missing required|unknown) field `(.+)`", text):
         pointer += "/" + found[1]
         code = "required" if "missing" in text else "unknown_field"
@@ -500,10 +518,18 @@ def invalid_body(message: str) -> Invalid:
 
 
 def _refuse_unstorable(value: Any, path: str) -> None:
-    """Raises Invalid for NUL and lone surrogates: PostgreSQL keeps neither, and no mail should carry them."""
+    """Raises Invalid for what PostgreSQL cannot keep and no mail should carry.
+
+    These are NUL, lone surrogates, and moments that fall outside the years 1 to 9999 in UTC.
+    """
     if isinstance(value, str):
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
             raise Invalid.at(path, "This text holds a NUL or an unpaired surrogate.", "unstorable")
+    elif isinstance(value, datetime):
+        _refuse_beyond_time(value, path)
+    elif isinstance(value, msgspec.Struct):
+        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            _refuse_unstorable(getattr(value, name), f"{path}/{wire}")
     elif isinstance(value, list):
         for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
             _refuse_unstorable(item, f"{path}/{index}")
@@ -511,6 +537,13 @@ def _refuse_unstorable(value: Any, path: str) -> None:
         for key, item in value.items():
             _refuse_unstorable(key, path)
             _refuse_unstorable(item, f"{path}/{key}")
+
+
+def _refuse_beyond_time(moment: datetime, path: str) -> None:
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise Invalid.at(path, "This moment is not within the years 1 to 9999 in UTC.", "unstorable") from None
 
 
 def _respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:

@@ -1,10 +1,12 @@
 """The same key sends once."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from postern.emails import operations
+from postern.kernel.values import to_plain
 from tests.conftest import Client
 
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello"}
@@ -80,6 +82,21 @@ async def test_while_it_is_running_the_answer_is_409_and_after_a_crash_the_sends
     taken_over = await project.client.post("/emails", MAIL, headers=KEY)
     assert (taken_over.status_code, taken_over.json()["status"]) == (201, "QUEUED")
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_a_repetition_is_answered_though_its_time_has_come_and_its_template_gone(project, clock):
+    """What the first request asked for would be refused by now; a repetition asks for nothing new."""
+    template = (await project.client.post("/templates", {"name": "Code", "html": "<p>1234</p>"})).json()
+    soon = {"scheduledAt": clock() + timedelta(minutes=5), "expiresAt": clock() + timedelta(minutes=10)}
+    body = {**MAIL, "templateId": template["id"], **{name: to_plain(at) for name, at in soon.items()}}
+    first = await project.client.post("/emails", body, headers=KEY)
+    assert (first.status_code, first.json()["status"]) == (201, "SCHEDULED")
+    assert (await project.client.delete(f"/templates/{template['id']}")).status_code == 200
+    clock.move(timedelta(minutes=15))
+    again = await project.client.post("/emails", body, headers=KEY)
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again.headers["idempotent-replayed"] == "true"
+    assert (await project.client.post("/emails", body, headers={"idempotency-key": "order-43"})).status_code == 400
 
 
 async def test_after_a_day_the_key_is_forgotten(project, world):

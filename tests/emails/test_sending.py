@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import json
 from datetime import timedelta
 from uuid import uuid4
 
@@ -58,6 +59,9 @@ async def test_not_waiting_answers_queued_and_leaves_the_message_to_the_workers(
         ({"subject": None}, "/subject"),
         ({"subject": "a\r\nBcc: x@example.com"}, "/subject"),
         ({"subject": "a\u2028b"}, "/subject"),
+        ({"tags": ["welcome\n"]}, "/tags/0"),
+        ({"expiresAt": "9999-12-31T23:59:59-14:00"}, "/expiresAt"),
+        ({"scheduledAt": "0001-01-01T00:00:00+14:00"}, "/scheduledAt"),
         ({"subject": "{{ broken"}, "/subject"),
         ({"html": "{% for x in %}"}, "/html"),
         ({"text": "{% if %}"}, "/text"),
@@ -181,6 +185,32 @@ async def test_a_batch_keeps_its_order_and_bad_items_fail_alone(project, work_of
     assert (log["total"], {each["status"] for each in log["data"]}) == (3, {"DELIVERED"})
     assert [each["subject"] for each in log["data"]] == ["n 3", "n 1", "n 0"]
     assert (await project.client.post("/emails/batch", {"emails": items * 126})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("item", "error"),
+    [
+        (b'{"to": ["a@example.com"], "from": "a@example.com", "subject": "\xff"}', "not valid JSON"),
+        (b'{"to": ["a@example.com"], "from": "a@example.com", "subject": "a\\u0000b"}', "/subject: "),
+        (
+            b'{"to": ["a@example.com"], "from": "a@example.com", "variables": {"n": ' + b"9" * 5_000 + b"}}",
+            "/variables",
+        ),
+        (b'{"to": ["a@example.com"], "from": "a@example.com", "expiresAt": "9999-12-31T23:59:59-14:00"}', "/expiresAt"),
+        (b'{"to": ["a@example.com"], "from": "a@example.com", "tags": ["a\\n"]}', "/tags/0"),
+        (b'"words"', "object"),
+        (b"null", "object"),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"idempotency-key": "order-42"}])
+async def test_an_item_of_a_batch_that_cannot_be_read_fails_alone(project, item, error, headers):
+    body = b'{"emails": [' + item + b", " + json.dumps({**MAIL, "subject": "Well"}).encode() + b"]}"
+    headers = {**headers, "content-type": "application/json"}
+    answer = await project.client.request("POST", "/emails/batch", content=body, headers=headers)
+    assert answer.status_code == 201, answer.text
+    bad, good = answer.json()["data"]
+    assert (bad["status"], bad["id"], good["status"]) == ("FAILED", None, "QUEUED")
+    assert error in bad["error"]
 
 
 async def test_the_log_is_searched_and_counted(project):
