@@ -55,6 +55,22 @@ def test_an_operation_says_all_about_itself(each: Any) -> None:
     assert named == set(re.findall(r"{(\w+)}", each.wire_path))
 
 
+def patterns_in(part: Any) -> set[str]:
+    if isinstance(part, list):
+        return set().union(*map(patterns_in, part))
+    if not isinstance(part, dict):
+        return set()
+    own = {part["pattern"]} if isinstance(part.get("pattern"), str) else set()
+    return own.union(*map(patterns_in, part.values()))
+
+
+def test_no_pattern_lets_a_line_break_in_at_the_end() -> None:
+    """Python's `$` matches before a final line feed as well; `(?!\\n)` before it does not."""
+    patterns = patterns_in(DOCUMENT)
+    assert len(patterns) > 10
+    assert [each for each in patterns if each.endswith("$") and not each.endswith(r"(?!\n)$")] == []
+
+
 async def test_the_page_needs_nothing_from_elsewhere(stranger: Any) -> None:
     page = await stranger.http.get("/docs")
     assert page.status_code == 200

@@ -28,8 +28,8 @@ REFRESH_GRACE = timedelta(seconds=30)
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
-PersonName = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+PersonName = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*(?!\n)$")]
+AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*(?!\n)$")]
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]

@@ -12,7 +12,7 @@ DAYS_LIMIT = 3_650
 DEFAULT_DAYS = 30
 
 Days = Annotated[int, msgspec.Meta(ge=1, le=DAYS_LIMIT, description="How many days back; absent means from the start.")]
-Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", description="A calendar date, YYYY-MM-DD.")]
+Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}(?!\n)$", description="A calendar date, YYYY-MM-DD.")]
 Zone = Annotated[str, msgspec.Meta(max_length=64, description="An IANA time zone, such as Europe/Berlin.")]
 
 

@@ -52,11 +52,11 @@ Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSW
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Phone = Annotated[str, msgspec.Meta(pattern=r"^\+[1-9][0-9]{5,14}$")]
+Phone = Annotated[str, msgspec.Meta(pattern=r"^\+[1-9][0-9]{5,14}(?!\n)$")]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Token = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
-SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}$")]
+SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}(?!\n)$")]
 Url = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 
 

@@ -52,9 +52,9 @@ ISSUERS: dict[str, str] = {
 }
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 PROVIDERS_LIMIT = 50
-ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}$")]
-CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}$")]
-CodeVerifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{43,128}$")]
+ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$")]
+CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$")]
+CodeVerifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{43,128}(?!\n)$")]
 State = Annotated[str, msgspec.Meta(max_length=1_000)]
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -98,7 +98,7 @@ class ProviderSettings(Body):
     """Left out, the one that is kept stays."""
     name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     issuer: Url | None = None
-    scopes: Annotated[str, msgspec.Meta(max_length=500, pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*$")] | None = None
+    scopes: Annotated[str, msgspec.Meta(max_length=500, pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*(?!\n)$")] | None = None
     trusted_email_domains: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     """Domains whose addresses count as verified when this provider names them: for a directory of your own that
     does not say so itself."""

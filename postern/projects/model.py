@@ -12,7 +12,7 @@ from postern.kernel.values import Body, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="A name for people.")]
-HostName = Annotated[str, msgspec.Meta(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+$")]
+HostName = Annotated[str, msgspec.Meta(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+(?!\n)$")]
 
 SEED_LIST_LIMIT = 50
 KEYS_PER_PROJECT = 1_000
@@ -45,9 +45,9 @@ SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_C
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
 SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
 
-Origin = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^https?://[A-Za-z0-9.\[\]:-]+$")]
+Origin = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^https?://[A-Za-z0-9.\[\]:-]+(?!\n)$")]
 """What a browser sends as `Origin`: scheme, host and port, without a path."""
-Redirect = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^[a-z][a-z0-9+.-]*://[^\s#]+$")]
+Redirect = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^[a-z][a-z0-9+.-]*://[^\s#]+(?!\n)$")]
 ORIGINS_LIMIT = 50
 
 
