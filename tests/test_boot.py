@@ -24,7 +24,7 @@ import pytest
 from postern.kernel import embedded
 
 ROOT = Path(__file__).parent.parent
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Started:
 
 def is_ready(url: str) -> bool:
     with suppress(httpx.HTTPError):
-        return httpx.get(f"{url}/readyz", timeout=5).status_code == 200
+        return httpx.get(f"{url}/readyz", timeout=20).status_code == 200
     return False
 
 
@@ -162,11 +162,12 @@ def test_the_first_start_prints_all_one_needs(first: Started) -> None:
     shell = dict(re.findall(r"^    export (\w+)=(\S+)$", said, re.MULTILINE))
     login = dict(re.findall(r"^    (email|password) +(\S+)$", said, re.MULTILINE))
     assert shell["POSTERN_URL"] == first.url
-    signed_in = httpx.post(f"{first.url}/auth/sign-in", json=login)
+    signed_in = httpx.post(f"{first.url}/auth/sign-in", json=login, timeout=WAIT_SECONDS)
     assert signed_in.status_code == 200, signed_in.text
     project = httpx.get(
         f"{first.url}/projects/{shell['POSTERN_PROJECT']}",
         headers={"Authorization": f"Bearer {shell['POSTERN_KEY']}"},
+        timeout=WAIT_SECONDS,
     )
     assert project.json()["id"] == shell["POSTERN_PROJECT"] == signed_in.json()["projects"][0]["id"]
 
@@ -177,12 +178,12 @@ def test_the_printed_link_opens_the_inbox_once(first: Started) -> None:
     assert str(link) in said
     assert str(link).startswith(first.url)
     assert f"{first.url}/inbox/enter?token=" in first.printed()
-    with httpx.Client(base_url=first.url, follow_redirects=True) as browser:
+    with httpx.Client(base_url=first.url, follow_redirects=True, timeout=WAIT_SECONDS) as browser:
         assert browser.get(link).status_code == 200
         opened = browser.post("/inbox/enter", data={"token": link.params["token"]})
         assert opened.status_code == 200
         assert "Inbox of My project" in browser.get("/inbox").text
-    with httpx.Client(base_url=first.url, follow_redirects=True) as thief:
+    with httpx.Client(base_url=first.url, follow_redirects=True, timeout=WAIT_SECONDS) as thief:
         assert thief.post("/inbox/enter", data={"token": link.params["token"]}).status_code != 200
 
 
@@ -245,7 +246,9 @@ def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
     assert made["baseUrl"] == base_url
     for token in (made["secretKey"], made["developerToken"]):
         seen = httpx.get(
-            f"{base_url}/projects/{made['projectId']}", headers={"Authorization": f"Bearer {token}"}, timeout=10
+            f"{base_url}/projects/{made['projectId']}",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=WAIT_SECONDS,
         )
         assert seen.status_code == 200, seen.text
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-TIMEOUT = timedelta(seconds=10)
+TIMEOUT = timedelta(seconds=30)
 SIGNATURE_AGE = timedelta(minutes=5)
 """How old a signal's signature may be: Stripe's own advice against replays."""
 SUBSCRIPTIONS = 100

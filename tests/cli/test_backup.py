@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.test_boot import Started, assert_bootstrapped, command, first, place, start
+from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, command, first, place, start
 
 __all__ = ["first", "place"]
 
@@ -15,7 +15,8 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path
     made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
     project = f"/projects/{made['projectId']}"
     bearer = {"Authorization": f"Bearer {made['secretKey']}"}
-    contact = httpx.post(f"{first.url}{project}/contacts", json={"email": "ada@example.com"}, headers=bearer)
+    contacts = f"{first.url}{project}/contacts"
+    contact = httpx.post(contacts, json={"email": "ada@example.com"}, headers=bearer, timeout=WAIT_SECONDS)
     assert contact.status_code == 201, contact.text
     file = place / "postern.dump"
     written = command(first.folder, "backup", str(file))
@@ -34,7 +35,9 @@ def test_what_was_backed_up_is_there_after_a_restore(first: Started, place: Path
     try:
         server.wait_until_ready()
         assert_bootstrapped({**made, "baseUrl": server.url}, server.url)
-        found = httpx.get(f"{server.url}{project}/contacts/{contact.json()['id']}", headers=bearer, timeout=60)
+        found = httpx.get(
+            f"{server.url}{project}/contacts/{contact.json()['id']}", headers=bearer, timeout=WAIT_SECONDS
+        )
         assert found.json() == contact.json()
         assert "POSTERN_KEY" not in server.printed(), "It is not a first start."
     finally:

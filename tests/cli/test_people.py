@@ -162,7 +162,7 @@ def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) 
             sent = command(first.folder, "send", "--to", "t@example.com", "--subject", "T", "--html", str(page), **own)
             assert sent.returncode == 0, sent.stderr
             try:
-                assert " email." in lines.get(timeout=3)
+                assert " email." in lines.get(timeout=10)
                 break
             except Empty:
                 assert process.poll() is None
