@@ -1,5 +1,6 @@
 """Who may do what, with every step explained."""
 
+import asyncio
 import itertools
 from datetime import timedelta
 from uuid import uuid4
@@ -239,3 +240,36 @@ def test_every_way_a_check_can_go(declared, banned, suspended, member, by_role, 
     in_project = decide("a:b", standing, uuid4(), None)
     assert [each.step for each in in_project.explanation] == IN_PROJECT
     assert in_project.allowed is (declared and not banned and by_role)
+
+
+async def test_checks_that_come_together_are_each_answered_for_themselves(project, people, new_project):
+    """They share statements: of two projects, with subjects that exist, do not exist, or belong to the other."""
+    other = await new_project()
+    for each, allowed in ((project, "posts:write"), (other, "posts:read")):
+        await declare(each, "posts:read", "posts:write")
+        await make_role(each, "writer", allowed)
+    ada = await people.customer(roles=["writer"])
+    bob = (await other.client.post("/customers", {"email": "bob@example.com", "roles": ["writer"]})).json()
+    unknown = {"id": str(uuid4())}
+    asked = [
+        (project, "posts:write", ada, 200, True),
+        (project, "posts:read", ada, 200, False),
+        (other, "posts:write", bob, 200, False),
+        (other, "posts:read", bob, 200, True),
+        (other, "posts:read", ada, 404, None),
+        (project, "posts:write", bob, 404, None),
+        (project, "posts:write", unknown, 404, None),
+        (project, "no such permission", ada, 200, False),
+    ] * 10
+
+    async def ask(where, permission, customer, *_):
+        body = {"permission": permission, "customerId": customer["id"]}
+        return await where.client.post("/access/check", body)
+
+    answers = await asyncio.gather(*(ask(*each) for each in asked))
+    for (_, permission, customer, status, allowed), answer in zip(asked, answers, strict=True):
+        assert answer.status_code == status, answer.text
+        if status == 200:
+            found = answer.json()
+            assert (found["permission"], found["customerId"]) == (permission, customer["id"])
+            assert found["allowed"] is allowed

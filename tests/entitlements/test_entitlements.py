@@ -307,3 +307,33 @@ def test_every_way_to_an_entitlement(override, plan, default):
     found = entitlement_of(row, None)
     assert (found.source, found.enabled, found.limit) == (source, *said[source])
     assert found.plan_key == ("pro" if source == "PLAN" else None)
+
+
+async def test_questions_that_come_together_are_each_answered_for_themselves(project, people, new_project):
+    """They share statements: of two projects, of organizations with and without a plan, and of unknown ones."""
+    other = await new_project()
+    await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
+    await declare(other, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=7)
+    acme, plain = await people.organization("Acme"), await people.organization("Plain")
+    foreign = (await other.client.post("/b2b/organizations", {"name": "Foreign"})).json()
+    await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
+    await choose(project, acme, "pro")
+    asked = [
+        (project, "seats", acme, (True, 50, "PLAN")),
+        (project, "seats", plain, (True, 5, "DEFAULT")),
+        (project, "seats", None, (True, 5, "DEFAULT")),
+        (other, "seats", foreign, (True, 7, "DEFAULT")),
+        (project, "nothing", acme, (False, None, "NONE")),
+        (project, "seats", foreign, None),
+        (other, "seats", acme, None),
+    ] * 10
+
+    async def ask(where, key, organization, _):
+        body = {"featureKey": key, **({"organizationId": organization["id"]} if organization else {})}
+        return await where.client.post("/b2b/entitlements/check", body)
+
+    answers = await asyncio.gather(*(ask(*each) for each in asked))
+    for (_, key, _, expected), answer in zip(asked, answers, strict=True):
+        assert answer.status_code == (200 if expected else 404), answer.text
+        if expected:
+            assert (answer.json()["featureKey"], brief(answer.json())) == (key, expected)
