@@ -218,7 +218,7 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
 
     async def act(form: dict[str, str], flow: Flow) -> Answer:
         given = "".join(form["code"].split())
-        proof = {"code": given} if given.isdigit() and len(given) == 6 else {"recoveryCode": given}
+        proof = {"code": given} if given.isascii() and given.isdigit() and len(given) == 6 else {"recoveryCode": given}
         body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactor)
         return await _onwards(call, flow, await totp.verify_second_factor(call, body))
 

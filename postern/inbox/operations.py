@@ -124,7 +124,7 @@ def taken_apart(raw: Raw) -> InboxMessage:
 def attachment_of(raw: Raw, number: str) -> Answer:
     """One attachment as a download. Raises CapturedMissing."""
     files = _files(_parsed(raw))
-    if not number.isdigit() or len(number) > 3 or int(number) >= len(files):
+    if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(files):
         raise CapturedMissing
     part = files[int(number)]
     kind = part.get_content_type()

@@ -158,7 +158,7 @@ async def show_list(request: RawRequest, project: str) -> Response[str]:
     db = request.app.state.world.db
     number = request.query_params.get("page", "1")
     q = request.query_params.get("q", "")[:320].replace("\0", "")
-    page_number = int(number) if number.isdigit() and 0 < int(number[:6]) <= 400 else 1
+    page_number = int(number) if number.isascii() and number.isdigit() and 0 < int(number[:6]) <= 400 else 1
     page = await inbox.page_of_inbox(db, as_id(project), q or None, page_number, 25)
     mine = await projects.projects_of_account(db, caller.account_id)
     return _page(

@@ -32,7 +32,8 @@ async def test_a_message_is_listed_and_taken_apart(project):
     assert (file["filename"], file["size"]) == ("näme.txt", 5)
     got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
     assert got.content == b"hello"
-    assert (await project.client.get(f"/inbox/{message['id']}/attachments/7")).status_code == 404
+    for number in ("7", "-1", "x", "\u00b2"):
+        assert (await project.client.get(f"/inbox/{message['id']}/attachments/{number}")).status_code == 404
     raw = await project.client.get(f"/inbox/{message['id']}/raw")
     assert raw.headers["content-type"].startswith("message/rfc822")
     assert (await project.client.get("/inbox?q=invoice")).json()["total"] == 1
@@ -67,6 +68,8 @@ async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project
     file = await browser.get(f"/inbox/{project.id}/{link}/attachments/0")
     assert file.headers["content-disposition"].startswith("attachment")
     assert (await browser.get(f"/inbox/{project.id}/{link}/raw")).status_code == 200
+    for page in ("\u00b2", "-1", "x", "9" * 5_000):
+        assert "Invoice" in (await browser.get(f"/inbox/{project.id}", params={"page": page})).text
     await browser.post("/inbox/sign-out")
     assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
 
