@@ -101,6 +101,27 @@ async def test_a_deleted_key_is_refused_on_its_next_request(house):
     assert (await key.get("")).status_code == 401
 
 
+async def test_what_is_taken_away_is_gone_in_every_process(house, clock, settings, database_url):
+    """A second process has admitted all of them before, and keeps nothing of that."""
+    from postern.app import make_app
+    from postern.world import open_world
+
+    made = (await house.owner.post("/api-keys", {"name": "x"})).json()
+    removed_id, removed = await house.member("ADMIN")
+    demoted_id, demoted = await house.member("ADMIN")
+    async with open_world(settings, database_url, clock=clock) as other:
+        app, base = make_app(other), house.owner.base
+        key, gone, less = (Client(app, token, base) for token in (made["key"], removed.token, demoted.token))
+        for _ in range(2):
+            assert [(await each.get("")).status_code for each in (key, gone, less)] == [200] * 3
+        assert (await less.post("/api-keys", {"name": "y"})).status_code == 201
+        await house.owner.delete(f"/api-keys/{made['id']}")
+        await house.owner.delete(f"/account/members/{removed_id}")
+        await house.owner.patch(f"/account/members/{demoted_id}", {"role": "VIEWER"})
+        assert [(await each.get("")).status_code for each in (key, gone, less)] == [401, 401, 200]
+        assert (await less.post("/api-keys", {"name": "z"})).status_code == 403
+
+
 ALLOWED = {
     ("GET", "/account"): {"OWNER", "ADMIN", "DEVELOPER", "VIEWER"},
     ("GET", "/account/members"): {"OWNER", "ADMIN", "DEVELOPER", "VIEWER"},
