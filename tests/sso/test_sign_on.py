@@ -431,7 +431,7 @@ async def test_an_address_finds_its_connection(connected, stranger):
     assert (await stranger.post(path, {"email": email})).json()["connectionId"] is None
 
 
-async def test_published_metadata_is_ours_and_valid_by_the_schema(connected, stranger):
+async def test_published_metadata_is_ours(connected, stranger):
     answer = await stranger.get(connected.connection["spMetadataUrl"])
     assert answer.headers["content-type"].startswith("application/xml")
     schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
