@@ -25,6 +25,7 @@ async def test_a_file_is_uploaded_and_watched(project, client, work_off, tmp_pat
         import_file(client, project.id, file, "upsert", lambda *progress: shown.append(progress))
     )
     while not (await project.client.get("/contacts/imports")).json():
+        assert not watching.done(), watching.result()
         await asyncio.sleep(0.01)
     await work_off()
     state = await watching
