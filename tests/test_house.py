@@ -37,6 +37,7 @@ LEVEL = {feature: level for level, features in enumerate(ORDER) for feature in f
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
     r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(keys_in_use|insert_project|projects_of)$"
     r"|^postern\.domains\.store\.all_keys$"
+    r"|^postern\.analytics\.store\.put_together$"
     r"|^postern\.sso\.store\.whose$"
     r"|^postern\.emails\.store\.(forget_keys|forget_bodies|forget_captured|touched_sends)$"
 )

@@ -1,10 +1,8 @@
 """Reading statistics. The cost of an answer does not grow with the number of sends."""
 
-from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Any
-from uuid import UUID
 
 import msgspec
 
@@ -94,9 +92,7 @@ async def get_by_domain(
         ends=period.ends,
         campaign_id=as_id(campaign_id) if campaign_id else None,
     )
-    counts: dict[UUID, dict[str, int]] = defaultdict(dict)
-    for row in rows:
-        counts[row.domain_id][row.measure] = row.count
+    counts = {row.domain_id: counts_of(row) for row in rows}
     return [
         _of_domain(each, counts.get(each.id, {})) for each in await domains.domains_of_project(call.db, call.project_id)
     ]
@@ -123,7 +119,12 @@ async def export_analytics(
 
 async def _sums(call: Call, days: int | None) -> dict[str, int]:
     since = call.now - timedelta(days=days) if days else None
-    return {row.measure: row.count for row in await store.totals(call.db, project_id=call.project_id, since=since)}
+    return counts_of(await store.totals(call.db, project_id=call.project_id, since=since))
+
+
+def counts_of(sums: store.Sums) -> dict[str, int]:
+    """The measures by name."""
+    return {measure: getattr(sums, measure) for measure in store.Sums.__struct_fields__}
 
 
 async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:
@@ -135,9 +136,9 @@ async def _series(call: Call, period: Period, campaign_id: str | None) -> list[T
         ends=period.ends,
         campaign_id=as_id(campaign_id) if campaign_id else None,
     )
-    counts = {(row.day, row.measure): row.count for row in rows}
+    counts = {row.day: counts_of(row) for row in rows}
     return [
-        TimeSeriesItem(date=day, **{measure: counts.get((day, measure), 0) for measure in MEASURES})
+        TimeSeriesItem(date=day, **{measure: counts.get(day, {}).get(measure, 0) for measure in MEASURES})
         for day in period.days()
     ]
 

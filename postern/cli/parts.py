@@ -20,6 +20,7 @@ import uvloop
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
+from postern.analytics.tidying import put_sums_together
 from postern.app import make_app, work_in
 from postern.cli import expected_trouble
 from postern.emails.tidying import TIDY_EVERY, tidy
@@ -147,6 +148,7 @@ async def _keep_tidy(world: World) -> None:
     while True:
         try:
             await tidy(world)
+            await put_sums_together(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("tidying_missed", error=str(error).strip())
         await asyncio.sleep(TIDY_EVERY.total_seconds())

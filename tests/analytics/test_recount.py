@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from postern.analytics.tidying import put_sums_together
 from tests.analytics.test_analytics import BROWSER, MAIL
 from tests.campaigns.test_ab_people import link_of
 from tests.campaigns.test_campaigns import act, detail, prepared
@@ -89,6 +90,14 @@ async def test_all_statistics_equal_a_recount(project, stranger, world, clock, w
     await campaigns_equal(project, world, stopped)
     assert (await detail(project, stopped))["stats"]["total"] == 5
     await summary_equals(project, world)
+    clock.move(timedelta(hours=2))
+    await put_sums_together(world)
+    assert (
+        await rows(
+            world, "select 1 from send_rollups where project_id = %s and slot <> 0 and bucket > '-infinity'", project.id
+        )
+        == []
+    )
     for zone in ("UTC", "Asia/Kathmandu", "America/St_Johns"):
         await days_equal(project, world, zone, "")
         await days_equal(project, world, zone, campaign["id"])
