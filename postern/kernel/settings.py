@@ -1,13 +1,24 @@
 """What an operator may set, read once from the environment."""
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+WHOLE = {"port": (0, 65_535), "database_pool": (2, 1_000), "project_rate": (1, 1_000_000)}
+SECONDS = {"send_wait": (0.0, 30.0), "drain": (0.0, 3_600.0), "lease": (0.1, 3_600.0), "database_wait": (0.0, 86_400.0)}
+CHOICES = {
+    "transport": ("capture", "relay"),
+    "log_format": ("auto", "json", "console"),
+    "log_level": ("debug", "info", "warning", "error", "critical"),
+    "billing": ("manual", "stripe"),
+}
+YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 class SettingInvalid(Exception):
@@ -103,10 +114,14 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _read(name: str, text: str) -> Any:
-    if name in ("port", "database_pool", "project_rate"):
-        return int(text)
-    if name in ("send_wait", "drain", "lease", "database_wait"):
-        return timedelta(seconds=float(text))
+    if name in WHOLE:
+        return _within(int(text), *WHOLE[name])
+    if name in SECONDS:
+        return timedelta(seconds=_within(float(text), *SECONDS[name]))
+    if name in CHOICES and text not in CHOICES[name]:
+        raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
+    if name == "base_url" and not re.match(r"https?://[^/\s]", text):
+        raise ValueError("expected http://host or https://host")
     if name == "data":
         return Path(text)
     if name == "sending_addresses":
@@ -116,5 +131,16 @@ def _read(name: str, text: str) -> Any:
     if name == "outbound_allow":
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
     if name == "sign_up":
-        return text.lower() in ("1", "true", "yes", "on")
+        if text.lower() not in (*YES, *NO):
+            raise ValueError(f"expected {YES[0]} or {NO[0]}")
+        return text.lower() in YES
     return text
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _within(number: Number, least: Number, most: Number) -> Number:
+    if not least <= number <= most:  # Also what is not a number.
+        raise ValueError(f"expected a number from {least:g} to {most:g}")
+    return number
