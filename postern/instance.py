@@ -153,7 +153,8 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
         if not _may_scrape(request):
             return Response(b"Metrics are for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
         instance = await measure(request.app.state.world, works)
-        return Response(generate_latest() + instance, media_type=CONTENT_TYPE_LATEST)
+        # As a header, because to a media type of text the framework adds a charset, which this one has.
+        return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     @page("/zone", sync_to_thread=False)
     def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import msgspec
 import pytest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 import postern.app
 from postern.kernel.settings import Settings
@@ -96,7 +97,10 @@ async def test_metrics_are_for_loopback_or_the_bearer_of_the_token(app, world):
     assert (await away.get(METRICS)).status_code == 403
     world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
     assert (await away.get(METRICS, headers={"authorization": "Bearer another"})).status_code == 403
-    assert (await away.get(METRICS, headers={"authorization": "Bearer a token for scraping"})).status_code == 200
+    scraped = await away.get(METRICS, headers={"authorization": "Bearer a token for scraping"})
+    assert scraped.status_code == 200
+    # Scrapers refuse a media type that says its charset twice.
+    assert scraped.headers.get_list("content-type") == [CONTENT_TYPE_LATEST]
 
 
 async def test_without_a_database_the_metrics_say_so(settings, clock):
