@@ -57,7 +57,7 @@ from postern.emails.model import (
     SendResult,
 )
 from postern.emails.settling import event_of
-from postern.emails.ways_out import is_captured, transport_of
+from postern.emails.ways_out import NoSmartHost, is_captured, require_way_out, transport_of
 from postern.events import operations as events
 from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import NOBODY, Call, Origin
@@ -77,7 +77,13 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 HANDOVERS_AT_ONCE = 400
 """Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
 
-SEND_PROBLEMS: list[type[Problem]] = [DomainNotVerified, EmailInvalid, IdempotencyKeyInProgress, IdempotencyKeyReused]
+SEND_PROBLEMS: list[type[Problem]] = [
+    DomainNotVerified,
+    EmailInvalid,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    NoSmartHost,
+]
 
 IdempotencyHeader = Annotated[
     str | None, Header("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
@@ -120,6 +126,7 @@ async def send_email(
     key = read_key("emails", idempotency_key, data)
     settings = await settings_of(call)
     try:
+        require_way_out(call.world, settings, test=call.environment == "TEST")
         new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
         await _require_allowance(call, 1)
     except Problem:
@@ -168,6 +175,7 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
         if new is not None:
             sends.append(new)
     try:
+        require_way_out(call.world, settings, test=call.environment == "TEST")
         await _require_allowance(call, len(sends))
     except Problem:
         if known := key and await known_answer(call, key):

@@ -8,6 +8,7 @@ import msgspec
 
 from postern.emails import store
 from postern.kernel.database import Jsonb
+from postern.kernel.problems import Unavailable
 from postern.kernel.settings import SettingInvalid
 from postern.kernel.values import new_id
 from postern.mail.smtp import Tls
@@ -32,14 +33,29 @@ class Capture(msgspec.Struct, frozen=True):
     message: bytes
 
 
+class NoSmartHost(Unavailable):
+    """This project's mail leaves by the server's smart host, and the server names none any more."""
+
+
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
     """Whether a send of this project stays in the inbox view: TEST credentials always do."""
     return test or (settings.transport or world.settings.transport) == "capture"
 
 
+def require_way_out(world: "World", settings: ProjectSettings, *, test: bool) -> None:
+    """Raises NoSmartHost where mail that is taken in now could not leave."""
+    if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
+        raise NoSmartHost
+
+
 def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
-    """The relay transport of a project: its own smart hosts, or the instance's. Made once for each set of hosts."""
+    """The relay transport of a project: its own smart hosts, or the instance's. Made once for each set of hosts.
+
+    Raises NoSmartHost.
+    """
     own = settings.relays
+    if not own and not world.settings.relay:
+        raise NoSmartHost
     name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
     found: Transport | None = world.transports.get(name)
     if found is None:

@@ -327,6 +327,7 @@ def _shown(project: Project) -> Project:
 
 
 def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
+    """Raises Invalid for settings that cannot hold together."""
     if change is UNSET:
         return settings
     given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
@@ -339,7 +340,11 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
         given["extra"] = {name: value for name, value in merged.items() if value is not None}
         if len(msgspec.json.encode(given["extra"])) > 65_536:
             raise Invalid.at("/settings/extra", "These settings take more than 64 KiB.", "too_large")
-    return msgspec.structs.replace(settings, **given)
+    changed = msgspec.structs.replace(settings, **given)
+    if changed.transport == "relay" and not changed.relays and not call.world.settings.relay:
+        message = "The transport `relay` needs smart hosts in `relays`: this server has none of its own."
+        raise Invalid.at("/settings/relays", message, "required")
+    return changed
 
 
 def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from uuid import uuid4
 
+import msgspec
 import pytest
 
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello {{name}}"}
@@ -243,6 +244,22 @@ async def test_another_projects_sends_are_unknown(project, new_project):
     assert foreign.status_code == unknown.status_code == 404
     assert foreign.json()["code"] == unknown.json()["code"]
     assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 404
+
+
+async def test_a_relay_that_nobody_named_is_refused_where_it_is_set_and_where_it_is_used(project, world):
+    """The server's own relay may go away after a project chose it: no mail is taken in that cannot leave."""
+    change = {"settings": {"transport": "relay"}}
+    refused = await project.developer.patch("", change)
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/relays")
+    assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
+    with_relay = msgspec.structs.replace(world.settings, relay="smtp://127.0.0.1:9")
+    without, world.settings = world.settings, with_relay
+    assert (await project.developer.patch("", change)).status_code == 200
+    world.settings = without
+    for path, body in (("/emails", MAIL), ("/emails/batch", {"emails": [MAIL]})):
+        answer = await project.client.post(path, body)
+        assert (answer.status_code, answer.json()["code"]) == (503, "no_smart_host"), path
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
 
 
 async def test_mail_from_an_unverified_domain_is_refused_on_a_real_way_out(project):
