@@ -30,6 +30,7 @@ import postern.campaigns.operations
 import postern.campaigns.work
 import postern.customers.contacts
 import postern.customers.end_users
+import postern.customers.linking
 import postern.customers.operations
 import postern.customers.pages
 import postern.customers.passkeys
@@ -114,6 +115,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.customers.totp,
     postern.customers.passkeys,
     postern.customers.providers,
+    postern.customers.linking,
     postern.customers.pages,
     postern.sso.operations,
     postern.sso.app_family,

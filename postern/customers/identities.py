@@ -6,18 +6,22 @@ onto an account whose address nobody ever proved, it takes every way in from who
 
 from postern.customers import rules, store
 from postern.customers.model import Person, SignUpClosed
-from postern.customers.operations import know
+from postern.customers.operations import require_person
 from postern.customers.sign_in import new_person, prove_address
 from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
 from postern.kernel.problems import Conflict, Problem
-from postern.kernel.values import Record
+from postern.kernel.values import Record, new_id
 from postern.projects.model import Project
 
 
 class AccountNotLinked(Conflict):
     """An account with this address exists, and the address is not verified there: sign in another way."""
+
+
+class IdentityTaken(AccountNotLinked):
+    """That account is another customer's."""
 
 
 class Voucher(Record):
@@ -36,7 +40,8 @@ async def recognise(
 ) -> Person:
     """The customer that a voucher is about, locked: known, linked, or new.
 
-    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed.
+    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed; and IdentityTaken where the
+    same person comes in twice at the same moment: the second is recognised when they try again.
     """
     known = await store.lock_by_identity(
         tx,
@@ -53,7 +58,7 @@ async def recognise(
         if not voucher.email_verified:
             raise AccountNotLinked
         person = await prove_address(tx, call, held)
-        person = await know(tx, call, person, voucher.provider, voucher.issuer, voucher.subject)
+        person = await claim(tx, call, person, voucher)
         await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
         return person
     if not (project.settings.sign_in.sign_up if may_sign_up is None else may_sign_up):
@@ -70,7 +75,24 @@ async def recognise(
     )
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
-    return await know(tx, call, made, voucher.provider, voucher.issuer, voucher.subject)
+    return await claim(tx, call, made, voucher)
+
+
+async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -> Person:
+    """Make an account elsewhere this customer's. Raises IdentityTaken if somebody else was quicker."""
+    if not await store.insert_identity(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=person.id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+        now=call.now,
+    ):
+        raise IdentityTaken
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+    return await require_person(tx, call.project_id, person.id)
 
 
 def _address_of(voucher: Voucher) -> tuple[str | None, str | None]:

@@ -82,6 +82,10 @@ LETTERS: dict[str, tuple[str, str]] = {
         "Your {app} address was changed",
         "Your account has another e-mail address since {time}. If it was not you, contact {app} now.",
     ),
+    "IDENTITY_CHANGED": (
+        "How you sign in to {app} was changed",
+        "{change} at {time}. If it was not you, change your password now.",
+    ),
     "MFA_CHANGED": (
         "Your {app} second factor was changed",
         "{change} at {time}. If it was not you, change your password now.",

@@ -179,12 +179,18 @@ async def delete_provider(call: Call, key: str) -> Deleted:
     problems=[ProviderMissing, ProviderTrouble],
 )
 async def start_provider(
-    call: Call, key: str, redirect_url: Url, code_challenge: CodeChallenge, state: State = ""
+    call: Call,
+    key: str,
+    redirect_url: Url,
+    code_challenge: CodeChallenge,
+    state: State = "",
+    link: Token | None = None,
 ) -> Answer:
     """Send a browser to a provider.
 
     It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
-    `codeChallenge` from a verifier that you keep: the S256 of RFC 7636.
+    `codeChallenge` from a verifier that you keep: the S256 of RFC 7636. `link` is in the addresses that
+    `identities/{key}/link` gives.
     """
     proofs.knock(call)
     project = await project_at(call)
@@ -197,6 +203,7 @@ async def start_provider(
         if row.kind == "GITHUB"
         else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
     )
+    linking = await _linking(call, key, link) if link is not None else None
     verifier, challenge = oidc.pkce()
     nonce, browser = new_token(32), new_token(32)
     token, _ = await proofs.pose_token(
@@ -211,6 +218,7 @@ async def start_provider(
         redirectUrl=redirect_url,
         state=state,
         codeChallenge=code_challenge,
+        linking=linking,
     )
     parameters = {
         "response_type": "code",
@@ -260,7 +268,8 @@ async def come_back(
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
         voucher = await _voucher(call, said, code, iss)
-        back["code"] = await _grant(call, voucher, str(said["codeChallenge"]))
+        leave = _vouch if said["linking"] else _grant
+        back["code"] = await leave(call, voucher, said)
     except (AccountNotLinked, SignUpClosed, SignInBlocked, PlanLimitReached) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
@@ -313,14 +322,43 @@ def callback_url(call: Call) -> str:
     return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
 
 
-async def _grant(call: Call, voucher: Voucher, code_challenge: str) -> str:
+async def _linking(call: Call, key: str, token: str) -> dict[str, str]:
+    """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
+    try:
+        challenge = await proofs.answer_token(call, "LINK", token)
+        said = proofs.about(call, challenge)
+        if said["key"] != key:
+            raise FlowInvalid
+        async with call.db.transaction() as tx:
+            await proofs.use(tx, challenge)
+    except CodeInvalid:
+        raise FlowInvalid from None
+    return {"customerId": str(challenge.customer_id), "sessionId": said["sessionId"]}
+
+
+async def _vouch(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
+    """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
+    token, _ = await proofs.pose_token(
+        call.db,
+        call,
+        "IDENTITY",
+        GRANT_LIFE,
+        customer_id=as_id(said["linking"]["customerId"]),
+        sessionId=said["linking"]["sessionId"],
+        codeChallenge=said["codeChallenge"],
+        voucher={"provider": voucher.provider, "issuer": voucher.issuer, "subject": voucher.subject},
+    )
+    return token
+
+
+async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
     """Recognise a person and leave a grant for the app."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
         person = await recognise(tx, call, project, voucher)
         if person.is_banned(call.now):
             raise SignInBlocked
-        return await leave_grant(tx, call, person, code_challenge)
+        return await leave_grant(tx, call, person, str(said["codeChallenge"]))
 
 
 async def leave_grant(
@@ -353,7 +391,12 @@ async def drop_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
 def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
     if challenge is None:
         return call.caller.kind == "secret_key"
-    return verifier is not None and hmac.compare_digest(challenge, oidc.challenge_of(verifier))
+    return verifier is not None and verifies(verifier, challenge)
+
+
+def verifies(verifier: str, challenge: str) -> bool:
+    """Whether a verifier is that of a challenge (RFC 7636 §4.6)."""
+    return hmac.compare_digest(challenge, oidc.challenge_of(verifier))
 
 
 async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None) -> Voucher:

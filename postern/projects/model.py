@@ -41,7 +41,7 @@ class Relay(Body):
 
 
 SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
-SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED"]
+SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"]
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
 SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
 
