@@ -730,6 +730,13 @@ CREATE TABLE public.customer_failures (
     attempt integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.customer_former_addresses (
+    project_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    email text NOT NULL,
+    email_key text NOT NULL
+);
+
 CREATE TABLE public.customer_identities (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1011,6 +1018,12 @@ CREATE TABLE public.features (
     CONSTRAINT features_default_limit_check CHECK ((default_limit >= 0)),
     CONSTRAINT features_key_check CHECK ((length(key) <= 64)),
     CONSTRAINT features_type_check CHECK ((type = ANY (ARRAY['BOOLEAN'::text, 'LIMIT'::text])))
+);
+
+CREATE TABLE public.former_contacts (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    digest bytea NOT NULL
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -1589,6 +1602,9 @@ ALTER TABLE ONLY public.customer_failures
 ALTER TABLE ONLY public.customer_failures
     ADD CONSTRAINT customer_failures_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
 
+ALTER TABLE ONLY public.customer_former_addresses
+    ADD CONSTRAINT customer_former_addresses_pkey PRIMARY KEY (project_id, customer_id, email_key);
+
 ALTER TABLE ONLY public.customer_identities
     ADD CONSTRAINT customer_identities_pkey PRIMARY KEY (project_id, id);
 
@@ -1675,6 +1691,9 @@ ALTER TABLE ONLY public.features
 
 ALTER TABLE ONLY public.features
     ADD CONSTRAINT features_project_id_key_key UNIQUE (project_id, key);
+
+ALTER TABLE ONLY public.former_contacts
+    ADD CONSTRAINT former_contacts_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, route, key);
@@ -1924,6 +1943,8 @@ CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
 
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
+CREATE INDEX former_contacts_digest ON public.former_contacts USING btree (project_id, digest);
+
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 
 CREATE INDEX invitations_accepted_by ON public.invitations USING btree (project_id, accepted_by) WHERE (accepted_by IS NOT NULL);
@@ -2015,6 +2036,8 @@ CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id,
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (project_id, webhook_id, id);
+
+CREATE INDEX webhook_deliveries_said ON public.webhook_deliveries USING btree (project_id, event_id) WHERE (response_body <> ''::text);
 
 CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
@@ -2112,6 +2135,9 @@ ALTER TABLE ONLY public.contents
 ALTER TABLE ONLY public.customer_challenges
     ADD CONSTRAINT customer_challenges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.customer_former_addresses
+    ADD CONSTRAINT customer_former_addresses_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.customer_identities
     ADD CONSTRAINT customer_identities_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
@@ -2171,6 +2197,9 @@ ALTER TABLE ONLY public.event_keys
 
 ALTER TABLE ONLY public.features
     ADD CONSTRAINT features_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.former_contacts
+    ADD CONSTRAINT former_contacts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_project_id_accepted_by_fkey FOREIGN KEY (project_id, accepted_by) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (accepted_by);

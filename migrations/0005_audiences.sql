@@ -1,6 +1,15 @@
 -- Contacts, audiences, who belongs to which, and imports.
 
 -- No foreign key to projects, as with events: a check per row takes a fifth of the time of an import.
+-- Contacts that were deleted, under a digest of their address: what was sent to them is found when the person is erased.
+create table former_contacts (
+    project_id uuid not null references projects (id),
+    id uuid not null,
+    digest bytea not null,
+    primary key (project_id, id)
+);
+create index former_contacts_digest on former_contacts (project_id, digest);
+
 create table contacts (
     project_id uuid not null,
     id uuid not null,

@@ -50,3 +50,5 @@ create table webhook_deliveries (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 create index webhook_deliveries_due on webhook_deliveries (project_id, webhook_id, due_at) where due_at is not null;
 create index webhook_deliveries_list on webhook_deliveries (project_id, webhook_id, id);
+-- What an endpoint said goes when the event it was told of is erased.
+create index webhook_deliveries_said on webhook_deliveries (project_id, event_id) where response_body <> '';

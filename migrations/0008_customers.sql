@@ -101,6 +101,16 @@ create table customer_merges (
 );
 create index customer_merges_customer on customer_merges (project_id, customer_id);
 
+-- Addresses that a customer had before: whoever is erased is erased under all of them.
+create table customer_former_addresses (
+    project_id uuid not null,
+    customer_id uuid not null,
+    email text not null,
+    email_key text not null,
+    primary key (project_id, customer_id, email_key),
+    foreign key (project_id, customer_id) references customers (project_id, id) on delete cascade
+);
+
 create table customer_identities (
     project_id uuid not null,
     id uuid not null,

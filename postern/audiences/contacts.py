@@ -222,14 +222,16 @@ async def find_or_create(
     return made
 
 
-async def erase(tx: Transaction, project_id: UUID, email: str) -> UUID | None:
-    """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells."""
+async def erase(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
+    """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells.
+
+    Contacts with that address that were deleted before are among them.
+    """
     await store.hold_shared(tx, project_id=project_id)
     contact = await contact_of(tx, project_id, email)
-    if contact is None:
-        return None
-    await store.delete_contact(tx, project_id=project_id, id=contact.id)
-    return contact.id
+    if contact is not None:
+        await store.delete_contact(tx, project_id=project_id, id=contact.id)
+    return await store.forget_former(tx, project_id=project_id, email_key=normalise(email))
 
 
 async def update_attributes(

@@ -309,7 +309,9 @@ def read_email(text: str) -> tuple[str, str]:
         spec = parse_address(text).spec
         return spec, normalise(spec)
     except AddressInvalid as error:
-        raise RowFault(error.detail) from None
+        # Faults are kept, and people in them could not be erased: the line is named, not what stands in it.
+        _, named, reason = error.detail.rpartition(" is not an address: ")
+        raise RowFault(f"The address is none: {reason}" if named else error.detail) from None
 
 
 @lru_cache(maxsize=65_536)

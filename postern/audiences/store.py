@@ -130,11 +130,24 @@ async def update_contact(
 @statement("""
     with gone as (
         delete from audience_members where project_id = %(project_id)s and contact_id = %(id)s
+    ), deleted as (
+        delete from contacts where project_id = %(project_id)s and id = %(id)s returning *
+    ), remembered as (
+        insert into former_contacts (project_id, id, digest)
+        select project_id, id, sha256(convert_to(email_key, 'UTF8')) from deleted
     )
-    delete from contacts where project_id = %(project_id)s and id = %(id)s
-    returning *, project_id as app_id
+    select *, project_id as app_id from deleted
 """)
 async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+# Contacts that an address had before, which nothing remembers from now on.
+@statement("""
+    delete from former_contacts
+    where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+    returning id
+""")
+async def forget_former(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
 
 
 @statement("""

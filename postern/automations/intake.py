@@ -148,7 +148,8 @@ def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list
     given = [key for key in keys if key]
     if len(set(given)) != len(given):
         raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
-    return keys
+    # Callers write whom an event is about into their keys: kept is only a digest of it.
+    return [None if key is None else hashlib.sha256(key.encode()).hexdigest() for key in keys]
 
 
 async def _event(tx: Transaction, call: Call, item: CustomEvent, path: str) -> Event:

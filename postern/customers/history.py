@@ -38,6 +38,7 @@ TITLES = {
     "customer.metadata_updated": "Had metadata changed",
     "customer.roles_updated": "Had roles changed",
     "customer.linked": "Was linked",
+    "customer.unlinked": "Removed an account elsewhere",
     "customer.deleted": "Was erased",
 }
 
@@ -117,11 +118,10 @@ async def erase(tx: Transaction, call: Call, person: Person) -> None:
     await history.erase_subjects(tx, project_id=project_id, subject_ids=[person.id, *merged], now=call.now)
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
-    if person.email is not None:
-        contact = await contacts.erase(tx, project_id, person.email)
-        if contact is not None:
-            await history.erase_subjects(tx, project_id=project_id, subject_ids=[contact], now=call.now)
-        await mails.erase_address(tx, project_id, person.email, contact, call.now)
+    for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
+        were = await contacts.erase(tx, project_id, address)
+        await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
+        await mails.erase_address(tx, project_id, address, were, call.now)
     if person.identifier is not None:
         await proof_store.forgive(tx, project_id=project_id, identifier=person.identifier, ip_address=None)
         await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=person.identifier, purpose=None)

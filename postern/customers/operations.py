@@ -614,6 +614,7 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
     await past.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
     metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})

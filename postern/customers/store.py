@@ -279,7 +279,14 @@ async def set_mfa(
 ) -> Person: ...
 
 
+# The address that was there is remembered with the customer, so that erasing finds what went there.
 @statement("""
+    with former as (
+        insert into customer_former_addresses (project_id, customer_id, email, email_key)
+        select project_id, id, email, email_key from customers
+        where project_id = %(project_id)s and id = %(id)s and email_key <> coalesce(%(email_key)s, '')
+        on conflict do nothing
+    )
     update customers set email = %(email)s, email_key = %(email_key)s, identifier = %(identifier)s,
         email_verified_at = %(verified_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -354,6 +361,29 @@ async def move_passkeys(tx: Transaction, *, project_id: UUID, survivor: UUID, lo
     where project_id = %(project_id)s and customer_id = %(loser)s
 """)
 async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    insert into customer_former_addresses (project_id, customer_id, email, email_key)
+    select project_id, %(survivor)s::uuid, email, email_key from customers
+    where project_id = %(project_id)s and id = %(loser)s and email_key is not null
+    union
+    select project_id, %(survivor)s::uuid, email, email_key from customer_former_addresses
+    where project_id = %(project_id)s and customer_id = %(loser)s
+    on conflict do nothing
+""")
+async def inherit_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+# All addresses of a customer, now and before, but those that are another one's by now.
+@statement("""
+    select email from customers where project_id = %(project_id)s and id = %(id)s and email is not null
+    union
+    select f.email from customer_former_addresses f
+    where f.project_id = %(project_id)s and f.customer_id = %(id)s and not exists (
+        select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
+""")
+async def addresses_of(tx: Transaction, *, project_id: UUID, id: UUID) -> list[str]: ...
 
 
 @statement("""

@@ -33,17 +33,18 @@ async def mails_to(
 ) -> list[MailTo]: ...
 
 
-async def erase_address(tx: Transaction, project_id: UUID, address: str, contact_id: UUID | None, now: Moment) -> None:
+async def erase_address(tx: Transaction, project_id: UUID, address: str, contact_ids: list[UUID], now: Moment) -> None:
     """Let everything go that mails to an address say: words, addresses, dialogues; states and times stay.
 
     What still waits is cancelled. The suppression of the address goes too: keeping it would keep the address.
     """
-    ids = await sends_of(tx, project_id=project_id, address=address, contact_id=contact_id)
+    ids = await sends_of(tx, project_id=project_id, address=address, contact_ids=contact_ids)
     if ids:
         await _erase_bodies(tx, project_id=project_id, ids=ids)
         await _erase_search(tx, project_id=project_id, ids=ids)
         await _erase_attempts(tx, project_id=project_id, ids=ids)
         await _erase_captured(tx, project_id=project_id, ids=ids)
+        await _erase_hits(tx, project_id=project_id, ids=ids)
         await _erase_answers(tx, project_id=project_id, ids=ids)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=ids, now=now)
         await _erase_sends(tx, project_id=project_id, ids=ids, erased=ERASED)
@@ -56,12 +57,12 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, contact
     select id from sends
     where project_id = %(project_id)s and lower(recipient) = lower(%(address)s) and campaign_id is null
     union
-    select id from sends where project_id = %(project_id)s and contact_id = %(contact_id)s
+    select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
     union
     select send_id from send_search
     where project_id = %(project_id)s and haystack like '%%' || lower(%(address)s) || '%%'
 """)
-async def sends_of(db: Queries, *, project_id: UUID, address: str, contact_id: UUID | None) -> list[UUID]: ...
+async def sends_of(db: Queries, *, project_id: UUID, address: str, contact_ids: list[UUID]) -> list[UUID]: ...
 
 
 @statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")
@@ -78,6 +79,14 @@ async def _erase_attempts(tx: Transaction, *, project_id: UUID, ids: list[UUID])
 
 @statement("delete from captured_messages where project_id = %(project_id)s and send_id = any (%(ids)s)")
 async def _erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+# That somebody looked, and when, stays: counted is what a mail did, not who did it.
+@statement("""
+    update tracking_hits set ip_address = '', user_agent = '', url = null
+    where project_id = %(project_id)s and send_id = any (%(ids)s)
+""")
+async def _erase_hits(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
 @statement("""

@@ -43,8 +43,13 @@ async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, t
 
 
 @statement("""
-    update events set data = '{}', actor_label = null, erased_at = %(now)s
-    where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
+    with erased as (
+        update events set data = '{}', actor_label = null, erased_at = %(now)s
+        where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
+        returning id
+    )
+    update webhook_deliveries as delivery set response_body = '' from erased
+    where delivery.project_id = %(project_id)s and delivery.event_id = erased.id and delivery.response_body <> ''
 """)
 async def erase_subjects(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Leave only type and time of what happened to some records."""
+    """Leave only type and time of what happened to some records. What endpoints answered goes too: it may repeat it."""

@@ -139,8 +139,13 @@ async def put_off(
 
 
 @statement("""
-    delete from invitations invitation using customers customer
-    where customer.project_id = %(project_id)s and customer.id = any (%(customer_ids)s)
-      and invitation.project_id = customer.project_id and invitation.email_key = customer.email_key
+    delete from invitations invitation using (
+        select email_key from customers where project_id = %(project_id)s and id = any (%(customer_ids)s)
+        union
+        select f.email_key from customer_former_addresses f
+        where f.project_id = %(project_id)s and f.customer_id = any (%(customer_ids)s) and not exists (
+            select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
+    ) as had
+    where invitation.project_id = %(project_id)s and invitation.email_key = had.email_key
 """)
 async def forget(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...

@@ -155,6 +155,7 @@ async def follow_customers(tx: Transaction, found: list[Event]) -> None:
             await store.switch_off(tx, project_id=event.project_id, organization_ids=gone, now=now)
         if event.type == "customer.deleted" and event.subject_id:
             await store.forget_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await store.forget_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
         via = event.data.get("via")
         if event.type == "customer.signed_in" and event.subject_id and isinstance(via, str) and via.startswith(VIA):
             await store.set_session(

@@ -444,6 +444,16 @@ async def close_sign_ons(
 async def forget_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
+# Tests and refused sign-ons are nobody's; they may name somebody's address all the same.
+@statement("""
+    delete from sso_traces trace using customers customer
+    where customer.project_id = %(project_id)s and customer.id = any(%(customer_ids)s)
+      and trace.project_id = %(project_id)s and trace.customer_id is null
+      and strpos(lower(concat(trace.detail, trace.steps, trace.profile)), customer.email_key) > 0
+""")
+async def forget_traces_naming(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+
+
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and session_id = %(session_id)s and customer_id is not null

@@ -9,7 +9,8 @@ COLUMNS = """
     select c.table_name, c.column_name, c.data_type from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
     where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
-      and (c.data_type in ('text', 'character varying', 'json', 'jsonb', 'ARRAY', 'bytea'))
+      and c.data_type not in ('uuid', 'bigint', 'integer', 'smallint', 'boolean', 'double precision', 'numeric',
+                              'timestamp with time zone', 'date', 'interval')
 """
 
 

@@ -8,6 +8,7 @@ import pytest
 from lxml import etree
 
 from tests.conftest import Client
+from tests.customers.test_erasure import places
 from tests.customers.test_second_factor import with_totp
 from tests.peers.identity_provider import keys, signed
 from tests.sso.conftest import BACK, VERIFIER, query_of
@@ -127,7 +128,14 @@ async def test_a_session_of_another_kind_has_nowhere_to_go(connected, door):
 
 async def test_erasing_a_customer_forgets_the_sign_ons(connected, signed_in, world):
     _, (mine, _) = signed_in
+    address = mine["customer"]["email"]
+    browser = connected.browser()
+    started = await browser.client.get((await connected.client.post(f"{connected.here}/test")).json()["url"])
+    await browser.post(*browser.answer(started.headers["location"], address))
+    known = {"sso_sign_ons.name_id", "sso_traces.profile", "customer_identities.subject"}
+    assert known <= await places(world, [address])
     assert (await connected.client.delete(f"/customers/{mine['customer']['id']}")).status_code == 200
+    assert await places(world, [address]) == set()
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select count(*) from sso_sign_ons where project_id = %s and name_id is not null",
