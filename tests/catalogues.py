@@ -7,6 +7,7 @@ from pathlib import Path
 
 from postern.events.model import EVENT_NAMES
 from postern.kernel.problems import Problem
+from tests.contract import mend_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
 NOTE = "<!-- Written by script/schema from the code; do not edit. -->\n"
@@ -71,6 +72,8 @@ def main() -> None:
             sys.exit(f"{file.name} is not what the code says: run script/schema.")
         file.write_text(text)
         print(f"{file.name} written.")
+    if "--check" not in sys.argv:
+        mend_catalogue()
 
 
 if __name__ == "__main__":

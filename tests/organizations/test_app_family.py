@@ -37,3 +37,14 @@ async def test_invitations_are_resent_in_both_families(people, project, clock):
         assert again.json()["expiresAt"] > made["expiresAt"]
         early = await project.client.post(f"{path}/{made['id']}/resend")
         assert early.status_code == 429
+
+
+async def test_invitations_are_revoked_in_both_families(people, project):
+    acme = await people.organization()
+    for family in (f"/apps/{project.id}/organizations", "/b2b/organizations"):
+        path = f"{family}/{acme['id']}/invitations"
+        made = (await project.client.post(path, {"email": "ada@example.com"})).json()
+        revoked = await project.client.delete(f"{path}/{made['id']}")
+        assert revoked.status_code in (200, 204), revoked.text
+        (shown,) = [each for each in (await project.client.get(path)).json() if each["id"] == made["id"]]
+        assert shown["status"] == "REVOKED"
