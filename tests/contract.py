@@ -204,15 +204,22 @@ def write_catalogue(exercised: Mapping[str, set[str]], passed: Iterable[str]) ->
 
 
 def mend_catalogue() -> None:
-    """Follow tests that were renamed: the name in the same file that is most alike. A whole run judges the guess."""
-    lines = []
-    for name, test in read_catalogue().items():
-        file, _, function = test.partition("::")
+    """Bring the catalogue into the order of the operations, and follow tests that were renamed.
+
+    The name in the same file that is most alike is taken; a whole run judges the guess.
+    """
+    from postern.app import OPERATIONS
+
+    before, lines = read_catalogue(), []
+    for name in (f"{each.method} {each.wire_path}" for each in OPERATIONS):
+        test = before.get(name)
+        file, _, function = (test or "").partition("::")
         place = CATALOGUE.parents[2] / file
-        if not _exists(test) and place.exists():
+        if test and not _exists(test) and place.exists():
             known = re.findall(r"^(?:async )?def (test_\w+)", place.read_text(), re.MULTILINE)
             test = f"{file}::{next(iter(get_close_matches(function, known, 1, 0.0)), function)}"
-        lines.append(f"{name}\t{test}\n")
+        if test:
+            lines.append(f"{name}\t{test}\n")
     CATALOGUE.write_text("".join(lines))
 
 
