@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import argon2
 import jwt
 import psycopg
 import pytest
@@ -170,7 +171,10 @@ async def test_user_enumeration_status_and_body_are_the_same(door):
 
 
 async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(door, monkeypatch):
-    """Time is held equal by doing the same work: the database sees the same statements in the same order."""
+    """Time is held equal by doing the same work: the same statements in the same order, and argon2 as often.
+
+    Counted, not timed: time would depend on what else the machine does.
+    """
     await door.settings(redirectUrls=["https://app.example.com/in"])
     known = new_address()
     await door.signed_up(known)
@@ -182,7 +186,17 @@ async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(do
             ran.append(" ".join(str(query).split()[:3]))
         return await execute(self, query, *args, **kwargs)
 
+    def counted(function):
+        def count(*args, **kwargs):
+            ran.append("argon2")
+            return function(*args, **kwargs)
+
+        return count
+
     monkeypatch.setattr(psycopg.AsyncCursor, "execute", noting)
+    for name in ("verify_secret", "hash_secret"):
+        function = getattr(argon2.low_level, name)
+        monkeypatch.setattr(f"argon2._password_hasher.{name}", counted(function))
     for path, body in (
         ("/sign-in", {"password": "wrong password"}),
         ("/sign-in/code", {}),
@@ -197,6 +211,7 @@ async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(do
         await door.post(path, {"email": new_address(), **body})
         assert ran == for_known, path
         assert len(ran) > 2
+        assert ran.count("argon2") == ("password" in body), path
 
 
 async def test_signing_up_twice_mails_the_one_who_is_there(door):
@@ -449,6 +464,47 @@ async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project,
     assert (answer.status_code, answer.json()["code"]) == (403, "sign_in_blocked")
     seen = (await project.client.get(f"/customers/{up['customer']['id']}")).json()
     assert seen["sessions"] == []
+
+
+async def test_toctou_on_ban_a_ban_during_a_refresh_wins(door, project, world):
+    """The refresh waits for a row that the ban has locked, and looks again when it has it."""
+    up = await door.signed_up()
+    customer = up["customer"]["id"]
+    async with world.db.connection() as connection, connection.transaction():
+        await connection.execute("update customer_sessions set revoked_at = now() where customer_id = %s", [customer])
+        refreshing = asyncio.create_task(door.post("/token/refresh", {"refreshToken": up["refreshToken"]}))
+        await waits_for_a_lock(world)
+    assert (await refreshing).status_code == 401
+    assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
+
+
+async def waits_for_a_lock(world):
+    """Until some statement of this database waits for a lock; however slow the machine is."""
+    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    for _ in range(6_000):
+        async with world.db.connection() as connection:
+            (waiting,) = await (await connection.execute(query)).fetchone()
+        if waiting:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("nothing waits")
+
+
+async def test_sessions_that_come_together_are_told_apart(door, project):
+    """Tokens are admitted and renewed in groups: each request gets its own answer."""
+    people = [await door.signed_up() for _ in range(6)]
+    banned, revoked, *others = people
+    await project.client.post(f"/customers/{banned['customer']['id']}/ban")
+    await project.client.post(f"/customers/{revoked['customer']['id']}/sessions/revoke-all")
+    seen = await asyncio.gather(*(door.as_(each["accessToken"]).get("/me") for each in people * 3))
+    assert [each.status_code for each in seen] == [401, 401, 200, 200, 200, 200] * 3
+    assert [each.json()["id"] for each in seen if each.status_code == 200] == [p["customer"]["id"] for p in others] * 3
+    renewed = await asyncio.gather(*(door.post("/token/refresh", {"refreshToken": p["refreshToken"]}) for p in people))
+    assert [each.status_code for each in renewed] == [401, 401, 200, 200, 200, 200]
+    for person, each in zip(others, renewed[2:], strict=True):
+        assert each.json()["sessionId"] == person["sessionId"]
+        me = await door.as_(each.json()["accessToken"]).get("/me")
+        assert me.json()["id"] == person["customer"]["id"]
 
 
 async def test_a_ban_holds_from_the_next_request_on(door, project):
