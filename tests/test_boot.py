@@ -1,5 +1,6 @@
 """The server as people start it: whole, in a folder of its own, killed and started again."""
 
+import http.client
 import json
 import os
 import re
@@ -211,6 +212,22 @@ def test_the_quickstart_works_to_the_letter(first: Started) -> None:
     assert sent["status"] in ("SENT", "QUEUED", "DELIVERED")
     assert [each["subject"] for each in logs["data"]] == ["Welcome, Ada"]
     assert ready["status"] == "ready"
+
+
+def test_a_head_request_leaves_the_connection_usable(first: Started) -> None:
+    url = httpx.URL(first.url)
+    connection = http.client.HTTPConnection(url.host, url.port or 80, timeout=WAIT_SECONDS)
+    for path in ("/t/o/x", "/healthz", "/openapi.json", "/nowhere", "/inbox"):
+        said = {}
+        for method in ("HEAD", "GET"):
+            connection.request(method, path)
+            answer = connection.getresponse()
+            body = answer.read()
+            said[method] = (answer.status, answer.headers["content-type"], answer.headers["content-length"])
+            assert bool(body) == (method == "GET"), path
+        assert said["HEAD"] == said["GET"], path
+    connection.close()
+    assert "after response started" not in first.printed()
 
 
 def test_a_second_start_on_the_folder_is_refused(first: Started) -> None:

@@ -649,8 +649,9 @@ class Front:
         started, status = time.perf_counter(), 500
         is_head = scope["method"] == "HEAD"
         if is_head:
-            # Every GET answers HEAD with the same headers and no body (RFC 9110 §9.3.2).
-            scope["method"], scope["postern_head"] = "GET", True  # type: ignore[typeddict-item,typeddict-unknown-key]
+            # Every GET answers HEAD with the same headers and no body (RFC 9110 §9.3.2). The server's own scope
+            # stays as it is: it counts the body it is owed by the method.
+            scope = {**scope, "method": "GET", "postern_head": True}  # type: ignore[typeddict-item,typeddict-unknown-key]
 
         async def stamped(message: Message) -> None:
             nonlocal status
