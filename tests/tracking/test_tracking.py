@@ -91,6 +91,43 @@ async def test_a_forged_link_never_redirects(project, stranger, spoil):
     assert (await entry(project, send_id))["clickedAt"] is None
 
 
+@pytest.mark.parametrize(
+    ("target", "location"),
+    [
+        ("http://[bad", "http://[bad"),
+        ("HTTPS://acme.example/", "HTTPS://acme.example/"),
+        ("https://acme.example/{{v}}", "https://acme.example/a%0D%0ASet-Cookie:%20b=c"),
+    ],
+)
+async def test_a_link_leads_where_its_author_wrote_however_odd_that_is(project, stranger, target, location):
+    html = f'<a href="{target}">odd</a>'
+    _, message = await sent(project, html=html, variables={"v": "a\r\nSet-Cookie: b=c"})
+    answer = await stranger.get(links(message)[0], headers=BROWSER)
+    assert (answer.status_code, answer.headers["location"]) == (302, location)
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/json", b'{"s": "\xff"}'),
+        ("application/json", b"[" * 100_000),
+        ("application/json", b'["s"]'),
+        ("multipart/form-data", b"s"),
+        ("multipart/form-data; boundary=b", b'--b\r\nContent-Disposition: ;;name*0*="s\r\n\r\nx\r\n--b--'),
+        ("multipart/form-data; boundary=\u00e9", b"--"),
+        ("application/x-www-form-urlencoded", b"s=%ff&" * 10_000),
+        ("text/plain", b"s=\xff"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_unsubscribes_nobody(project, stranger, kind, body):
+    send_id, _ = await sent(project, unsubscribable=True)
+    headers = {"content-type": kind.encode("latin-1")}
+    answer = await stranger.request("POST", f"/t/u/{send_id}", content=body, headers=headers)
+    assert answer.status_code == 404
+    assert (await project.client.get("/suppressions")).json()["total"] == 0
+
+
 async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger):
     send_id, message = await sent(project, unsubscribable=True)
     header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
