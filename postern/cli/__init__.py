@@ -62,10 +62,18 @@ def expected_trouble() -> Generator[None]:
     try:
         yield
     except Exception as error:
+        if _is_silence(error):
+            error = CannotRun(f"The server does not answer: {error}")
         if not _is_expected(error):
             raise
         print(f"postern: {error}".rstrip(), file=sys.stderr)
         sys.exit(CANNOT_RUN)
+
+
+def _is_silence(error: Exception) -> bool:
+    """Whether a request over HTTP found nobody; only a process that has httpx loaded can have made one."""
+    httpx = sys.modules.get("httpx")
+    return httpx is not None and isinstance(error, httpx.TransportError | httpx.InvalidURL)
 
 
 def _is_expected(error: Exception) -> bool:

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
+
+from postern.cli import CannotRun
 
 if TYPE_CHECKING:
     import httpx
@@ -16,6 +19,7 @@ OVERLAP = timedelta(seconds=10)
 """How far back each look goes: an event's row may become visible after that of a later one."""
 PAGE = 1_000
 FORWARD_SECONDS = 15.0
+AWAY = (502, 503, 504)
 
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with events:read.")]
@@ -23,6 +27,10 @@ Server = Annotated[str, typer.Option("--url", envvar="POSTERN_URL", help="Where 
 Forward = Annotated[str | None, typer.Option(help="Where to send events on, as webhooks are sent.")]
 Names = Annotated[str, typer.Option("--events", help="Which events: names, `email.*`, `*`, comma-separated.")]
 Secret = Annotated[str | None, typer.Option(help="Signs what is forwarded; made up and shown if left out.")]
+
+
+class ServerAway(CannotRun):
+    """The server, or its database, is not there for the moment."""
 
 
 def register(app: typer.Typer) -> None:
@@ -52,7 +60,6 @@ def listen(
 
 def names_in(text: str) -> list[str]:
     """The events that a comma-separated text names. Raises CannotRun for an unknown one."""
-    from postern.cli import CannotRun
     from postern.webhooks.rules import is_known
 
     names = [part.strip() for part in text.split(",") if part.strip()]
@@ -77,6 +84,8 @@ async def _listen(url: str, key: str, project: str, names: Sequence[str], forwar
 
 async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
     """Events from now on, each once, in the order in which they show. Raises CannotRun where they cannot be read."""
+    import httpx
+
     from postern.webhooks.rules import keys_of, wants
 
     newest = (await _read(server, project, limit=1))[:1]
@@ -84,12 +93,17 @@ async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]
     # What is there already is seen, however far the first look reaches back.
     seen = {event["id"] async for event in _since(server, project, _earlier(last))}
     while True:
-        async for event in _since(server, project, _earlier(last)):
-            if event["id"] not in seen:
-                seen.add(event["id"])
-                last = max(last, UUID(event["id"]))
-                if wants(names, keys_of(event["type"])):
-                    yield event
+        new: list[dict[str, Any]] = []
+        # A server that is being started again is waited for.
+        with suppress(httpx.TransportError, ServerAway):
+            async for event in _since(server, project, _earlier(last)):
+                if event["id"] not in seen:
+                    seen.add(event["id"])
+                    last = max(last, UUID(event["id"]))
+                    new.append(event)
+        for event in new:
+            if wants(names, keys_of(event["type"])):
+                yield event
         seen = {each for each in seen if UUID(each) > _earlier(last)}
         await asyncio.sleep(LOOK_EVERY.total_seconds())
 
@@ -112,9 +126,9 @@ def _earlier(event_id: UUID) -> UUID:
 
 
 async def _read(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
-    from postern.cli import CannotRun
-
     answer = await server.get(f"/projects/{project}/events", params=query)
+    if answer.status_code in AWAY:
+        raise ServerAway(f"The server does not answer: {answer.status_code}")
     if not answer.is_success:
         raise CannotRun(f"The server refuses: {answer.json().get('detail', answer.status_code)}")
     return answer.json()["data"]

@@ -48,7 +48,10 @@ def send(
     if html is None and text is None:
         raise CannotRun("Give --html FILE, --text FILE or both.")
     message = {"to": to, "from": sender, "subject": subject}
-    message |= {name: file.read_text() for name, file in (("html", html), ("text", text)) if file}
+    try:
+        message |= {name: file.read_text("utf-8") for name, file in (("html", html), ("text", text)) if file}
+    except ValueError:
+        raise CannotRun("The file is not UTF-8 text.") from None
     asyncio.run(_send(url, key, project, message))
 
 

@@ -69,9 +69,29 @@ def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tm
     for each in (bad, wrong, empty, alone):
         assert each.returncode == 78
         assert "Traceback" not in each.stderr
+    page.write_bytes(b"\xff\xfe")
+    unreadable = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page), **own)
+    assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (78, False)
     assert "The server refuses" in bad.stderr
     assert "--html FILE" in empty.stderr
     assert "postern serve" in alone.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["tail", "listen", "import FILE", "campaign watch x", "demo", "send --to a@b.example"]
+)
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense"])
+def test_a_server_that_is_not_there_is_one_sentence(words: str, url: str, tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("email\nada@example.com\n")
+    line = words.replace("FILE", str(file)).split()
+    if line[0] == "send":
+        line += ["--subject", "Hi", "--text", str(file)]
+    who = {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x", "POSTERN_URL": url}
+    ended = command(tmp_path / "nothing", *line, **who)
+    assert ended.returncode == 78, ended.stderr
+    assert "does not answer" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> None:

@@ -89,6 +89,41 @@ async def test_a_busy_project_is_followed_page_by_page(server, looks, project, h
     assert seen == ids[0] + ids[1]
 
 
+async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, project, happen, monkeypatch):
+    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    there = httpx.ASGITransport(app=app)
+    away: list[str] = []
+    missed: list[str] = []
+
+    async def answer(request):
+        looks.append(str(request.url.query))
+        if away:
+            missed.append(away[0])
+            if away[0] == "gone":
+                raise httpx.ConnectError("gone")
+            return httpx.Response(503, json={"detail": "The database does not answer."})
+        found = await there.handle_async_request(request)
+        return httpx.Response(found.status_code, headers=found.headers, content=await found.aread())
+
+    headers = {"authorization": f"Bearer {project.secret_key}"}
+    async with httpx.AsyncClient(
+        transport=httpx.MockTransport(answer), base_url="http://postern.test", headers=headers
+    ) as server:
+        stream = follow(server, project.id, ["*"])
+        event = await following(stream, looks)
+        away.append("gone")
+        ids = await happen("email.sent", 2)
+        async with asyncio.timeout(60):
+            while missed.count("gone") < 3:
+                await asyncio.sleep(0.01)
+            away[0] = "503"
+            while missed.count("503") < 3:
+                await asyncio.sleep(0.01)
+            away.clear()
+            assert [(await event)["id"], (await anext(stream))["id"]] == ids
+        await stream.aclose()
+
+
 async def test_a_wrong_project_is_said(server):
     with pytest.raises(CannotRun, match="no such project"):
         await anext(follow(server, str(uuid4()), ["*"]))
