@@ -1,0 +1,66 @@
+"""Mails about what happens to one's own account: each of them, and each switched off by itself."""
+
+import base64
+
+import pytest
+
+from postern.kernel.totp import code_at
+from postern.projects.model import SECURITY_MAILS
+from tests.customers.conftest import GOOD, new_address
+from tests.customers.test_linking import come_back, elsewhere, finish, provider, settings
+
+__all__ = ["elsewhere", "provider", "settings"]
+
+NEW = "an entirely different one"
+
+
+async def new_device(door, ada, address, **_):
+    assert (await door.at(agent="curl/8").sign_in(address)).status_code == 200
+
+
+async def password_changed(door, ada, address, **_):
+    body = {"currentPassword": GOOD, "newPassword": NEW}
+    assert (await ada.post("/password/change", body)).status_code == 204
+
+
+async def email_changed(door, ada, address, **_):
+    new = new_address()
+    asked = (await ada.post("/email/change", {"email": new})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    assert (await ada.post("/verify-email", body)).status_code == 200
+
+
+async def mfa_changed(door, ada, address, clock, **_):
+    secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
+    code = code_at(secret, int(clock().timestamp()) // 30)
+    assert (await ada.post("/mfa/totp/confirm", {"code": code})).status_code == 200
+
+
+async def identity_changed(door, ada, address, elsewhere, **_):
+    assert (await finish(ada, await come_back(ada, elsewhere, sub="42"))).status_code == 200
+
+
+HAPPENS = {
+    "NEW_DEVICE": (new_device, "New sign-in"),
+    "PASSWORD_CHANGED": (password_changed, "password was changed"),
+    "EMAIL_CHANGED": (email_changed, "address was changed"),
+    "MFA_CHANGED": (mfa_changed, "second factor"),
+    "IDENTITY_CHANGED": (identity_changed, "How you sign in"),
+}
+
+
+def test_every_kind_is_tried():
+    assert set(HAPPENS) == set(SECURITY_MAILS)
+
+
+@pytest.mark.parametrize("kind", SECURITY_MAILS)
+@pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
+async def test_each_security_mail_comes_unless_it_is_switched_off(door, elsewhere, clock, kind, on):
+    happen, subject = HAPPENS[kind]
+    address = new_address()
+    up = await door.signed_up(address)
+    await door.settings(securityMails=[kind] if on else [each for each in SECURITY_MAILS if each != kind])
+    before = len(await door.mails(address))
+    await happen(door, door.as_(up["accessToken"]), address, clock=clock, elsewhere=elsewhere)
+    mails = (await door.mails(address))[before:]
+    assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
