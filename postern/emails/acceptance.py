@@ -195,6 +195,8 @@ def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: 
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
     subject, html, text = words
+    attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
+    _require_room(attachments, html, text)
     return SendBody(
         subject=subject,
         html=html,
@@ -202,11 +204,21 @@ def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: 
         variables=data.variables,
         reply_to=[str(_address("/replyTo", each)) for each in reply_to],
         headers=headers,
-        attachments=[_attachment(index, each) for index, each in enumerate(data.attachments or [])],
+        attachments=attachments,
         track_opens=settings.track_opens if data.track_opens is None else data.track_opens,
         track_clicks=settings.track_clicks if data.track_clicks is None else data.track_clicks,
         unsubscribable=data.unsubscribable,
     )
+
+
+def _require_room(attachments: list[KeptAttachment], html: str | None, text: str | None) -> None:
+    """Raises MessageTooLarge for what cannot but be too large; what words become is known when they are rendered."""
+    files = sum(len(each.content) for each in attachments)
+    line_ends = files // 76 * 2
+    words = sum(len(part) for part in (html, text) if part is not None and "{" not in part)
+    if files + line_ends + words > mime.MESSAGE_BYTES_LIMIT:
+        message = mime.MessageTooLarge.message()
+        raise mime.MessageTooLarge(errors=[Fault(path="/attachments", code="message_too_large", message=message)])
 
 
 def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:

@@ -66,6 +66,7 @@ from postern.kernel.http import Answer, Header, get, patch, post, read_json
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.values import as_id, to_json
+from postern.mail.mime import MessageTooLarge
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 
@@ -82,6 +83,7 @@ SEND_PROBLEMS: list[type[Problem]] = [
     EmailInvalid,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
+    MessageTooLarge,
     NoSmartHost,
 ]
 

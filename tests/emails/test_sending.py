@@ -246,6 +246,23 @@ async def test_another_projects_sends_are_unknown(project, new_project):
     assert (await project.client.post(f"/emails/{sent['id']}/cancel")).status_code == 404
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"attachments": [{"filename": f"{n}.bin", "content": "A" * 9_000_000} for n in range(3)]},
+        {"attachments": [{"filename": "a.bin", "content": "A" * 24_000_000}], "html": "x" * 1_900_000},
+    ],
+    ids=["files", "files and words"],
+)
+async def test_a_message_that_cannot_but_be_too_large_is_refused(project, parts):
+    single = await project.client.post("/emails", {**MAIL, **parts})
+    assert (single.status_code, single.json()["errors"][0]["path"]) == (413, "/attachments")
+    batch = await project.client.post("/emails/batch", {"emails": [{**MAIL, **parts}, MAIL]})
+    assert [each["status"] for each in batch.json()["data"]] == ["FAILED", "QUEUED"]
+    assert batch.json()["data"][0]["error"].startswith("/attachments")
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
 async def test_a_relay_that_nobody_named_is_refused_where_it_is_set_and_where_it_is_used(project, world):
     """The server's own relay may go away after a project chose it: no mail is taken in that cannot leave."""
     change = {"settings": {"transport": "relay"}}
