@@ -1,0 +1,75 @@
+"""One project's load does not delay another's, and marketing does not delay transactional mail."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from postern.emails.work import SENDS, hand_over_share
+from postern.kernel.due import Worker
+
+TRANSACTIONAL, MARKETING = SENDS
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello"}
+NOT_NOW = {"prefer": "wait=0"}
+
+
+@asynccontextmanager
+async def at_work(world, works):
+    """A worker that does these for as long as the block lasts."""
+    worker = Worker(world, works)
+    running = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        worker.stop()
+        async with asyncio.timeout(60):
+            await running
+
+
+async def until_delivered(project, number):
+    async with asyncio.timeout(60):
+        while (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] < number:
+            await asyncio.sleep(0.02)
+
+
+async def test_one_projects_pile_does_not_stand_before_anothers_message(project, new_project, world):
+    other = await new_project()
+    for _ in range(3):
+        await project.client.post("/emails/batch", {"emails": [MAIL] * 100})
+    await other.client.post("/emails", MAIL, headers=NOT_NOW)
+    shares = []
+
+    async def note(there, sends):
+        shares.append(str(sends[0].project_id))
+        assert len({send.project_id for send in sends}) == 1
+        await hand_over_share(there, sends)
+
+    async with at_work(world, [replace(TRANSACTIONAL, do=note, share=10, at_once=1)]):
+        await until_delivered(other, 1)
+        await until_delivered(project, 300)
+    ours = [each for each in shares if each in (project.id, other.id)]
+    assert ours.index(other.id) <= 2, "The one message waits for a share or two, not for the pile."
+    assert ours.count(project.id) >= 30
+
+
+async def test_marketing_in_hand_does_not_hold_transactional_mail_up(project, world):
+    await project.client.post("/emails/batch", {"emails": [MAIL] * 50})
+    async with world.db.connection() as connection:
+        await connection.execute("update sends set lane = 1 where project_id = %s", [project.id])
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(there, sends):
+        begun.set()
+        await go_on.wait()
+        await hand_over_share(there, sends)
+
+    async with at_work(world, [TRANSACTIONAL, replace(MARKETING, do=slowly)]):
+        try:
+            async with asyncio.timeout(60):
+                await begun.wait()
+            await project.client.post("/emails", {**MAIL, "subject": "Your code"}, headers=NOT_NOW)
+            await until_delivered(project, 1)
+            (entry,) = (await project.client.get("/emails/logs?status=DELIVERED")).json()["data"]
+            assert entry["subject"] == "Your code"
+        finally:
+            go_on.set()
+        await until_delivered(project, 51)
