@@ -11,6 +11,7 @@ value of that column in one project.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -69,6 +70,11 @@ class Work(Generic[Job]):
     apart: LiteralString | None = None
     """A uuid column whose values are kept apart: each is a lane of its own, and one worker never has two
     shares of a lane in hand. Needs a partial index on (project_id, that column, due_at)."""
+
+    @property
+    def at_once_of_a_lane(self) -> int:
+        """Shares of one lane in hand at the same time: never all, so that whoever comes next finds a free hand."""
+        return 1 if self.apart else max(1, self.at_once // 2)
 
 
 class Lane(NamedTuple):
@@ -229,11 +235,13 @@ class Worker:
         bell = self._bells[work.name]
         gate = asyncio.Semaphore(work.at_once)
         running: set[asyncio.Task[int]] = set()
-        in_hand: set[Lane] = set()
+        in_hand: Counter[Lane] = Counter()
 
         def ended(lane: Lane, task: asyncio.Task[int]) -> None:
             running.discard(task)
-            in_hand.discard(lane)
+            in_hand[lane] -= 1
+            if not in_hand[lane]:
+                del in_hand[lane]
             gate.release()
             found = 0 if task.cancelled() else task.result()
             asyncio.get_running_loop().call_later(0 if found else IDLE_SHARE_PAUSE_SECONDS, bell.set)
@@ -247,13 +255,12 @@ class Worker:
                 await self._sleep(bell, POLL)
                 continue
             for lane in due.lanes:
-                if lane in in_hand:
+                if in_hand[lane] >= work.at_once_of_a_lane:
                     continue
                 await gate.acquire()
                 if self.stopping.is_set():
                     break
-                if work.apart:
-                    in_hand.add(lane)
+                in_hand[lane] += 1
                 task = asyncio.create_task(self._share(work, lane))
                 running.add(task)
                 task.add_done_callback(partial(ended, lane))
@@ -265,6 +272,8 @@ class Worker:
     async def _share(self, work: Work[Any], lane: Lane) -> int:
         try:
             jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
+            if len(jobs) == work.share:
+                self._bells[work.name].set()  # There is probably more, and it need not wait for the end of this.
             if jobs:
                 await work.do(self.world, jobs)
         except (OperationalError, PoolTimeout) as error:
