@@ -73,3 +73,28 @@ async def test_marketing_in_hand_does_not_hold_transactional_mail_up(project, wo
         finally:
             go_on.set()
         await until_delivered(project, 51)
+
+
+async def test_a_pile_has_several_hands_and_never_all_of_them(project, new_project, world):
+    other = await new_project()
+    await project.client.post("/emails/batch", {"emails": [MAIL] * 100})
+    held, both, go_on = [], asyncio.Event(), asyncio.Event()
+
+    async def hold_the_pile(there, sends):
+        if str(sends[0].project_id) == project.id and not go_on.is_set():
+            held.append(len(sends))
+            if len(held) == 2:
+                both.set()
+            await go_on.wait()
+        await hand_over_share(there, sends)
+
+    async with at_work(world, [replace(TRANSACTIONAL, do=hold_the_pile, share=10, at_once=4)]):
+        try:
+            async with asyncio.timeout(60):
+                await both.wait()
+            await other.client.post("/emails", MAIL, headers=NOT_NOW)
+            await until_delivered(other, 1)
+            assert held == [10, 10], "Two of four hands hold the pile, and the others are free."
+        finally:
+            go_on.set()
+        await until_delivered(project, 100)
