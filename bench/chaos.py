@@ -22,7 +22,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -188,22 +189,34 @@ class Chaos:
         return {"emails": [self._mail(f"batch{start + n}") for n in range(count)]}
 
 
-def run(messages: int, posts: int, kills: int, seed: int) -> dict[str, int]:
-    """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder for a storm, which the account of the embedded database can enter; gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="postern-chaos-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
+        yield folder
+
+
+def run_as_asked(run: Callable[..., dict[str, int]], **defaults: int) -> None:
+    """Run a storm with the numbers of the command line, and print its ledger."""
+    reader = argparse.ArgumentParser()
+    for name, default in defaults.items():
+        reader.add_argument(f"--{name}", type=int, default=default)
+    given = vars(reader.parse_args())
+    began = time.monotonic()
+    found = run(**given)
+    print(json.dumps({"seed": given["seed"], "seconds": round(time.monotonic() - began), **found}))
+
+
+def run(messages: int, posts: int, kills: int, seed: int) -> dict[str, int]:
+    """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
+    with open_folder() as folder:
         return Chaos(folder, messages, posts, kills, seed).run()
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser()
-    for name, default in (("messages", 20_000), ("posts", 2_000), ("kills", 20), ("seed", 7)):
-        reader.add_argument(f"--{name}", type=int, default=default)
-    given = reader.parse_args()
-    began = time.monotonic()
-    found = run(given.messages, given.posts, given.kills, given.seed)
-    print(json.dumps({"seed": given.seed, "seconds": round(time.monotonic() - began), **found}))
+    run_as_asked(run, messages=20_000, posts=2_000, kills=20, seed=7)
 
 
 if __name__ == "__main__":

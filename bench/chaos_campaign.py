@@ -11,18 +11,15 @@ I3  one send per contact;
 I4  the counters equal a recount.
 """
 
-import argparse
-import json
 import signal
 import sys
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
 import psycopg
 
-from bench.chaos import Chaos
+from bench.chaos import Chaos, open_folder, run_as_asked
 from bench.emails import HTML, Server, relay_environment, sink, verified_domain
 from postern.kernel.migrations import migrate
 
@@ -164,20 +161,12 @@ def id_of(campaign: str) -> str:
 
 def run(contacts: int, kills: int, restarts: int, seed: int) -> dict[str, int]:
     """One storm; returns its ledger. Raises AssertionError naming the broken promise."""
-    with tempfile.TemporaryDirectory(prefix="postern-chaos-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder:
         return CampaignChaos(folder, contacts, kills, restarts, seed).run()
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser()
-    for name, default in (("contacts", 100_000), ("kills", 20), ("restarts", 2), ("seed", 7)):
-        reader.add_argument(f"--{name}", type=int, default=default)
-    given = reader.parse_args()
-    began = time.monotonic()
-    found = run(given.contacts, given.kills, given.restarts, given.seed)
-    print(json.dumps({"seed": given.seed, "seconds": round(time.monotonic() - began), **found}))
+    run_as_asked(run, contacts=100_000, kills=20, restarts=2, seed=7)
 
 
 if __name__ == "__main__":

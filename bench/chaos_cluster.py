@@ -12,7 +12,6 @@ C3  every event reached the webhook's receiver, always under the same `webhook-i
 C4  every acknowledged sign-in is a session that both APIs honour, and can renew.
 """
 
-import argparse
 import asyncio
 import base64
 import json
@@ -21,7 +20,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -33,6 +31,7 @@ from typing import Any
 import httpx
 import psycopg
 
+from bench.chaos import open_folder, run_as_asked
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
@@ -346,20 +345,12 @@ def _mail(name: str) -> dict[str, Any]:
 
 def run(contacts: int, kills: int, restarts: int, seed: int, *, patient: bool = True) -> dict[str, int]:
     """One storm; returns what it counted. Raises AssertionError naming the broken promise."""
-    with tempfile.TemporaryDirectory(prefix="postern-chaos-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder:
         return Cluster(folder, contacts, kills, restarts, seed, patient=patient).run()
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser()
-    for name, default in (("contacts", 20_000), ("kills", 30), ("restarts", 1), ("seed", 7)):
-        reader.add_argument(f"--{name}", type=int, default=default)
-    given = reader.parse_args()
-    began = time.monotonic()
-    found = run(given.contacts, given.kills, given.restarts, given.seed)
-    print(json.dumps({"seed": given.seed, "seconds": round(time.monotonic() - began), **found}))
+    run_as_asked(run, contacts=20_000, kills=30, restarts=1, seed=7)
 
 
 if __name__ == "__main__":
