@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 KEY = "sk_test_standin"
 WEBHOOK_SECRET = "whsec_standin"
@@ -70,7 +71,8 @@ class StripeApi:
     def _do(self, method: str, path: str, given: dict[str, str]) -> tuple[int, Any]:
         if (method, path) == ("POST", "/v1/customers"):
             made = {
-                "id": f"cus_{len(self.customers) + 1}_{id(self)}",
+                # Tests share a database, so no two accounts of Stripe may give out one id.
+                "id": f"cus_{uuid4().hex}",
                 "object": "customer",
                 "email": given.get("email"),
             }
