@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+import psycopg
 
 from postern.audiences import store
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
@@ -135,7 +136,10 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
             attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
             unsubscribed=contact.unsubscribed if data.unsubscribed is UNSET else data.unsubscribed,
         )
-        return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
+        try:
+            return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
+        except psycopg.errors.UniqueViolation:  # Somebody else took the address between our look and our change.
+            raise ContactExists from None
 
 
 @delete_("/projects/{project_id}/contacts/{id}", needs="contacts:write", problems=[ContactMissing])
@@ -143,9 +147,11 @@ async def delete_contact(call: Call, id: UUID) -> Deleted:
     """Delete a contact, also from all audiences. What was sent to it stays in the log."""
     async with call.db.transaction() as tx:
         await store.hold_shared(tx, project_id=call.project_id)
-        gone = await store.delete_contact(tx, project_id=call.project_id, id=id)
-        if gone is None:
+        contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
+        if contact is None:
             raise ContactMissing
+        call.require_match(contact.updated_at)
+        await store.delete_contact(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "contact.deleted", id)
     return Deleted()
 
@@ -336,7 +342,12 @@ async def _change(
     tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: Actor, **data: Any
 ) -> Contact:
     """Write a changed contact, tell about it and let it move; what is the same already is left alone."""
-    if wanted == contact:
+    fields = [
+        name
+        for name in ("email", "attributes", "unsubscribed")
+        if _differ(getattr(wanted, name), getattr(contact, name))
+    ]
+    if not fields:
         return contact
     changed = await store.update_contact(
         tx,
@@ -351,15 +362,17 @@ async def _change(
     names = ["contact.updated"]
     if changed.unsubscribed and not contact.unsubscribed:
         names.append("contact.unsubscribed")
-    fields = [
-        name for name in ("email", "attributes", "unsubscribed") if getattr(wanted, name) != getattr(contact, name)
-    ]
     data = {"email": changed.email, "changed": fields, **data}
     await events.record_all(
         tx, [events.make_event(project_id, name, contact.id, now, **actor._asdict(), **data) for name in names]
     )
     await contacts_changed(tx, project_id, [contact.id], now, actor)
     return changed
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two values are different JSON. Python itself takes 1, 1.0 and true for the same."""
+    return msgspec.json.encode(one, order="deterministic") != msgspec.json.encode(other, order="deterministic")
 
 
 def _merged(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ async def export_contacts(call: Call) -> Answer:
     """
     return Answer(
         _export(call),
-        media_type="text/csv; charset=utf-8",
+        media_type="text/csv",
         headers={"Content-Disposition": 'attachment; filename="contacts.csv"'},
     )
 
@@ -157,7 +157,10 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
 def _header(names: list[str]) -> list[str]:
     ours = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
     reserved = {"email", "unsubscribed", "attributes", *OURS}
-    columns = [f"attributes.{name}" if name.casefold() in reserved else name for name in names]
+    columns = [
+        f"attributes.{name}" if name.casefold() in reserved or name.startswith("attributes.") else name
+        for name in names
+    ]
     return [*ours, *columns, *(["attributes"] if len(names) == EXPORTED_ATTRIBUTES else [])]
 
 

@@ -295,6 +295,8 @@ async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> Bul
             for each in data.contacts
         ]
     )
+    for row in rows:  # An address may come several times, each time with more.
+        check_attributes(row.attributes, f"/contacts/{max(0, row.line - 1 - len(data.emails))}/attributes")
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
         await intake.take_in(tx, call.project_id, rows, "upsert", call.now, actor_of(call))

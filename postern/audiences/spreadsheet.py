@@ -99,8 +99,11 @@ def read_layout(start: bytes) -> Layout:
 def _layout(names: list[str], email: int, delimiter: str, length: int) -> Layout:
     columns: list[str | None] = []
     unsubscribed = attributes = None
+    _refuse_repetitions(names, email)
     for index, name in enumerate(names):
         folded = name.casefold()
+        if name.startswith(_SIGNS):  # Our export put the apostrophe there.
+            name = name[1:]
         if index == email or not name or folded in OURS:
             columns.append(None)
         elif folded == "unsubscribed" and unsubscribed is None:
@@ -118,6 +121,20 @@ def _layout(names: list[str], email: int, delimiter: str, length: int) -> Layout
     if sum(column is not None for column in columns) > ATTRIBUTE_COUNT_LIMIT:
         raise ImportFileInvalid(f"The file has more than {ATTRIBUTE_COUNT_LIMIT} columns of attributes.")
     return Layout(delimiter, columns, email, unsubscribed, attributes, length)
+
+
+def _refuse_repetitions(names: list[str], email: int) -> None:
+    """Raises ImportFileInvalid where two columns mean the same: one of them would be lost without a word."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        folded = name.casefold()
+        ours = folded in ("unsubscribed", "attributes", names[email].casefold())
+        meaning = folded if ours else f"attributes.{name.removeprefix('attributes.').strip()}"
+        if not name or folded in OURS:
+            continue
+        if meaning in seen:
+            raise ImportFileInvalid(f"Columns {seen[meaning]} and {number} are both `{name}`.")
+        seen[meaning] = number
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:

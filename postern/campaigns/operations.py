@@ -144,6 +144,7 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
     """Delete a campaign that has not begun."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "delete")
+        call.require_match(row.updated_at)
         await store.delete(tx, project_id=call.project_id, id=id)
         await audit.record(tx, call, "campaign.deleted", "Campaign", id, name=row.name)
     return Deleted()

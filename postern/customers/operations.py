@@ -183,7 +183,7 @@ async def export_customers(
 
     return Answer(
         csv_stream(CSV_HEADER, rows()),
-        media_type="text/csv; charset=utf-8",
+        media_type="text/csv",
         headers={"Content-Disposition": 'attachment; filename="customers.csv"'},
     )
 

@@ -145,7 +145,7 @@ async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) 
     """A table as CSV, in chunks of about 64 KiB, in constant memory."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(header)
+    writer.writerow([_cell(name) for name in header])
     async for row in rows:
         writer.writerow([_cell(cell) for cell in row])
         if buffer.tell() > 65_536:

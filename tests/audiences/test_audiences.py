@@ -80,6 +80,10 @@ async def test_adding_in_bulk(project):
     assert again.json() == {"added": 0, "skipped": 6}
     nothing = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {})
     assert nothing.json() == {"added": 0, "skipped": 0}
+    piled_up = [{"email": "e@example.com", "attributes": {f"{turn}-{n}": n for n in range(60)}} for turn in range(2)]
+    refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": piled_up})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "/contacts/0/attributes"
     too_many = [f"{number}@example.com" for number in range(10_001)]
     refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": too_many})
     assert refused.status_code == 400

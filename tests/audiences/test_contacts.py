@@ -1,6 +1,7 @@
 """Contacts over HTTP."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -132,3 +133,27 @@ async def test_if_match_is_honoured(project):
     assert ok.status_code == 200
     stale = await project.client.patch(path, {"attributes": {"a": 2}}, headers={"if-match": '"0"'})
     assert stale.status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(1, True), (0, False), (True, 1), ([1], [True]), ({"a": 1}, {"a": True})]
+)
+async def test_true_is_not_one(project, before, after):
+    made = await create(project, "a@example.com", attributes={"x": before})
+    changed = (await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"x": after}})).json()
+    assert json.dumps(changed["attributes"]) == json.dumps({"x": after})
+
+
+async def test_of_many_who_take_an_address_at_once_one_wins(project):
+    made = [await create(project, f"{number}@example.com") for number in range(6)]
+    changes = [project.client.patch(f"/contacts/{each['id']}", {"email": "same@example.com"}) for each in made]
+    statuses = sorted(answer.status_code for answer in await asyncio.gather(*changes))
+    assert statuses == [200, 409, 409, 409, 409, 409]
+
+
+async def test_if_match_holds_for_deletion_too(project):
+    made = await create(project, "a@example.com")
+    path = f"/contacts/{made['id']}"
+    tag = (await project.client.get(path)).headers["etag"]
+    assert (await project.client.delete(path, headers={"if-match": '"0"'})).status_code == 412
+    assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 200

@@ -186,6 +186,10 @@ async def test_errors_are_counted_but_not_all_listed(project, work_off):
         (b"email,caf\xe9\n", "UTF-8"),
         (b"email," + b"x" * 200 + b"\n", "Column 2"),
         (b"email," + b"x" * 200_000, "no CSV header"),
+        (b"email,plan,city,plan\n", "Columns 2 and 4"),
+        (b"email,plan,attributes.plan\n", "Columns 2 and 3"),
+        (b"Email,plan,email\n", "Columns 1 and 3"),
+        (b"email,unsubscribed,Unsubscribed\n", "Columns 2 and 3"),
         (("email," + ",".join(f"a{n}" for n in range(101)) + "\n").encode(), "more than 100"),
     ],
 )
@@ -310,10 +314,14 @@ async def test_an_upload_that_never_ends_is_given_up(project, world, clock, work
 
 async def test_formulas_are_harmless_outside_and_whole_inside(project, work_off):
     for number, text in enumerate(("=1+1", "@x", "+1", "-x", "\tx")):
-        await create(project, f"u{number}@example.com", attributes={"f": text, "id": "own", "email": "e"})
-    exported = (await project.client.get("/contacts/export")).text
+        attributes = {"f": text, "id": "own", "email": "e", "=1+1": text, "attributes.x": "y"}
+        await create(project, f"u{number}@example.com", attributes=attributes)
+    answer = await project.client.get("/contacts/export")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    exported = answer.text
     rows = list(csv.DictReader(io.StringIO(exported, newline="")))
     assert [row["f"] for row in rows] == ["'=1+1", "'@x", "'+1", "'-x", "'\tx"]
+    assert [row["'=1+1"] for row in rows] == ["'=1+1", "'@x", "'+1", "'-x", "'\tx"]
     assert {row["attributes.id"] for row in rows} == {"own"}
     before = await by_email(project)
     assert counts(await take_in(project, work_off, exported)) == {"updated": 5}
