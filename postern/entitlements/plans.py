@@ -106,6 +106,7 @@ async def delete_plan(call: Call, key: str) -> Deleted:
         call.require_match(row.updated_at)
         if row.organization_count:
             raise PlanInUse
+        await store.take_deleted_off_plan(tx, project_id=call.project_id, plan_id=row.id)
         await store.delete_plan(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "plan.deleted", "Plan", key)
     return Deleted()

@@ -146,6 +146,16 @@ async def fill_plan(
 ) -> None: ...
 
 
+# A deleted organization is on no plan any more, though its rows are still being removed.
+@statement("""
+    delete from organization_plans chosen using organizations organization
+    where chosen.project_id = %(project_id)s and chosen.plan_id = %(plan_id)s
+      and organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+      and organization.status = 'DELETED'
+""")
+async def take_deleted_off_plan(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+
+
 @statement("delete from plans where project_id = %(project_id)s and id = %(id)s")
 async def delete_plan(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 

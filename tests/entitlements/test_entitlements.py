@@ -178,7 +178,11 @@ async def test_plans_from_creation_to_deletion(project, people):
     assert brief(await check(project, "seats", acme)) == (False, None, "PLAN")
     in_use = await project.client.delete("/b2b/plans/pro")
     assert (in_use.status_code, in_use.json()["code"]) == (409, "plan_in_use")
+    gone = await people.organization("Gone")
+    await choose(project, gone, "pro")
     await choose(project, acme, None)
+    assert (await project.client.delete(f"/b2b/organizations/{gone['id']}")).status_code == 200
+    # Its rows are still there: no worker has removed them.
     assert (await project.client.delete("/b2b/plans/pro")).json() == {"deleted": True}
     for answer in (
         await project.client.get("/b2b/plans/pro"),
