@@ -1,17 +1,17 @@
 """The inbox as a page for people, at /inbox: signed-in developers only, messages in a sandboxed frame."""
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 from uuid import UUID
 
 import minijinja
 from litestar import Request, Response, get, post
-from litestar.exceptions import HTTPException
 
 from postern.accounts import operations as accounts
 from postern.accounts.model import SignIn
 from postern.inbox import operations as inbox
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, PermissionMissing, ProjectMissing
+from postern.kernel.html import ForeignForm
 from postern.kernel.problems import Problem
 from postern.kernel.values import as_id, timestamp
 from postern.projects import operations as projects
@@ -288,8 +288,8 @@ def _origin(request: RawRequest) -> Origin:
 async def _form(request: RawRequest) -> dict[str, str]:
     """The fields of a form that this server's own page sent: another site's is refused (CSRF)."""
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise HTTPException(status_code=403, detail="This form was sent from another site.")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        raise ForeignForm
     body = (await request.body())[:10_000].decode("utf-8", "replace")
     return {name: values[0].replace("\0", "") for name, values in parse_qs(body).items()}
 

@@ -1,10 +1,10 @@
 """Plain pages for people: one layout, one style sheet, no script, and a policy that allows nothing else."""
 
 from html import escape
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from postern.kernel.http import Answer, RawRequest
-from postern.kernel.problems import Forbidden
+from postern.kernel.problems import Forbidden, Refused
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -15,6 +15,10 @@ FIELD_LIMIT = 20
 
 class ForeignForm(Forbidden):
     """This form was sent from another site."""
+
+
+class TooManyFields(Refused):
+    """A form has at most 20 fields."""
 
 
 def page(title: str, *parts: str, status: int = 200) -> Answer:
@@ -59,9 +63,12 @@ def field(name: str, label: str, kind: str, autocomplete: str, *, value: str = "
 
 
 async def read_form(request: RawRequest) -> dict[str, str]:
-    """The fields of a form of ours. Raises ForeignForm for one that another site sent."""
+    """The fields of a form of ours. Raises ForeignForm for one that another site sent, and TooManyFields."""
     origin = request.headers.get("origin")
-    if origin not in (None, "null") and urlsplit(origin).netloc != request.headers.get("host"):
+    if origin not in (None, "null") and origin.partition("://")[2] != request.headers.get("host"):
         raise ForeignForm
     text = (await request.body()).decode("utf-8", "replace")
-    return dict(parse_qsl(text, max_num_fields=FIELD_LIMIT))
+    try:
+        return dict(parse_qsl(text, max_num_fields=FIELD_LIMIT))
+    except ValueError:
+        raise TooManyFields from None

@@ -5,12 +5,16 @@ import time
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar, dataclass_transform
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
 
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 """An ISO 8601 moment that a caller sends; must say its time zone."""
+
+ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
+"""The pattern of a text that can stand in the header of a mail, as names of people and things do."""
 
 NO_ID = UUID(int=0)
 """The identifier that no record has: what a malformed identifier is read as."""
@@ -47,6 +51,15 @@ class Removed(Record):
 
 
 View = TypeVar("View", bound=Record)
+
+
+def is_address(url: str) -> bool:
+    """Whether a URL can be taken apart: its host and port are such."""
+    try:
+        parts = urlsplit(url)
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
 
 
 def seen_as(view: type[View], row: Record, /, **more: Any) -> View:

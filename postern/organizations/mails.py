@@ -59,7 +59,8 @@ def with_token(url: str, token: str) -> str:
     """`url` with `token` added to its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)
-    return urlunsplit(parts._replace(query=query))
+    # The template language looks for braces, which an address may hold escaped only (RFC 3986 §2).
+    return urlunsplit(parts._replace(query=query)).replace("{", "%7B").replace("}", "%7D")
 
 
 def as_page(paragraphs: list[str]) -> str:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Unprocessable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import ONE_LINE, Body, Record
 
 SLUG_LIMIT = 64
 DELETION_LEASE = timedelta(minutes=5)
@@ -99,7 +99,7 @@ JoinReason = Literal[
     "CUSTOMER_BANNED",
 ]
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=ONE_LINE)]
 Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(?!\n)$", max_length=SLUG_LIMIT)]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]

@@ -24,7 +24,7 @@ from postern.kernel.http import delete as delete_
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.secrets import looks_like_key, new_key
-from postern.kernel.values import Body, Timestamp, new_id, to_plain
+from postern.kernel.values import Body, Timestamp, is_address, new_id, to_plain
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import store
 from postern.projects.model import (
@@ -348,7 +348,7 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
 
 
 def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:
-    """Raises Invalid for a sender that is no address."""
+    """Raises Invalid for a sender or a place to go back to that is no address."""
     given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     default = SignInSettings()
     given = {name: getattr(default, name) if value is None else value for name, value in given.items()}
@@ -357,6 +357,9 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
             parse_address(given["mail_from"])
         except AddressInvalid as error:
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
+    for index, url in enumerate(given.get("redirect_urls", [])):
+        if not is_address(url):
+            raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", "This is no address.", "invalid_address")
     return msgspec.structs.replace(settings, **given)
 
 

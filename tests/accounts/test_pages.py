@@ -3,6 +3,8 @@
 import re
 from uuid import uuid4
 
+import pytest
+
 from tests.accounts.people import token_in
 from tests.conftest import PASSWORD
 
@@ -44,6 +46,19 @@ async def test_a_password_is_reset_on_a_page(house, stranger):
     assert done.status_code == 200
     body = {"email": house.tenant.email, "password": "a new long one"}
     assert (await stranger.post("/auth/sign-in", body)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/verify-email", "/reset-password", "/join", "/billing/manual/00", "/inbox/sign-in"])
+async def test_a_form_that_no_page_of_ours_sent_is_refused(stranger, path):
+    for origin in ("http://[", "https://evil.example", "http://postern.test@evil.example", "x", ""):
+        sent = await stranger.request("POST", HERE + path, data={"token": "x"}, headers={"origin": origin})
+        assert sent.status_code == 403, (origin, sent.text)
+
+
+@pytest.mark.parametrize("path", ["/verify-email", "/reset-password", "/join", "/billing/manual/00"])
+async def test_a_form_with_too_many_fields_is_refused(stranger, path):
+    sent = await stranger.request("POST", HERE + path, data={f"field{number}": "x" for number in range(100)})
+    assert (sent.status_code, sent.json()["code"]) == (400, "too_many_fields")
 
 
 async def test_an_invited_person_joins_on_a_page(house, stranger):

@@ -254,6 +254,30 @@ async def test_mail_that_cannot_be_sent_says_so_and_is_tried_again(people, door,
     assert (shown["mailProblem"], shown["mailedAt"] is None) == (None, False)
 
 
+@pytest.mark.parametrize("name", ["Acme\r\nBcc: eve@evil.example", "Acme\u2028Ltd", "Acme\x85Ltd", "Acme\t", "\n"])
+async def test_a_name_that_no_mail_could_carry_is_refused(people, name):
+    acme = await people.organization()
+    mine = f"/b2b/organizations/{acme['id']}"
+    for refused in (
+        await people.project.client.post("/b2b/organizations", {"name": name}),
+        await people.project.client.patch(mine, {"name": name}),
+        await people.project.developer.patch("", {"name": name}),
+        await people.project.developer.patch("", {"settings": {"signIn": {"appName": name}}}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid"), refused.text
+
+
+@pytest.mark.parametrize("url", ["https://[::", "https://[1:2]/join", "https://app.example.com:99999/", "https://a:b/"])
+async def test_a_link_that_leads_nowhere_is_refused(people, url):
+    acme = await people.organization()
+    refused = await invite(people, acme, "a@example.com", acceptUrl=url)
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/acceptUrl")
+    back = ["https://app.example.com/back", url]
+    refused = await people.project.developer.patch("", {"settings": {"signIn": {"redirectUrls": back}}})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/settings/signIn/redirectUrls/1")
+
+
 def test_the_token_joins_the_query():
+    assert with_token("https://a.example/x?to={{name}}", "t") == "https://a.example/x?to=%7B%7Bname%7D%7D&token=t"
     assert with_token("https://a.example/x", "t") == "https://a.example/x?token=t"
     assert with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
