@@ -130,17 +130,19 @@ async def drop_challenges_of(tx: Transaction, *, project_id: UUID, customer_id: 
 async def drop_challenges_to(db: Queries, *, project_id: UUID, identifier: bytes, purpose: str | None) -> None: ...
 
 
-# A new window begins when the last one is over and no lock holds.
+# A new window begins when the last one, or a lock, is over.
 @statement("""
     insert into customer_failures as f (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
             %(now)s::timestamptz + %(kept)s::interval)
     on conflict (project_id, identifier, ip_address) do update set
         failures = case when f.locked_until > %(now)s then f.failures
-                        when f.locked_until is null and f.since + %(window)s::interval <= %(now)s then 1
+                        when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then 1
                         else f.failures + 1 end,
-        since = case when f.locked_until is null and f.since + %(window)s::interval <= %(now)s then %(now)s
+        since = case when f.locked_until > %(now)s then f.since
+                     when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then %(now)s
                      else f.since end,
+        locked_until = case when f.locked_until > %(now)s then f.locked_until end,
         due_at = %(now)s::timestamptz + %(kept)s::interval
     returning f.failures, f.locked_until, coalesce((
         select e.failures from customer_failures e
@@ -162,7 +164,7 @@ async def take_attempt(
 
 # Doubles with every lock: 15 minutes, 30 minutes, an hour.
 @statement("""
-    update customer_failures set locks = locks + 1, failures = 0,
+    update customer_failures set locks = locks + 1,
         locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and (locked_until is null or locked_until <= %(now)s)
@@ -170,6 +172,16 @@ async def take_attempt(
 async def lock_out(
     db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, most: str
 ) -> bool: ...
+
+
+@statement("""
+    update customer_failures set failures = failures - 1
+    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
+      and failures > 0 and (locked_until is null or locked_until <= %(now)s)
+""")
+async def take_back(
+    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment
+) -> None: ...
 
 
 @statement("""

@@ -18,6 +18,7 @@ from postern.customers.model import (
     LOCK,
     LOCK_MAX,
     CodeInvalid,
+    Person,
     SignInLocked,
 )
 from postern.customers.proof_store import Challenge
@@ -104,9 +105,30 @@ async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id
         )
 
 
-async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes) -> None:
+async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes, *, forgives: bool) -> None:
+    """Take the attempt back; where it `forgives`, forget what failed from this address before as well."""
+    if forgives:
+        await forgive(tx, call, identifier)
+    else:
+        await proof_store.take_back(
+            tx, project_id=call.project_id, identifier=identifier, ip_address=call.origin.ip, now=call.now
+        )
+
+
+async def forgive(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget what failed from this address before."""
     await proof_store.forgive(tx, project_id=call.project_id, identifier=identifier, ip_address=call.origin.ip)
+
+
+def may_forgive(person: Person, *, second_factor_done: bool = False) -> bool:
+    """Whether somebody who proved to be this customer makes up for what failed before.
+
+    A password alone does not where a second factor follows: whoever knows it could guess codes without end. Nor does
+    an account whose address nobody proved: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
+    """
+    if person.mfa_enabled_at is not None and not second_factor_done:
+        return False
+    return person.identifier is None or person.email_verified_at is not None
 
 
 async def pose(

@@ -65,6 +65,8 @@ from postern.projects.model import Project, SignInMethod
 
 ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
 A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
+COUNTED = ("SIGN_UP", "CODE")
+"""Challenges whose every answer counts as an attempt at the address: codes are short enough to guess."""
 
 
 class SignUp(Body):
@@ -212,7 +214,7 @@ async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
         if person is None:
             raise CodeInvalid  # Somebody began an account with this address in the meantime.
         person = await know(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
-        await _forgive(tx, call, challenge)
+        await _proven_by_mail(tx, call, challenge, person)
         return await come_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
 
 
@@ -248,7 +250,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
         person = await store.lock(tx, project_id=call.project_id, id=found.id)
         if person is None or person.password_hash != kept:
             raise SignInFailed
-        await proofs.attempt_succeeded(tx, call, identifier)
+        await proofs.attempt_succeeded(tx, call, identifier, forgives=proofs.may_forgive(person))
         return await come_in(tx, call, project, person, ["pwd"])
 
 
@@ -358,7 +360,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
         person = await prove_address(tx, call, person)
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
-        await _forgive(tx, call, challenge)
+        await _proven_by_mail(tx, call, challenge, person)
 
 
 @post(
@@ -592,7 +594,7 @@ async def require_password(call: Call, person: Person, password: str) -> None:
         await proofs.attempt_failed(call, identifier, number, person.id, "PASSWORD")
         raise SignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await proofs.attempt_succeeded(tx, call, identifier)
+        await proofs.attempt_succeeded(tx, call, identifier, forgives=proofs.may_forgive(person))
 
 
 def require_redirect(project: Project, url: str) -> str:
@@ -693,7 +695,7 @@ async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method
                 raise CodeInvalid
         person = await prove_address(tx, call, person)
         person = await know(tx, call, person, "EMAIL_CODE")
-        await _forgive(tx, call, challenge)
+        await _proven_by_mail(tx, call, challenge, person)
         return await come_in(tx, call, project, person, [method])
 
 
@@ -727,9 +729,14 @@ async def _set_password(tx: Transaction, call: Call, project: Project, person: P
     await letters.notify(tx, call, project, person, "PASSWORD_CHANGED")
 
 
-async def _forgive(tx: Transaction, call: Call, challenge: Challenge) -> None:
-    if challenge.identifier is not None:
-        await proofs.attempt_succeeded(tx, call, challenge.identifier)
+async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: Person) -> None:
+    """Make up for failed attempts; only those with a code count as one."""
+    if challenge.identifier is None:
+        return
+    if proofs.may_forgive(person):
+        await proofs.forgive(tx, call, challenge.identifier)
+    elif challenge.purpose in COUNTED:
+        await proofs.attempt_succeeded(tx, call, challenge.identifier, forgives=False)
 
 
 def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:

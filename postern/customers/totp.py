@@ -200,7 +200,8 @@ async def _guard(
     async with call.db.transaction() as tx:
         used = await _use(tx, call, person, code, recovery_code)
         if used is not None:
-            await proofs.attempt_succeeded(tx, call, identifier)
+            forgives = proofs.may_forgive(person, second_factor_done=True)
+            await proofs.attempt_succeeded(tx, call, identifier, forgives=forgives)
             return used
     await proofs.attempt_failed(call, identifier, number, customer_id, "TOTP")
     raise CodeInvalid

@@ -77,6 +77,41 @@ async def test_an_mfa_token_allows_five_tries_and_is_no_session(door, clock):
     assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 401
 
 
+@pytest.mark.parametrize("way", ["password", "code", "reset"])
+async def test_lockout_bypass_by_proving_the_first_factor_again(door, clock, way):
+    address = new_address()
+    _, _, app, _ = await with_totp(door, clock, address)
+    wrong = "000000" if app.code() != "000000" else "111111"
+
+    async def begin():
+        if way == "code":
+            asked = (await door.post("/sign-in/code", {"email": address})).json()
+            body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+            return await door.post("/sign-in/code/verify", body)
+        if way == "reset":
+            await door.post("/password/forgot", {"email": address})
+            body = {"token": await door.link_token(address), "password": GOOD}
+            assert (await door.post("/password/reset", body)).status_code == 204
+        return await door.sign_in(address)
+
+    for _ in range(2):
+        begun = (await begin()).json()
+        for _ in range(4):
+            tried = await door.post("/mfa/verify", {"mfaToken": begun["mfaToken"], "code": wrong})
+            assert tried.status_code == 401
+    begun = (await begin()).json()
+    for _ in range(2):
+        tried = await door.post("/mfa/verify", {"mfaToken": begun["mfaToken"], "code": wrong})
+        assert tried.status_code == 401
+    locked = await door.post("/mfa/verify", {"mfaToken": begun["mfaToken"], "code": app.code()})
+    assert (locked.status_code, locked.json()["code"]) == (429, "sign_in_locked")
+    assert (await door.sign_in(address)).status_code == 429
+    clock.move(timedelta(minutes=16))
+    begun = (await door.sign_in(address)).json()
+    done = await door.post("/mfa/verify", {"mfaToken": begun["mfaToken"], "code": app.code()})
+    assert done.status_code == 200, done.text
+
+
 async def test_recovery_codes_work_once_and_can_be_renewed(door, clock):
     address = new_address()
     _, ada, app, codes = await with_totp(door, clock, address)

@@ -248,6 +248,7 @@ async def test_ten_failures_lock_longer_every_time(door, project, clock):
     seen = (await project.client.get("/customers?status=locked")).json()
     assert [each["id"] for each in seen["data"]] == [up["customer"]["id"]]
     assert seen["data"][0]["signInLockedUntil"] is not None
+    assert seen["data"][0]["failedSignInAttempts"] == 10
     elsewhere = door.at(ip="198.51.100.9")
     assert (await elsewhere.sign_in(address)).status_code == 200, "another address is not locked"
     clock.move(timedelta(minutes=16))
@@ -272,6 +273,34 @@ async def test_lockout_bypass_by_case_or_tag(door):
         assert (await door.sign_in(variants[number % 4], "wrong password")).status_code == 401
     for variant in (f"{local}@{domain}", *variants, f"{local}+another@{domain}"):
         assert (await door.sign_in(variant)).status_code == 429
+
+
+async def test_lockout_bypass_by_signing_in_to_an_account_of_ones_own_with_a_tag(door):
+    local, _, domain = new_address().partition("@")
+    await door.signed_up(f"{local}@{domain}")
+    await door.unverified(f"{local}+mine@{domain}")
+    answers = []
+    for _ in range(2):
+        answers += [(await door.sign_in(f"{local}@{domain}", "wrong password")).status_code for _ in range(5)]
+        answers.append((await door.sign_in(f"{local}+mine@{domain}")).status_code)
+    assert answers == [401] * 5 + [200] + [401] * 5 + [429]
+
+
+async def test_signing_in_is_no_failure_of_an_account_that_nobody_proved(door):
+    address = new_address()
+    await door.unverified(address)
+    for _ in range(12):
+        assert (await door.sign_in(address)).status_code == 200
+
+
+async def test_failures_of_long_ago_do_not_add_up_to_a_lock(door, clock):
+    address = new_address()
+    await door.unverified(address)
+    for _ in range(2):
+        for _ in range(9):
+            assert (await door.sign_in(address, "wrong password")).status_code == 401
+        clock.move(timedelta(minutes=61))
+    assert (await door.sign_in(address)).status_code == 200
 
 
 async def test_lockout_bypass_by_guessing_side_by_side(door):
