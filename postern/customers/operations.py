@@ -1,8 +1,11 @@
 """What a project does with its customers."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
+
+import psycopg
 
 from postern.access import operations as access
 from postern.access.model import RoleUnknown
@@ -67,6 +70,8 @@ CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
     *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
 )
+LINK_TRIES = 5
+"""How often linking looks again when others link the same identifier at the same moment."""
 ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
 
 
@@ -366,7 +371,7 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
 @post(
     "/projects/{project_id}/customers/link",
     needs="customers:write",
-    problems=[CustomerMissing, CustomerBanned],
+    problems=[CustomerMissing, CustomerBanned, ExternalIdTaken],
     example={"customerId": "01990000-0000-7000-8000-000000000000", "externalUserId": "user-42"},
 )
 async def link_customer(call: Call, data: Link) -> Linked:
@@ -376,6 +381,14 @@ async def link_customer(call: Call, data: Link) -> Linked:
     providers, passkeys, memberships and events move, its sessions end, its row goes, and `mergedCustomerId` names
     it. Passwords and second factors stay those of `customerId`.
     """
+    for _ in range(LINK_TRIES):
+        # Somebody else may give the identifier to another customer between our look and our update: look again.
+        with suppress(psycopg.errors.UniqueViolation):
+            return await _link(call, data)
+    raise ExternalIdTaken
+
+
+async def _link(call: Call, data: Link) -> Linked:
     survivor_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
         held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
@@ -608,7 +621,10 @@ async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[s
 
 
 async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
-    """Move what `loser` has to `survivor` and let its row go. The address that is verified stays; ours if both are."""
+    """Move what `loser` has to `survivor` and let its row go.
+
+    The address that is verified stays; ours if both are, or neither is.
+    """
     project_id = call.project_id
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
@@ -622,7 +638,9 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     # Who reacts moves what it keeps about the other one, so both rows are still there.
     await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
     await store.delete(tx, project_id=project_id, id=loser.id)
-    if loser.email_verified_at is not None and survivor.email_verified_at is None:
+    if loser.email is not None and (
+        survivor.email is None or (loser.email_verified_at is not None and survivor.email_verified_at is None)
+    ):
         survivor = await store.set_email(
             tx,
             project_id=project_id,

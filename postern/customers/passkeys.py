@@ -318,9 +318,14 @@ async def _passkey_of(call: Call, credential: dict[str, Any]) -> PasskeyRow | No
     if row is None or handle is None:
         return row
     try:
-        return row if webauthn.base64url_to_bytes(str(handle)) == row.customer_id.bytes else None
+        shown = webauthn.base64url_to_bytes(str(handle))
     except ValueError:
         return None
+    if shown == row.customer_id.bytes:
+        return row
+    # A passkey keeps the id it was made for, also when that customer was merged into another.
+    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=row.customer_id)
+    return row if shown in {each.bytes for each in merged} else None
 
 
 def _shown(row: PasskeyRow) -> Passkey:

@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+import psycopg
+
 from postern.customers import letters, proof_store, proofs, rules, session_store, store
 from postern.customers.hashes import check_any_password
 from postern.customers.model import (
@@ -436,16 +438,19 @@ async def verify_email(call: Call, data: CodeAnswer) -> Me:
         changed = person.email_key != said["key"]
         if changed:
             await letters.notify(tx, call, project, person, "EMAIL_CHANGED")
-        person = await store.set_email(
-            tx,
-            project_id=call.project_id,
-            id=person.id,
-            email=said["email"],
-            email_key=said["key"],
-            identifier=identifier_of(call.world.secrets, call.project_id, said["key"]),
-            verified_at=call.now,
-            now=call.now,
-        )
+        try:
+            person = await store.set_email(
+                tx,
+                project_id=call.project_id,
+                id=person.id,
+                email=said["email"],
+                email_key=said["key"],
+                identifier=identifier_of(call.world.secrets, call.project_id, said["key"]),
+                verified_at=call.now,
+                now=call.now,
+            )
+        except psycopg.errors.UniqueViolation:  # Somebody took the address between our look and our update.
+            raise EmailTaken from None
         await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
     return me_of(person)
 

@@ -1,5 +1,6 @@
 """What a project does with its customers: both families of paths, filters, bans, roles, merging."""
 
+import asyncio
 import csv
 import io
 from datetime import timedelta
@@ -207,6 +208,24 @@ async def test_linking_merges_whoever_holds_the_identifier(project):
     assert types.count("customer.linked") == 1
     log = (await project.client.get(f"/customers/{merged['id']}/audit-log")).json()
     assert sorted(each["action"] for each in log["data"]) == ["customer.created"] * 2 + ["customer.linked"]
+    assert (await project.client.get("/customers/stats")).json()["total"] == 1
+
+
+async def test_a_merge_loses_no_address(project):
+    holder = await create(project.client, externalUserId="u-4")
+    survivor = (await project.client.post("/customers", {"name": "Ada"})).json()
+    linked = await project.client.post("/customers/link", {"customerId": survivor["id"], "externalUserId": "u-4"})
+    merged = linked.json()["customer"]
+    assert (merged["email"], merged["emailVerifiedAt"]) == (holder["email"], None)
+
+
+async def test_linking_one_identifier_side_by_side_leaves_one_customer(project):
+    made = [(await create(project.client))["id"] for _ in range(2)]
+    bodies = [{"customerId": each, "externalUserId": "u-5"} for each in made * 3]
+    answers = await asyncio.gather(*(project.client.post("/customers/link", body) for body in bodies))
+    assert {each.status_code for each in answers} <= {200, 404}, "404 for whoever was merged away by then"
+    held = [each for each in (await project.client.get("/customers?q=u-5")).json()["data"]]
+    assert len(held) == 1
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
 

@@ -230,6 +230,18 @@ async def test_passkeys_end_to_end(door):
     assert "PASSKEY" not in (await ada.get("/me")).json()["identities"]
 
 
+async def test_a_passkey_signs_in_to_the_customer_that_its_own_was_merged_into(door, project):
+    up, _, device, _, _ = await with_passkey(door, new_address())
+    link = {"customerId": up["customer"]["id"], "externalUserId": "u-1"}
+    assert (await project.client.post("/customers/link", link)).status_code == 200
+    survivor = (await project.client.post("/customers", {"email": new_address(), "emailVerified": True})).json()
+    merged = await project.client.post("/customers/link", {**link, "customerId": survivor["id"]})
+    assert merged.json()["mergedCustomerId"] == up["customer"]["id"]
+    into = await use(door, device)
+    assert into.status_code == 200, into.text
+    assert into.json()["customer"]["id"] == survivor["id"]
+
+
 async def test_a_passkey_answers_only_its_own_challenge_page_and_project(door, new_project):
     _, ada, device, _, body = await with_passkey(door, new_address())
     assert (await ada.post("/passkeys/register", body)).status_code == 401, "the challenge was used"

@@ -476,6 +476,17 @@ async def test_an_address_changes_only_when_the_new_one_is_proven(door, clock):
     assert (await door.sign_in(new)).status_code == 200
 
 
+async def test_one_new_address_of_several_at_the_same_time_exactly_one_wins(door):
+    address, asked = new_address(), []
+    for _ in range(3):
+        person = door.as_((await door.signed_up())["accessToken"])
+        begun = (await person.post("/email/change", {"email": address})).json()
+        asked.append((person, {"challengeId": begun["challengeId"], "code": await door.code(address)}))
+    answers = await asyncio.gather(*(person.post("/verify-email", body) for person, body in asked))
+    assert sorted(each.status_code for each in answers) == [200, 409, 409]
+    assert {each.json()["code"] for each in answers if each.status_code == 409} == {"email_taken"}
+
+
 async def test_toctou_on_ban_a_ban_during_the_password_check_wins(door, project, monkeypatch):
     from postern.customers import sign_in
 
