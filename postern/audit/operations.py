@@ -102,15 +102,21 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
     async with db.transaction() as tx:
         async for entry in store.chain(tx, chain_id=chain_id):
             count += 1
-            erased = entry.salt == b""
-            details = details_digest(entry.salt, entry.actor_email, entry.ip_address, entry.metadata)
             fits = entry.seq == count and entry.hash == entry_hash(previous, entry)
-            if not fits or (not erased and details != entry.details_digest):
+            if not fits or not _tells_what_it_told(entry):
                 return ChainReport(entries=count, intact=False, broken_at=entry.seq)
             previous = entry.hash
         head = await store.head(tx, chain_id=chain_id)
     intact = (head is None and count == 0) or (head is not None and head.seq == count and head.hash == previous)
     return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
+
+
+def _tells_what_it_told(entry: ChainedEntry) -> bool:
+    """Whether an entry's details are those that were recorded, or were erased as a whole."""
+    if entry.salt == b"":
+        return (entry.actor_email, entry.ip_address, entry.metadata) == (None, None, {})
+    details = details_digest(entry.salt, entry.actor_email, entry.ip_address, entry.metadata)
+    return details == entry.details_digest
 
 
 async def chains(db: Queries) -> list[UUID]:
