@@ -10,12 +10,13 @@ from collections import OrderedDict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
+from weakref import WeakKeyDictionary
 
 import jwt
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.outbound import Answer, Outcome
+from postern.kernel.outbound import Answer, Outbound, Outcome
 from postern.kernel.problems import Unavailable
 from postern.kernel.secrets import new_token
 
@@ -53,7 +54,8 @@ class TokenRefused(Exception):
     """An ID token that proves nothing; the message says why."""
 
 
-_documents: OrderedDict[tuple[int, str], tuple[Moment, Any]] = OrderedDict()
+_documents: "WeakKeyDictionary[Outbound, OrderedDict[str, tuple[Moment, Any]]]" = WeakKeyDictionary()
+"""What each client fetched; it goes with the client."""
 
 
 async def discover(world: "World", issuer: str) -> dict[str, Any]:
@@ -189,14 +191,14 @@ def _find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None
 
 async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]:
     """A document of a provider, remembered for `life`."""
-    place, now = (id(world.outbound), url), world.clock()
-    known = _documents.get(place)
+    documents, now = _documents.setdefault(world.outbound, OrderedDict()), world.clock()
+    known = documents.get(url)
     if known is not None and timedelta(0) <= now - known[0] < life:
         return known[1]
     found = _json_of(await world.outbound.get(_checked(world, url), keep=DOCUMENT_LIMIT))
-    _documents[place] = now, found
-    if len(_documents) > DOCUMENTS_REMEMBERED:
-        _documents.popitem(last=False)
+    documents[url] = now, found
+    if len(documents) > DOCUMENTS_REMEMBERED:
+        documents.popitem(last=False)
     return found
 
 
