@@ -562,7 +562,7 @@ async def _found(
     """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
     q, status, provider = asked
     where = rules.condition(q, status, provider, call.now)
-    if q:
+    if q and not q.isspace():
         found = await store.searched(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
         if found or offset == 0:
             return found, found[0].total if found else 0

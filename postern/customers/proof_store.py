@@ -179,9 +179,7 @@ async def lock_out(
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and failures > 0 and (locked_until is null or locked_until <= %(now)s)
 """)
-async def take_back(
-    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment
-) -> None: ...
+async def take_back(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment) -> None: ...
 
 
 @statement("""

@@ -69,7 +69,7 @@ def check_provider(provider: str | None) -> str | None:
 def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
     """The SQL of a filter over `customers c`."""
     parts: list[Composable] = [SQL("true")]
-    if q:
+    if q and not q.isspace():
         parts.append(_matches(q))
     if status:
         parts.append(_has_status(status, now))
@@ -81,13 +81,14 @@ def condition(q: str | None, status: str | None, provider: str | None, now: Mome
 def _matches(q: str) -> Composable:
     if (found := as_id(q.strip())) != NO_ID:
         return SQL("c.id = {}").format(Literal(found))
-    text = q.strip().lower()
+    text = q.strip()
     if len(text) < TRIGRAM:
-        return SQL("c.email_key like {}").format(_pattern(text, before=False))
+        return SQL("c.email_key like {}").format(_pattern(text.casefold(), before=False))
+    # What is searched was made small by the database, whose small letters are not in all languages those of Python.
     looked_up = _rarest_part(text)
-    found = SQL("c.search like {}").format(_pattern(looked_up))
+    found = SQL("c.search like lower({})").format(_pattern(looked_up))
     if looked_up != text:
-        found += SQL(" and strpos(c.search, {}) > 0").format(_literal(text))
+        found += SQL(" and strpos(c.search, lower({})) > 0").format(_literal(text))
     return found
 
 
@@ -96,7 +97,7 @@ def _rarest_part(text: str) -> str:
     part = text
     if "@" in text:
         part = text.partition("@")[0]
-    elif text.endswith(COMMON_ENDINGS):
+    elif text.lower().endswith(COMMON_ENDINGS):
         part = text.rpartition(".")[0]
     return part if len(part) > TRIGRAM else text
 

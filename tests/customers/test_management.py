@@ -107,6 +107,18 @@ async def test_customers_are_found(project, family):
         assert sorted(names[row["id"]] for row in rows) == sorted(expected), query
 
 
+@pytest.mark.parametrize("q", ["émile", "ÅNGSTRÖM", "İstanbul", "istanbul", "straße", "\u3000", "  ", "{}%", "100%_"])
+async def test_names_of_all_languages_are_found_and_signs_stand_for_themselves(project, q):
+    made = await create(project.client, name="Émile ångström İSTANBUL Straße")
+    found = (await project.client.get("/customers", params={"q": q})).json()
+    assert [each["id"] for each in found["data"]] == ([] if "%" in q else [made["id"]])
+    assert found["total"] == len(found["data"])
+    nameless = (await project.client.post("/customers", {"phone": "+4930123456"})).json()
+    if q.isspace():
+        page = (await project.client.get("/customers", params={"q": q})).json()
+        assert [each["id"] for each in page["data"]] == [nameless["id"], made["id"]], "nothing is asked for"
+
+
 @pytest.mark.parametrize("query", ["q=page", "status=unverified", "q=page&status=active", ""])
 async def test_every_page_knows_the_total(project, query):
     made = [(await create(project.client, email=f"page{uuid4().hex[:8]}@example.com"))["id"] for _ in range(5)]
@@ -224,7 +236,7 @@ async def test_linking_one_identifier_side_by_side_leaves_one_customer(project):
     bodies = [{"customerId": each, "externalUserId": "u-5"} for each in made * 3]
     answers = await asyncio.gather(*(project.client.post("/customers/link", body) for body in bodies))
     assert {each.status_code for each in answers} <= {200, 404}, "404 for whoever was merged away by then"
-    held = [each for each in (await project.client.get("/customers?q=u-5")).json()["data"]]
+    held = (await project.client.get("/customers?q=u-5")).json()["data"]
     assert len(held) == 1
     assert (await project.client.get("/customers/stats")).json()["total"] == 1
 
