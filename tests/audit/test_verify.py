@@ -12,7 +12,7 @@ from postern.audit.operations import verify_chain
 CHANGES = {
     "an entry altered": "update audit_log set action = 'customer.praised' where chain_id = %s and seq = 2",
     "details altered": "update audit_log set metadata = '{\"a\": 1}' where chain_id = %s and seq = 2",
-    "details altered in an entry that passes for erased": "update audit_log set actor_email = 'eve@example.com', salt = ''"
+    "details in an entry that passes for erased": "update audit_log set actor_email = 'eve@example.com', salt = ''"
     " where chain_id = %s and seq = 2",
     "an entry removed": "delete from audit_log where chain_id = %s and seq = 2",
     "the end cut off": "delete from audit_log where chain_id = %s and seq = (select max(seq) from audit_log l"
