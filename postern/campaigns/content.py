@@ -1,5 +1,6 @@
 """What a campaign says: the words of its template, a hidden preview line, and each contact's values."""
 
+import re
 from html import escape
 
 import msgspec
@@ -8,6 +9,7 @@ from postern.campaigns.model import CampaignIncomplete, Row, VariantRow
 from postern.emails.model import SendBody
 from postern.kernel.database import Queries
 from postern.mail.address import parse_address
+from postern.mail.template import holes_of
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
 
@@ -37,11 +39,22 @@ def with_preview(html: str | None, preview: str | None) -> str | None:
     """Html whose first, hidden words are the preview line that mail programs show beside the subject."""
     if not html or not preview:
         return html
-    line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{escape(preview)}</div>'
-    lowered = html.lower()
-    body = lowered.find("<body")
-    at = html.find(">", body) + 1 if body >= 0 else 0
+    line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{_escaped(preview)}</div>'
+    body = _BODY.search(html)
+    at = body.end() if body else 0
     return html[:at] + line + html[at:]
+
+
+_BODY = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
+
+
+def _escaped(preview: str) -> str:
+    """A preview line as html: its words are no markup, and what stands in braces stays as it is."""
+    written, done = "", 0
+    for hole in holes_of(preview):
+        written += escape(preview[done : hole.start()]) + hole[0]
+        done = hole.end()
+    return written + escape(preview[done:])
 
 
 def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
@@ -60,10 +73,7 @@ def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
 
 
 def sender_of(row: Row) -> str:
-    """The `From` of the campaign: `a@b`, or `Name <a@b>`."""
-    spec = row.from_email or ""
-    if not row.from_name:
-        return spec
-    return (
-        str(parse_address(f'"{row.from_name}" <{spec}>')) if '"' not in row.from_name else f"{row.from_name} <{spec}>"
-    )
+    """The `From` of the campaign: `a@b`, or `Name <a@b>`. Raises AddressInvalid."""
+    address = parse_address(row.from_email or "")
+    named = msgspec.structs.replace(address, name=(row.from_name or "").strip())
+    return str(parse_address(str(named)))

@@ -88,6 +88,10 @@ async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -
     except AddressInvalid as error:
         lacks("/fromEmail", error.detail)
         return
+    try:
+        content.sender_of(row)
+    except AddressInvalid as error:
+        lacks("/fromName", error.detail)
     captured = is_captured(world, settings, test=row.is_test)
     if not found or (found[0].domain != name and not captured):
         lacks("/fromEmail", "An address at the campaign's sending domain.")

@@ -41,8 +41,13 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
         return f"{_phrase(self.name)} <{self.spec}>"
 
     def __str__(self) -> str:
-        """What people read: `Name <spec>`."""
-        return f"{self.name} <{self.spec}>" if self.name else self.spec
+        """What people read, and what `parse_address` reads again: `Name <spec>`, the name quoted where it must be."""
+        if not self.name:
+            return self.spec
+        if not _NEEDS_QUOTES.search(self.name):
+            return f"{self.name} <{self.spec}>"
+        escaped = re.sub(r'(["\\])', r"\\\1", self.name)
+        return f'"{escaped}" <{self.spec}>'
 
 
 def parse_address(text: str) -> Address:
@@ -93,6 +98,7 @@ def _split(text: str) -> tuple[str, str]:
     return named["name"].strip(), named["spec"].strip()
 
 
+_NEEDS_QUOTES = re.compile(r'[<>]|^"|\\')
 _QUOTED_NAMED = re.compile(r'^"(?P<name>(?:[^"\\]|\\.)*)"\s*<(?P<spec>[^<>]*)>$')
 
 

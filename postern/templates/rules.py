@@ -34,9 +34,9 @@ def worded(*, subject: str | None, builder_json: dict[str, Any] | None, html: st
         html = rendered if html is None else html
     else:
         is_rendered = False
-    _check("/builderJson" if is_rendered else "/html", html=html)
-    _check("/text", text=text)
-    _check_subject(subject)
+    check_words("/builderJson" if is_rendered else "/html", html=html)
+    check_words("/text", text=text)
+    check_subject(subject)
     names = {name for part in (subject, html, text) if part is not None for name in variables(part)}
     return Wording(
         subject=subject,
@@ -66,7 +66,8 @@ def _rendered(builder_json: dict[str, Any]) -> str:
         raise Invalid.at("/builderJson", error.detail, error.code()) from None
 
 
-def _check(path: str, *, html: str | None = None, text: str | None = None) -> None:
+def check_words(path: str, *, html: str | None = None, text: str | None = None) -> None:
+    """Raises Invalid at `path` where html or text does not parse, with line and column."""
     if html is None and text is None:
         return
     try:
@@ -75,13 +76,14 @@ def _check(path: str, *, html: str | None = None, text: str | None = None) -> No
         raise Invalid.at(path, error.detail, error.code()) from None
 
 
-def _check_subject(subject: str | None) -> None:
+def check_subject(subject: str | None, path: str = "/subject") -> None:
+    """Raises Invalid at `path` where a subject does not parse or cannot be a header."""
     if subject is None:
         return
     try:
         compile_template(subject, Kind.TEXT)
         mime.check_subject(subject)
     except HeaderInvalid as error:
-        raise Invalid.at("/subject", error.detail, "header_invalid") from None
+        raise Invalid.at(path, error.detail, "header_invalid") from None
     except Problem as error:
-        raise Invalid.at("/subject", error.detail, error.code()) from None
+        raise Invalid.at(path, error.detail, error.code()) from None

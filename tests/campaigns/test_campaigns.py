@@ -3,12 +3,14 @@
 import csv
 import io
 from datetime import timedelta
+from email import message_from_bytes, policy
 from uuid import uuid4
 
 import pytest
 
 from postern.campaigns.model import ALLOWED, TRANSITIONS
 from postern.kernel.values import new_id
+from postern.mail.address import parse_address
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
 HTML = '<html><body><p>Dear {{ name }}</p><a href="https://acme.example/x">look</a></body></html>'
@@ -337,6 +339,15 @@ async def test_a_test_is_ended_by_hand(project, work_off, how):
         ({"name": "x", "domainId": "x"}, "/domainId"),
         ({"name": "x", "audienceId": str(new_id())}, "/audienceId"),
         ({"name": "x", "fromEmail": "nobody"}, "/fromEmail"),
+        ({"name": "x", "fromName": "Acme\nBcc: all@example.com"}, "/fromName"),
+        ({"name": "x", "fromName": "x" * 321}, "/fromName"),
+        ({"name": "x", "subject": "Hello {{ name"}, "/subject"),
+        ({"name": "x", "subject": "Hello\r\nBcc: all@example.com"}, "/subject"),
+        ({"name": "x", "previewText": "{% if name %}"}, "/previewText"),
+        (
+            {"name": "x", "variants": [{"name": "A", "weight": 50}, {"name": "B", "weight": 50, "subject": "{{"}]},
+            "/variants/1/subject",
+        ),
         ({"name": "x", "abTestSamplePercent": 4}, "/abTestSamplePercent"),
         ({"name": "x", "abTestDurationMinutes": 14}, "/abTestDurationMinutes"),
         ({"name": "x", "abTestMetric": "SALES"}, "/abTestMetric"),
@@ -348,6 +359,41 @@ async def test_a_bad_campaign_says_where(project, body, path):
     answer = await project.client.post("/campaigns", body)
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == path
+    draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
+    answer = await project.client.patch(f"/campaigns/{draft['id']}", {**body, "name": body["name"]})
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
+
+
+@pytest.mark.parametrize("name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "])
+async def test_any_printable_name_may_be_the_senders(project, work_off, name):
+    campaign, _ = await prepared(project, 1, fromName=name)
+    assert (await act(project, campaign, "send")).status_code == 200
+    await work_off()
+    assert (await detail(project, campaign))["stats"]["delivered"] == 1
+    send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
+    assert parse_address(send["from"]).name == name.strip()
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    parsed = message_from_bytes(source.content, policy=policy.default)
+    assert parsed["from"].addresses[0].display_name == name.strip()
+    assert parsed["from"].addresses[0].addr_spec == campaign["fromEmail"]
+
+
+async def test_the_preview_line_is_words_with_holes(project, work_off):
+    campaign, _ = await prepared(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
+    assert (await act(project, campaign, "send")).status_code == 200
+    await work_off()
+    send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    parsed = message_from_bytes(source.content, policy=policy.default)
+    assert ">&lt;Hi&gt; &amp; N0</div>" in parsed.get_body(("html",)).get_content()
+
+
+async def test_if_match_holds_for_deletion(project):
+    draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
+    path = f"/campaigns/{draft['id']}"
+    tag = (await project.client.patch(path, {"name": "Other"})).headers["etag"]
+    assert (await project.client.delete(path, headers={"if-match": '"0"'})).status_code == 412
+    assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 200
 
 
 async def test_another_projects_template_and_campaign_are_unknown(project, new_project):
