@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Any
+from uuid import UUID
 
 import msgspec
 
@@ -26,10 +27,12 @@ from postern.domains import operations as domains
 from postern.kernel.credentials import Call
 from postern.kernel.http import Answer, get
 from postern.kernel.pages import csv_stream
-from postern.kernel.values import as_id
+from postern.kernel.values import NO_ID, as_id
 from postern.projects import operations as projects
 
 CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
+NOBODYS_CAMPAIGN = UUID(int=2**128 - 1)
+"""The sums of a project's sends lie under the id that no record has; under this one lies nothing."""
 MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "failed")
 
 
@@ -90,7 +93,7 @@ async def get_by_domain(
         project_id=call.project_id,
         begins=period.begins,
         ends=period.ends,
-        campaign_id=as_id(campaign_id) if campaign_id else None,
+        campaign_id=_campaign(campaign_id),
     )
     counts = {row.domain_id: counts_of(row) for row in rows}
     return [
@@ -117,6 +120,14 @@ async def export_analytics(
     return Answer(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
 
 
+def _campaign(text: str | None) -> UUID | None:
+    """The campaign that a filter names. What no campaign can be called must not mean all of them."""
+    if not text:
+        return None
+    found = as_id(text)
+    return NOBODYS_CAMPAIGN if found == NO_ID else found
+
+
 async def _sums(call: Call, days: int | None) -> dict[str, int]:
     since = call.now - timedelta(days=days) if days else None
     return counts_of(await store.totals(call.db, project_id=call.project_id, since=since))
@@ -128,18 +139,19 @@ def counts_of(sums: store.Sums) -> dict[str, int]:
 
 
 async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:
+    days = period.days()
     rows = await store.days(
         call.db,
         project_id=call.project_id,
-        zone=period.zone,
+        midnights=period.midnights(days),
         begins=period.begins,
         ends=period.ends,
-        campaign_id=as_id(campaign_id) if campaign_id else None,
+        campaign_id=_campaign(campaign_id),
     )
     counts = {row.day: counts_of(row) for row in rows}
     return [
-        TimeSeriesItem(date=day, **{measure: counts.get(day, {}).get(measure, 0) for measure in MEASURES})
-        for day in period.days()
+        TimeSeriesItem(date=day, **{measure: counts.get(number, {}).get(measure, 0) for measure in MEASURES})
+        for number, day in enumerate(days, start=1)
     ]
 
 

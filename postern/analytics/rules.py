@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import lru_cache
+from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
@@ -20,12 +21,17 @@ class Period(msgspec.Struct, frozen=True):
 
     @property
     def begins(self) -> datetime:
-        return datetime.combine(self.first, time(), ZoneInfo(self.zone)).astimezone(UTC)
+        return self.midnights([self.first])[0]
 
     @property
     def ends(self) -> datetime:
         """The moment after the last day."""
-        return datetime.combine(self.last + timedelta(days=1), time(), ZoneInfo(self.zone)).astimezone(UTC)
+        return self.midnights([self.last + timedelta(days=1)])[0]
+
+    def midnights(self, days: list[date]) -> list[datetime]:
+        """When days begin. Reckoned here: the database's own time zones may be of another year."""
+        zone = ZoneInfo(self.zone)
+        return [datetime.combine(day, time(), zone).astimezone(UTC) for day in days]
 
     def days(self) -> list[date]:
         return [self.first + timedelta(days=number) for number in range((self.last - self.first).days + 1)]
@@ -33,10 +39,9 @@ class Period(msgspec.Struct, frozen=True):
 
 def read_period(now: Moment, first: str | None, last: str | None, zone: str) -> Period:
     """The period that `from`, `to` and `timezone` mean; the last 30 days where they are absent. Raises Invalid."""
-    try:
-        today = now.astimezone(ZoneInfo(zone)).date()
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise Invalid.at("query/timezone", f"There is no time zone `{zone}`.", "unknown_timezone") from None
+    if zone not in _zones():
+        raise Invalid.at("query/timezone", f"There is no time zone `{zone}`.", "unknown_timezone")
+    today = now.astimezone(ZoneInfo(zone)).date()
     until = _date("query/to", last) if last else today
     since = _date("query/from", first) if first else until - timedelta(days=DEFAULT_DAYS - 1)
     if since > until:
@@ -44,6 +49,12 @@ def read_period(now: Moment, first: str | None, last: str | None, zone: str) -> 
     if (until - since).days >= DAYS_LIMIT:
         raise Invalid.at("query/from", f"At most {DAYS_LIMIT} days.", "too_long")
     return Period(since, until, zone)
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    """The IANA names. Files such as `localtime` or `right/UTC` are beside them, and are none."""
+    return frozenset(available_timezones() - {"localtime"})
 
 
 def _date(path: str, text: str) -> date:

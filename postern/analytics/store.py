@@ -31,9 +31,9 @@ class Sums(Record):
 
 
 class DaySums(Sums):
-    """What happened in one day."""
+    """What happened in one day of a period, counted from 1."""
 
-    day: date
+    day: int
 
 
 class DomainSums(Sums):
@@ -66,7 +66,7 @@ async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> Su
 
 
 @statement(
-    "select (bucket at time zone %(zone)s)::date as day,"
+    "select width_bucket(bucket, %(midnights)s::timestamptz[]) as day,"
     + MEASURES
     + """
     from send_rollups
@@ -76,7 +76,13 @@ async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> Su
 """
 )
 async def days(
-    db: Queries, *, project_id: UUID, zone: str, begins: datetime, ends: datetime, campaign_id: UUID | None
+    db: Queries,
+    *,
+    project_id: UUID,
+    midnights: list[datetime],
+    begins: datetime,
+    ends: datetime,
+    campaign_id: UUID | None,
 ) -> list[DaySums]: ...
 
 

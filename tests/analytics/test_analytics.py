@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from postern.analytics.rules import rate
+from postern.kernel.values import new_id
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
 MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
@@ -86,6 +87,9 @@ async def test_domains_are_told_apart(project):
     ("query", "path"),
     [
         ("timezone=Mars/Olympus", "query/timezone"),
+        ("timezone=localtime", "query/timezone"),
+        ("timezone=right/UTC", "query/timezone"),
+        ("timezone=", "query/timezone"),
         ("from=2026-02-30", "query/from"),
         ("from=2026-02-02&to=2026-02-01", "query/from"),
         ("from=1990-01-01&to=2026-02-01", "query/from"),
@@ -105,3 +109,23 @@ async def test_days_have_bounds(project):
 
 def test_rates_stay_between_zero_and_one():
     assert (rate(1, 0), rate(5, 4), rate(1, 4)) == (0.0, 1.0, 0.25)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "00000000-0000-0000-0000-000000000000", str(new_id())])
+async def test_an_unknown_campaign_has_sent_nothing(project, name):
+    await project.client.post("/domains", {"domain": "one.example"})
+    await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
+    series = (await project.client.get(f"/analytics/time-series?campaignId={name}")).json()
+    assert {each["sent"] for each in series} == {0}
+    domains = (await project.client.get(f"/analytics/by-domain?campaignId={name}")).json()
+    assert [each["total"] for each in domains] == [0]
+
+
+async def test_a_day_that_a_time_zone_left_out_is_there_without_anything(project, clock):
+    """Samoa had no 30 December 2011: its midnight is that of the 31st."""
+    clock.start = clock.start.replace(year=2011, month=12, day=30, hour=11)
+    await send(project, "a@example.com")
+    query = "timezone=Pacific/Apia&from=2011-12-28&to=2012-01-01"
+    found = (await project.client.get(f"/analytics/time-series?{query}")).json()
+    assert {each["date"]: each["sent"] for each in found if each["sent"]} == {"2011-12-31": 1}
+    assert len(found) == 5
