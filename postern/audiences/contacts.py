@@ -28,7 +28,7 @@ from postern.kernel.http import get, patch, post
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
-from postern.mail.address import AddressInvalid, normalise, parse_address
+from postern.mail.address import AddressInvalid, normalise, parse_address, piece_of_address
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -61,7 +61,7 @@ async def list_contacts(
 ) -> Page[Contact]:
     """The project's contacts, newest first. `q` is part of an address; `unsubscribed` narrows to those or the rest."""
     offset = offset_of(page, limit)
-    sought = q.strip().casefold() or None if q else None
+    sought = piece_of_address(q.strip()) or None if q else None
     total = await store.count_contacts(call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed)
     rows = await store.contacts(
         call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed, limit=limit, offset=offset

@@ -22,11 +22,12 @@ from postern.audiences.model import ATTRIBUTE_NAME_LIMIT
 from postern.events.model import is_custom_name
 from postern.kernel.problems import Invalid
 from postern.kernel.values import NO_ID, Body, as_id
+from postern.mail.address import piece_of_address
 
 DEPTH_LIMIT: Final = 4
 """How deep groups may be nested, the outermost counted."""
 CONDITION_LIMIT: Final = 50
-"""Conditions in all the groups of one audience."""
+"""Conditions in all the groups of one audience, and groups."""
 LIST_LIMIT: Final = 1_000
 """Values of one `in` or `notIn`."""
 TEXT_LIMIT: Final = 1_000
@@ -76,6 +77,8 @@ def check_rules(rules: Rules) -> None:
     """Raises Invalid where rules make no sense, with a pointer to the place."""
     if len(list(conditions_of(rules))) > CONDITION_LIMIT:
         raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} conditions.", "too_many")
+    if _count_groups(rules) > CONDITION_LIMIT:
+        raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} groups.", "too_many")
     _check_group(rules.conditions, "/conditions", 1)
 
 
@@ -88,6 +91,16 @@ def conditions_of(rules: Rules) -> Iterator[Clause]:
             yield clause
         else:
             pending += clause.conditions
+
+
+def _count_groups(rules: Rules) -> int:
+    pending, count = list(rules.conditions), 0
+    while pending:
+        inner = pending.pop().conditions
+        if inner is not None:
+            count += 1
+            pending += inner
+    return count
 
 
 def audiences_named(rules: Rules) -> set[UUID]:
@@ -412,10 +425,11 @@ class _Compiler:
 
 
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+# To the millisecond, as callers see them: what the API shows is equal to itself.
 _MOMENT_COLUMNS: dict[str, Composable] = {
-    "createdAt": SQL("c.created_at"),
-    "lastOpenedAt": SQL("c.last_opened_at"),
-    "lastClickedAt": SQL("c.last_clicked_at"),
+    "createdAt": SQL("date_trunc('milliseconds', c.created_at)"),
+    "lastOpenedAt": SQL("date_trunc('milliseconds', c.last_opened_at)"),
+    "lastClickedAt": SQL("date_trunc('milliseconds', c.last_clicked_at)"),
 }
 _COMPARISONS: dict[str, Composable] = {
     "eq": SQL("="),
@@ -442,7 +456,7 @@ def _casefold(value: Any) -> Any:
     """A value to compare an address with; dates stay dates, so that they match no address."""
     if isinstance(value, list):
         return [_casefold(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
-    return value.casefold() if isinstance(value, str) and read_moment(value) is None else value
+    return piece_of_address(value) if isinstance(value, str) and read_moment(value) is None else value
 
 
 def _json_type(value: Any) -> str:

@@ -73,6 +73,15 @@ def normalise(spec: str) -> str:
     return f"{address.local.casefold()}@{address.domain}"
 
 
+def piece_of_address(text: str) -> str:
+    """A piece of an address as it stands in the form that lookups compare: `@Bücher.example` in A-labels."""
+    local, at, domain = text.casefold().rpartition("@")
+    try:
+        return f"{local}@{domain_of(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
+    except AddressInvalid:  # Only the beginning of a domain, perhaps.
+        return f"{local}@{domain}"
+
+
 def domain_of(text: str) -> str:
     """The A-label, lower-case form of a domain name. Raises AddressInvalid."""
     if CONTROL.search(text):

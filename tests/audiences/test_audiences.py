@@ -391,3 +391,45 @@ async def test_reactions_without_a_bulk_form_see_every_event(project, monkeypatc
     assert len(created) == 35
     assert created == joined
     assert len(seen) == 71
+
+
+async def test_a_moment_equals_itself_as_it_is_shown(project):
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    for operator, value, there in (
+        ("eq", ada["createdAt"], True),
+        ("in", [ada["createdAt"]], True),
+        ("lte", ada["createdAt"], True),
+        ("gt", ada["createdAt"], False),
+        ("neq", ada["createdAt"], False),
+    ):
+        rules = {"conditions": [{"field": "createdAt", "operator": operator, "value": value}]}
+        assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).status_code == 200
+        assert (await members(project, list_id) == {"ada"}) is there, operator
+
+
+@pytest.mark.parametrize(
+    ("operator", "value"),
+    [
+        ("eq", "Jürgen@Bücher.example"),
+        ("in", ["jürgen@bücher.example"]),
+        ("endsWith", "@BÜCHER.example"),
+        ("contains", "@xn--bcher-kva."),
+        ("startsWith", "JÜRGEN"),
+    ],
+)
+async def test_a_domain_is_one_in_whatever_script_it_is_written(project, operator, value):
+    await create(project, "Jürgen@bücher.example")
+    list_id = await audience(project)
+    rules = {"conditions": [{"field": "email", "operator": operator, "value": value}]}
+    assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).json() == {"added": 1, "removed": 0}
+    found = await project.client.get("/contacts", params={"q": "@bücher.example"})
+    assert found.json()["total"] == 1
+
+
+async def test_groups_are_counted_too(project):
+    list_id = await audience(project)
+    group = {"match": "all", "conditions": []}
+    for count, status in ((50, 200), (51, 400)):
+        answer = await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": [group] * count})
+        assert answer.status_code == status

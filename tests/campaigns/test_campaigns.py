@@ -364,7 +364,9 @@ async def test_a_bad_campaign_says_where(project, body, path):
     assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
 
 
-@pytest.mark.parametrize("name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "])
+@pytest.mark.parametrize(
+    "name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "]
+)
 async def test_any_printable_name_may_be_the_senders(project, work_off, name):
     campaign, _ = await prepared(project, 1, fromName=name)
     assert (await act(project, campaign, "send")).status_code == 200
