@@ -32,6 +32,9 @@ EXPORT_RATE = Rate("account-export", 10, timedelta(hours=1))
 NOT_EXPORTED = SHARED_BY_ACCOUNTS | frozenset(("idempotency_keys", "send_search", "projects"))
 """Tables that repeat what others say, or hold answers for a day."""
 
+BOOKED = "billing_accounts"
+"""What an account has booked; its `project_id` is the account."""
+
 SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|tokens|sealed|salt|digest)(_|$)")
 """Columns that prove something to somebody: they stay here."""
 WORK_COLUMNS = frozenset(("due_at", "attempt", "search"))
@@ -74,8 +77,8 @@ async def list_audit_log(
 async def export_account(call: Call) -> Answer:
     """Everything your account holds, as one JSON document that is streamed as it is read.
 
-    `account`, `members`, `invitations`, `auditLog`, and for each of `projects` its settings and, under the name of
-    each kind of record, every row. Left out is what proves something to somebody: hashes of passwords and keys,
+    `account`, `members`, `invitations`, `sessions` (where members are and were signed in), `billing` (what is booked),
+    `auditLog`, and for each of `projects` its settings and, under the name of each kind of record, every row. Left out is what proves something to somebody: hashes of passwords and keys,
     private keys, tokens and relay passwords. It is read chunk by chunk, not at one moment: what changes meanwhile
     may be in it or not.
     """
@@ -98,10 +101,16 @@ async def _document(world: "World", account_id: UUID, opening: dict[str, Any]) -
     members = await store.members(world.db, account_id=account_id, before=None, limit=LIST_LIMIT)
     invitations = await store.invitations(world.db, account_id=account_id, before=None, limit=LIST_LIMIT)
     yield b',"members":' + to_json(members) + b',"invitations":' + to_json(invitations)
+    async for part in _array("sessions", _sessions(world, account_id)):
+        yield part
+    found = await tenant_tables(world.db)
+    booked = next(each for each in found if each.name == BOOKED)
+    async for part in _array("billing", rows_as_json(world.db, booked, account_id, exported_columns(booked))):
+        yield part
     async for part in _array("auditLog", _entries(world, account_id)):
         yield part
     yield b',"projects":['
-    tables = [each for each in await tenant_tables(world.db) if each.name not in NOT_EXPORTED]
+    tables = [each for each in found if each.name not in NOT_EXPORTED]
     begun = False
     async for project in _projects(world, account_id):
         yield (b"," if begun else b"") + to_json(project)[:-1]
@@ -119,6 +128,13 @@ async def _projects(world: "World", account_id: UUID) -> AsyncIterator[Project]:
     while found := await projects.projects_of_account(world.db, account_id, before=before):
         for project in found:
             yield project
+        before = found[-1].id
+
+
+async def _sessions(world: "World", account_id: UUID) -> AsyncIterator[list[str]]:
+    before: UUID | None = None
+    while found := await store.sessions_of_account(world.db, account_id=account_id, before=before, limit=LIST_LIMIT):
+        yield [to_json(each).decode() for each in found]
         before = found[-1].id
 
 

@@ -151,6 +151,20 @@ class Session(Record):
     revoked_at: Moment | None
 
 
+class SessionView(Record):
+    """Where a member is or was signed in, as an export shows it."""
+
+    id: UUID
+    developer_id: UUID
+    ip_address: str
+    user_agent: str
+    created_at: Moment
+    rotated_at: Moment | None
+    """When it was last prolonged."""
+    expires_at: Moment
+    revoked_at: Moment | None
+
+
 class SignedIn(Record):
     """The tokens of a session. Send `accessToken` as `Authorization: Bearer …`."""
 

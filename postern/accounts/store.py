@@ -10,6 +10,7 @@ from postern.accounts.model import (
     Member,
     Session,
     SessionOwner,
+    SessionView,
     TotpRow,
     UsedToken,
 )
@@ -125,6 +126,16 @@ async def revoke(db: Queries, *, id: UUID, now: Moment) -> bool: ...
     where developer_id = %(id)s and revoked_at is null and id is distinct from %(but)s
 """)
 async def revoke_sessions(tx: Transaction, *, id: UUID, but: UUID | None, now: Moment) -> None: ...
+
+
+@statement("""
+    select s.* from developer_sessions s join developers d on d.id = s.developer_id
+    where d.account_id = %(account_id)s and (%(before)s::uuid is null or s.id < %(before)s)
+    order by s.id desc limit %(limit)s
+""")
+async def sessions_of_account(
+    db: Queries, *, account_id: UUID, before: UUID | None, limit: int
+) -> list[SessionView]: ...
 
 
 # Tokens that arrive by mail.

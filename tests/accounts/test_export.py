@@ -15,6 +15,8 @@ from tests.accounts.test_deletion import fill
 async def test_the_export_holds_every_kind_of_row(house):
     await fill(house.tenant)
     _, grace = await house.member("VIEWER")
+    booking = await house.owner.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
+    assert (await house.stranger.request("POST", booking.json()["url"])).status_code == 200
     await house.work_off()
     answer = await house.owner.get("/account/export")
     assert answer.status_code == 200
@@ -22,6 +24,9 @@ async def test_the_export_holds_every_kind_of_row(house):
     document = answer.json()
     assert document["account"]["id"] == house.tenant.account_id
     assert [each["role"] for each in document["members"]] == ["VIEWER", "OWNER"]
+    assert [each["userAgent"] for each in document["sessions"]] == [house.owner.http.headers["user-agent"]] * 2
+    assert {each["developerId"] for each in document["sessions"]} == {each["id"] for each in document["members"]}
+    assert [(each["plan"], each["billingCycle"]) for each in document["billing"]] == [("pro", "yearly")]
     assert "member.joined" in [each["action"] for each in document["auditLog"]]
     (project,) = document["projects"]
     assert len(project["contacts"]) == 30
