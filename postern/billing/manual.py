@@ -15,12 +15,17 @@ from postern.billing.model import BillingAccount, Cycle, Purchase, Standing
 from postern.billing.rules import next_period
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
+from postern.kernel.problems import Refused
 from postern.kernel.secrets import SealBroken
 
 if TYPE_CHECKING:
     from postern.world import World
 
 LINK_LIFE = timedelta(hours=1)
+
+
+class CancellationUnclear(Refused):
+    """The portal cancels `b2b` or `all`."""
 
 
 class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +83,7 @@ def read_link(world: "World", link: str, now: Moment) -> Confirmation | None:
 
 
 async def confirm(world: "World", offer: Confirmation, cancel: str | None, now: Moment) -> bool:
-    """Do what was offered; false where the account has changed since."""
+    """Do what was offered; false where the account has changed since. Raises CancellationUnclear."""
     account = await store.billing_account(world.db, account_id=offer.account_id)
     if account is None or account.version != offer.version:
         return False
@@ -106,4 +111,6 @@ def _after(account: BillingAccount, offer: Confirmation, cancel: str | None, now
         )
     if cancel == "b2b":
         return msgspec.structs.replace(booked, b2b_enhanced=False)
-    return Standing(status="cancelled")
+    if cancel == "all":
+        return Standing(status="cancelled")
+    raise CancellationUnclear

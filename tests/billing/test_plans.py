@@ -64,6 +64,9 @@ async def test_the_portal_cancels(project, stranger):
     now = await billing(project)
     assert (now["plan"], now["b2bEnhanced"]) == ("pro", False)
     path = path_of(await project.developer.post("/account/auth-billing/portal"))
+    for unclear in ({}, {"cancel": ""}, {"cancel": "b2c"}):
+        refused = await stranger.request("POST", path, data=unclear)
+        assert (refused.status_code, (await billing(project))["plan"]) == (400, "pro")
     assert (await stranger.request("POST", path, data={"cancel": "all"})).status_code == 200
     now = await billing(project)
     assert (now["plan"], now["status"]) == ("free", "cancelled")
@@ -72,7 +75,8 @@ async def test_the_portal_cancels(project, stranger):
 async def test_links_are_ours_young_and_for_one_account(project, stranger, clock):
     answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
     path = path_of(answer)
-    for forged in (path[:-2] + "00", path[:-1], path + "00", path.rsplit("/", 1)[0] + "/zz"):
+    other = f"{int(path[-2:], 16) ^ 1:02x}"
+    for forged in (path[:-2] + other, path[:-1], path + "00", path.rsplit("/", 1)[0] + "/zz"):
         assert (await stranger.request("POST", forged)).status_code == 404
     foreign = await stranger.request("POST", path, headers={"origin": "https://evil.example"})
     assert foreign.status_code == 403
