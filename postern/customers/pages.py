@@ -503,7 +503,7 @@ async def _page(
     }
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)
-    return Answer(shown, media_type="text/html; charset=utf-8", status=status, headers=headers)
+    return Answer(shown, media_type="text/html", status=status, headers=headers)
 
 
 async def _flow(call: Call, given: dict[str, str]) -> Flow:

@@ -77,4 +77,4 @@ def _page(html: str, status: int, policy: str, cookie: str | None = None) -> Ans
     }
     if cookie is not None:
         headers["Set-Cookie"] = cookie
-    return Answer(html, media_type="text/html; charset=utf-8", status=status, headers=headers)
+    return Answer(html, media_type="text/html", status=status, headers=headers)

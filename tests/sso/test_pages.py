@@ -37,6 +37,7 @@ async def test_an_address_leads_to_the_identity_provider_and_back_to_the_app(con
     name, fields = WAYS[way]
     answer = await submitted(connected, name, email=email.upper(), **fields)
     assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
     # A redirect would be held to `form-action`, which cannot name every provider.
     shown = lxml.html.fromstring(answer.text)
     (url,) = (each.get("href") for each in shown.iter("a"))
