@@ -34,7 +34,7 @@ from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, 
 from postern.kernel.database import Transaction
 from postern.kernel.http import DEVELOPER_ONLY, post
 from postern.kernel.limits import Rate, TooManyRequests
-from postern.kernel.passwords import check_password, hash_password, is_outdated
+from postern.kernel.passwords import PasswordCommon, check_password, hash_password, is_outdated, require_uncommon
 from postern.kernel.problems import Invalid
 from postern.kernel.secrets import looks_like_key, new_key
 from postern.kernel.totp import looks_like_recovery_code, matching_step, plain_recovery_code
@@ -57,14 +57,15 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
     "/auth/sign-up",
     public=True,
     status=201,
-    problems=[EmailTaken, SignUpClosed, LinkInvalid, TooManyRequests],
+    problems=[EmailTaken, PasswordCommon, SignUpClosed, LinkInvalid, TooManyRequests],
     example=PERSON,
 )
 async def sign_up(call: Call, data: SignUp) -> SignedIn:
     """Create a developer account, its owner and its first project, and sign in.
 
     A mail asks to confirm the address. With an `invitationToken` the person becomes a member of the inviting
-    account instead, and needs no confirmation: the invitation came by mail.
+    account instead, and needs no confirmation: the invitation came by mail. The most common passwords, and what is
+    just the address with digits around, are refused.
     """
     if not call.world.settings.sign_up and data.invitation_token is None:
         raise SignUpClosed
@@ -183,11 +184,12 @@ async def end_session(world: "World", session_id: UUID) -> None:
 
 
 async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> SignedIn:
-    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken.
+    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken, PasswordCommon.
 
     With `confirm`, a mail asks the owner to confirm the address.
     """
     email = read_email(data.email)
+    require_uncommon(data.password, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
@@ -212,8 +214,9 @@ async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> Si
 
 
 async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
-    """Sign up as a member of the account that sent the invitation. Raises LinkInvalid and EmailTaken."""
+    """Sign up as a member of the account that sent the invitation. Raises LinkInvalid, EmailTaken, PasswordCommon."""
     email = read_email(data.email)
+    require_uncommon(data.password, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         invitation = await take_invitation(tx, call, token, email)

@@ -24,7 +24,7 @@ from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.http import DEVELOPER_ONLY, get, patch
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.passwords import hash_password
+from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Body, Record
 from postern.projects import operations as projects
@@ -118,12 +118,13 @@ async def change_account(call: Call, data: ProfileChange) -> Profile:
     "/account/password",
     accepts=DEVELOPER_ONLY,
     status=204,
-    problems=[PasswordWrong, LockedOut],
+    problems=[PasswordWrong, LockedOut, PasswordCommon],
     example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
 )
 async def change_password(call: Call, data: PasswordChange) -> None:
     """Change your password. Your other sessions end with the next request they make."""
     developer = await require_password(call, data.current_password)
+    require_uncommon(data.new_password, developer.email)
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)

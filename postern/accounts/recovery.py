@@ -20,7 +20,7 @@ from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.database import Transaction
 from postern.kernel.http import DEVELOPER_ONLY, post
 from postern.kernel.limits import Rate, TooManyRequests
-from postern.kernel.passwords import hash_password
+from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.values import Body, Record
 
 LINK_RATE = Rate("account-mail", 10, timedelta(hours=1))
@@ -92,7 +92,7 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
 @post(
     "/auth/password/reset",
     public=True,
-    problems=[LinkInvalid],
+    problems=[LinkInvalid, PasswordCommon],
     example={"token": TOKEN, "newPassword": "correct horse battery"},
     status=204,
 )
@@ -100,7 +100,7 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """Choose a new password with the token from the mail. Every session ends; the second factor stays on."""
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        developer = await _reset(tx, call, data.token, password_hash)
+        developer = await _reset(tx, call, data, password_hash)
     await forgive(call, developer.email)
 
 
@@ -120,12 +120,13 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
     return used.email
 
 
-async def _reset(tx: Transaction, call: Call, token: str, password_hash: str) -> Developer:
-    digest = call.world.secrets.digest("developer-RESET_PASSWORD", token)
+async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> Developer:
+    digest = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
     used = await store.use_token(tx, hash=digest, purpose="RESET_PASSWORD", now=call.now)
     developer = await store.lock_developer(tx, id=used.developer_id) if used else None
     if developer is None:
         raise LinkInvalid
+    require_uncommon(data.new_password, developer.email)  # If not, the link can be used once more.
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link arrived: the address is read.
         await store.confirm_email(tx, id=developer.id, email=developer.email, now=call.now)

@@ -124,10 +124,6 @@ class MfaOff(Conflict):
     """No second factor is on, or none was enrolled."""
 
 
-class PasswordCommon(Unprocessable):
-    """This password is among the most common ones; choose another."""
-
-
 class MetadataTooLarge(Unprocessable):
     """Metadata takes at most 16 kB as JSON."""
 

@@ -34,14 +34,12 @@ from postern.customers.model import (
     MetadataChange,
     MetadataTooLarge,
     NewCustomer,
-    PasswordCommon,
     Person,
     RolesChange,
     SessionMissing,
     TimelineEntry,
     TooManyRoles,
 )
-from postern.customers.passwords import require_uncommon
 from postern.customers.sessions import end_session, end_sessions, session_view
 from postern.events import history as past
 from postern.events import operations as events
@@ -61,7 +59,7 @@ from postern.kernel.pages import (
     offset_of,
     page_of,
 )
-from postern.kernel.passwords import hash_password
+from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.secrets import Secrets
 from postern.kernel.values import as_id, new_id

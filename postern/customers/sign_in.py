@@ -24,7 +24,6 @@ from postern.customers.model import (
     GivenPassword,
     MethodOff,
     Password,
-    PasswordCommon,
     Person,
     PersonName,
     SignInBlocked,
@@ -36,7 +35,6 @@ from postern.customers.model import (
     Url,
 )
 from postern.customers.operations import drop_mfa, identifier_of, know
-from postern.customers.passwords import require_uncommon
 from postern.customers.proof_store import Challenge
 from postern.customers.sessions import (
     AT_THE_DOOR,
@@ -58,7 +56,7 @@ from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import post
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.passwords import hash_password, is_outdated
+from postern.kernel.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
 from postern.kernel.problems import Invalid
 from postern.kernel.secrets import new_token
 from postern.kernel.values import Body, Record, as_id, new_id

@@ -1,19 +1,33 @@
-"""Passwords: argon2id at OWASP's minimum, computed beside the event loop by a bounded number of threads."""
+"""Passwords: argon2id at OWASP's minimum, computed beside the event loop by a bounded number of threads.
+
+The most common ones, of those long enough to be chosen at all, are refused (ASVS 5.0 6.2.4). Their list is the union
+of the frequency lists of zxcvbn (MIT) and Django (BSD-3-Clause), in lower case.
+"""
 
 import asyncio
+import gzip
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.resources import files
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
+from postern.kernel.problems import Unprocessable
+
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
+SHORTEST_WORD = 4
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
 _of_nobody = _hasher.hash(os.urandom(16).hex())
+
+
+class PasswordCommon(Unprocessable):
+    """This password is among the most common ones; choose another."""
 
 
 async def hash_password(password: str) -> str:
@@ -39,3 +53,29 @@ def is_outdated(hashed: str) -> bool:
         return _hasher.check_needs_rehash(hashed)
     except InvalidHashError:
         return True
+
+
+@cache
+def common_passwords() -> frozenset[str]:
+    """Some 16,000 passwords that everybody tries first."""
+    packed = files("postern.kernel").joinpath("common_passwords.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode().splitlines())
+
+
+def require_uncommon(password: str, *words: str | None) -> None:
+    """Raises PasswordCommon; also for what is just one of `words` (an address, the app's name) with digits around."""
+    if password.casefold() in common_passwords():
+        raise PasswordCommon
+    bare = _letters(password)
+    if len(bare) >= SHORTEST_WORD and bare in {_letters(part) for word in words if word for part in _parts(word)}:
+        raise PasswordCommon("This password is the address or the name of this app; choose another.")
+
+
+def _parts(word: str) -> list[str]:
+    """What people make passwords of: an address, the part before its `@`, the domain, a name."""
+    local, _, domain = word.partition("@")
+    return [word, local, domain, domain.partition(".")[0]]
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalpha())

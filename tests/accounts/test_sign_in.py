@@ -3,6 +3,7 @@
 from datetime import timedelta
 from uuid import uuid4
 
+from tests.accounts.people import token_in
 from tests.conftest import PASSWORD, Client
 
 
@@ -26,6 +27,28 @@ async def test_the_same_address_signs_up_once(stranger):
     again = await stranger.post("/auth/sign-up", {**body, "email": body["email"].upper()})
     assert again.status_code == 409
     assert again.json()["code"] == "email_taken"
+
+
+async def test_common_passwords_are_refused(house, stranger):
+    """Wherever a developer chooses one; and a link that was followed in vain still works."""
+    email, grace = (f"{uuid4().hex}@example.com" for _ in range(2))
+    invited = await house.invite(grace)
+    forgotten = house.tenant.email
+    await stranger.post("/auth/password/forgot", {"email": forgotten})
+    token = token_in(await house.letter(forgotten, "Reset your password"))
+    for bad in ("password1", "PASSWORD1", "iloveyou1"):
+        for refused in (
+            await stranger.post("/auth/sign-up", {"email": email, "password": bad}),
+            await stranger.post("/auth/sign-up", {"email": grace, "password": bad, "invitationToken": invited}),
+            await stranger.post("/auth/password/reset", {"token": token, "newPassword": bad}),
+            await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": bad}),
+        ):
+            assert (refused.status_code, refused.json()["code"]) == (422, "password_common"), refused.text
+    own = await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": f"{forgotten}1"})
+    assert own.json()["code"] == "password_common"
+    assert (
+        await stranger.post("/auth/password/reset", {"token": token, "newPassword": "not so common"})
+    ).status_code == 204
 
 
 async def test_unknown_people_and_wrong_passwords_look_the_same(stranger, project):
