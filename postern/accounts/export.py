@@ -78,9 +78,9 @@ async def export_account(call: Call) -> Answer:
     """Everything your account holds, as one JSON document that is streamed as it is read.
 
     `account`, `members`, `invitations`, `sessions` (where members are and were signed in), `billing` (what is booked),
-    `auditLog`, and for each of `projects` its settings and, under the name of each kind of record, every row. Left out is what proves something to somebody: hashes of passwords and keys,
-    private keys, tokens and relay passwords. It is read chunk by chunk, not at one moment: what changes meanwhile
-    may be in it or not.
+    `auditLog`, and for each of `projects` its settings and, under the name of each kind of record, every row. Left
+    out is what proves something to somebody: hashes of passwords and keys, private keys, tokens and relay passwords.
+    It is read chunk by chunk, not at one moment: what changes meanwhile may be in it or not.
     """
     call.world.limiter.take(EXPORT_RATE, str(call.account_id))
     account = await store.account(call.db, id=call.account_id)
