@@ -82,7 +82,8 @@ from postern.inbox import pages as inbox_pages
 from postern.kernel.allowances import allow_by
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
-from postern.kernel.http import Front, Operation, answer_trouble, handler_of, operations_of
+from postern.kernel.html import answer_trouble_for_people
+from postern.kernel.http import Front, Operation, handler_of, operations_of
 from postern.kernel.settings import Settings
 from postern.projects.operations import read_key
 from postern.world import World
@@ -202,7 +203,7 @@ class Application:
         pages = [*instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
             route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
-            exception_handlers={Exception: answer_trouble},  # pyright: ignore[reportArgumentType]
+            exception_handlers={Exception: answer_trouble_for_people},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": READERS}),
             openapi_config=None,
             debug=False,

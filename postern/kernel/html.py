@@ -3,7 +3,10 @@
 from html import escape
 from urllib.parse import parse_qsl
 
-from postern.kernel.http import Answer, RawRequest
+import msgspec
+from litestar import Response
+
+from postern.kernel.http import Answer, RawRequest, answer_trouble
 from postern.kernel.problems import Forbidden, Refused
 
 POLICY = (
@@ -36,6 +39,26 @@ def page(title: str, *parts: str, status: int = 200) -> Answer:
         "X-Frame-Options": "DENY",
     }
     return Answer(document, media_type="text/html", status=status, headers=headers)
+
+
+def answer_trouble_for_people(request: RawRequest, error: Exception) -> Response[bytes]:
+    """A problem document; as a page for a browser that went to where pages are."""
+    answered = answer_trouble(request, error)
+    handler = request.scope.get("route_handler")  # pyright: ignore[reportUnknownMemberType]
+    operation = handler.opt.get("operation") if handler is not None else None
+    asks_for_page = "text/html" in request.headers.get("accept", "")
+    if operation is None or "text/html" not in operation.media_types or not asks_for_page:
+        return answered
+    problem = msgspec.json.decode(answered.content)
+    shown = page(
+        problem["title"], trouble(problem["detail"]), paragraph(f"{problem['code']} · {problem['requestId']}")
+    )
+    return Response(
+        str(shown.content).encode(),
+        status_code=answered.status_code or problem["status"],
+        media_type="text/html",
+        headers={**answered.headers, **(shown.headers or {})},
+    )
 
 
 def paragraph(text: str) -> str:
