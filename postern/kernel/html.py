@@ -50,9 +50,7 @@ def answer_trouble_for_people(request: RawRequest, error: Exception) -> Response
     if operation is None or "text/html" not in operation.media_types or not asks_for_page:
         return answered
     problem = msgspec.json.decode(answered.content)
-    shown = page(
-        problem["title"], trouble(problem["detail"]), paragraph(f"{problem['code']} · {problem['requestId']}")
-    )
+    shown = page(problem["title"], trouble(problem["detail"]), paragraph(f"{problem['code']} · {problem['requestId']}"))
     return Response(
         str(shown.content).encode(),
         status_code=answered.status_code or problem["status"],

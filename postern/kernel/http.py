@@ -627,6 +627,10 @@ def _as_problem(error: Exception) -> Problem:
     return InternalError()
 
 
+SAYS_WHETHER_KEPT = (b"cache-control", b"last-modified")
+"""Headers of answers that say by themselves whether they may be kept; the second one is that of files."""
+
+
 class Front:
     """The outermost layer: request ids, access log, metrics, and headers that every answer carries."""
 
@@ -659,6 +663,9 @@ class Front:
                 status = message["status"]
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
+                if not any(name in SAYS_WHETHER_KEPT for name, _ in headers):
+                    # Answers hold tokens and people's data (RFC 6749 §5.1); what may be kept says so itself.
+                    headers.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": headers}  # type: ignore[misc]
             elif is_head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}  # type: ignore[misc]

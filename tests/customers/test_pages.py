@@ -1,5 +1,6 @@
 """Hosted pages and calls from browsers: what a person without an app of its own sees."""
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -254,6 +255,7 @@ async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(doo
         assert "frame-ancestors 'none'" in policy
         assert "unsafe" not in policy
         assert page.answer.headers["cache-control"] == "no-store"
+        assert page.answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "Ada &amp; &quot;Sons&quot;" in page.text
     assert "form-action 'self' https://app.example.com;" in policy or name == "reset"
     style = await door.client.get(f"{browser.base}/style.css")
@@ -270,6 +272,44 @@ async def test_pages_lead_only_where_the_project_says(door, browser):
     forged = await browser.submit(page, email=address, password=GOOD, redirectUrl="https://evil.example/")
     assert forged.answer.status_code == 400
     assert (await browser.open("sign-in", redirectUrl=BACK)).answer.status_code == 400
+
+
+async def test_a_browser_that_cannot_go_on_is_told_on_a_page_and_a_program_in_a_document(door, browser):
+    evil = urlencode({**FLOW, "redirectUrl": "https://evil.example/"})
+    gone = f"/projects/{door.project.id}/auth/providers/callback?state={'0' * 64}&code=x"
+    for path, status in ((f"{browser.base}/sign-in?{evil}", 400), (gone, 400)):
+        program = await door.client.get(path)
+        assert (program.status_code, program.headers["content-type"]) == (status, "application/problem+json")
+        person = await door.client.get(path, headers={"accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
+        assert (person.status_code, person.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert html.escape(program.json()["detail"]) in person.text
+        assert person.headers["x-request-id"] in person.text
+        assert person.headers["content-security-policy"].startswith("default-src 'none'")
+    api = await door.client.get("/me", headers={"accept": "text/html"})
+    assert api.headers["content-type"] == "application/problem+json", "there is no page"
+
+
+async def test_forms_of_another_site_are_refused(door, browser):
+    page = await browser.open("sign-in", **FLOW)
+    address = new_address()
+    await door.signed_up(address)
+    body = {**page.hidden(), "email": address, "password": GOOD}
+    for site, status in (("cross-site", 403), ("same-origin", 303)):
+        answer = await door.client.request("POST", page.actions[0], data=body, headers={"sec-fetch-site": site})
+        assert answer.status_code == status
+
+
+async def test_nothing_keeps_a_copy_of_tokens_or_people(door, project):
+    address = new_address()
+    await door.signed_up(address)
+    into = await door.sign_in(address)
+    ada = door.as_(into.json()["accessToken"])
+    renewed = await door.post("/token/refresh", {"refreshToken": into.json()["refreshToken"]})
+    for answer in (into, renewed, await ada.get("/me"), await project.client.get("/customers/export")):
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "no-store"
+    jwks = await door.client.get(f"/projects/{project.id}/.well-known/jwks.json")
+    assert jwks.headers["cache-control"] == "public, max-age=300", "what may be kept says so"
 
 
 async def test_what_people_send_is_escaped(browser):
