@@ -19,6 +19,7 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.domains.zone import zone_lines
+from postern.examples import EXAMPLES
 from postern.kernel import migrations
 from postern.kernel.clock import Moment
 from postern.kernel.database import Database, Queries, statement
@@ -135,7 +136,7 @@ async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
     """The addresses that are about the instance, not about a project."""
-    openapi = to_json(document(operations))
+    openapi = to_json(document(operations, EXAMPLES))
 
     @page("/healthz", sync_to_thread=False)
     def healthz() -> dict[str, str]:
@@ -210,8 +211,9 @@ DOCS_PAGE = """<!doctype html>
 </html>
 """
 
-DOCS_SCRIPT = """SwaggerUIBundle({
-  url: "/openapi.json", dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
+DOCS_SCRIPT = """// This page reads OpenAPI 3.0 and refuses any other number; what the document has of 3.1, it shows.
+fetch("/openapi.json").then((answer) => answer.json()).then((spec) => SwaggerUIBundle({
+  spec: {...spec, openapi: "3.0.3"}, dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
   persistAuthorization: true, validatorUrl: null
-});
+}));
 """

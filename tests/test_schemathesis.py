@@ -32,6 +32,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from postern import examples
 from postern.app import OPERATIONS
 from postern.kernel.http import Operation
 from postern.kernel.openapi import document
@@ -55,7 +56,7 @@ well-formed input; `missing_required_header`, because no header is required; `un
 `ignored_auth`, `use_after_free` and `ensure_resource_availability`, which tests/test_contract.py and the features'
 own tests show for every operation, with records that are there."""
 
-DOCUMENT = document(OPERATIONS)
+DOCUMENT = document(OPERATIONS, examples.EXAMPLES)
 BY_PLACE: dict[tuple[str, str], Operation[Any, Any]] = {
     (each.method, each.wire_path): each for each in OPERATIONS if not each.hidden
 }

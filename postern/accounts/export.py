@@ -73,7 +73,21 @@ async def list_audit_log(
     return await audit.of_account(call, wanted, page, limit)
 
 
-@get("/account/export", needs="account:export", accepts=DEVELOPER_ONLY, problems=[TooManyRequests])
+@get(
+    "/account/export",
+    needs="account:export",
+    accepts=DEVELOPER_ONLY,
+    problems=[TooManyRequests],
+    answers=dict[str, Any],
+    shows={
+        "exportedAt": "2026-01-31T12:00:00.000Z",
+        "account": {"id": "019c13f9-5a00-79af-8211-329b2fc82e5e", "name": "Acme"},
+        "members": [{"email": "ada@example.com", "role": "OWNER"}],
+        "invitations": [],
+        "auditLog": [],
+        "projects": [{"name": "Acme", "contacts": [{"email": "grace@example.com"}]}],
+    },
+)
 async def export_account(call: Call) -> Answer:
     """Everything your account holds, as one JSON document that is streamed as it is read.
 

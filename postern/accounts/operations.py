@@ -108,6 +108,7 @@ async def sign_in(call: Call, data: SignIn) -> SignedIn:
     public=True,
     problems=[RefreshTokenInvalid],
     example={"refreshToken": "dr_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t4xK2pQ"},
+    shows={"refreshToken": "dr_9z8y7x6w5v4u3t2s1r0q…"},
 )
 async def refresh(call: Call, data: Refresh) -> SignedIn:
     """Exchange a refresh token for new tokens.

@@ -46,6 +46,16 @@ ids_of = intake_store.ids_of
     body_limit=IMPORT_LIMIT,
     takes="text/csv",
     problems=[ImportFileInvalid, TooManyImports, UploadBroken, UnsupportedMediaType],
+    shows={
+        "status": "PENDING",
+        "position": 0,
+        "rows": 0,
+        "created": 0,
+        "updated": 0,
+        "failed": 0,
+        "errors": [],
+        "finishedAt": None,
+    },
 )
 async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "upsert") -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.

@@ -279,6 +279,7 @@ async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> RunDetail:
     "/projects/{project_id}/automations/{id}/runs/{run_id}/cancel",
     needs="automations:write",
     problems=[RunMissing, RunFinished],
+    shows={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
     """End a run where it stands. What it has done stays done."""

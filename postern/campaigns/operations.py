@@ -81,7 +81,13 @@ async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     return listed(call, "campaigns", [shown(row) for row in rows], limit)
 
 
-@post("/projects/{project_id}/campaigns", needs="campaigns:write", status=201, example=EXAMPLE)
+@post(
+    "/projects/{project_id}/campaigns",
+    needs="campaigns:write",
+    status=201,
+    example=EXAMPLE,
+    shows={"status": "DRAFT", "sentAt": None},
+)
 async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     """Create a campaign as a DRAFT. Everything but the name may come later, before it is sent.
 
@@ -109,6 +115,7 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     needs="campaigns:write",
     problems=[*CHANGES, CampaignIncomplete],
     example={"name": "Summer"},
+    shows={"status": "DRAFT", "sentAt": None},
 )
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
     """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them.
@@ -177,7 +184,12 @@ async def send_campaign(call: Call, id: UUID) -> Success:
     return Success()
 
 
-@post("/projects/{project_id}/campaigns/{id}/cancel", needs="campaigns:send", problems=CHANGES)
+@post(
+    "/projects/{project_id}/campaigns/{id}/cancel",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "CANCELLED", "sentAt": None},
+)
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     """Stop a campaign for good: what has not been handed over is not sent; what was, was.
 
@@ -192,7 +204,12 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     return shown(row)
 
 
-@post("/projects/{project_id}/campaigns/{id}/pause", needs="campaigns:send", problems=CHANGES)
+@post(
+    "/projects/{project_id}/campaigns/{id}/pause",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "PAUSED", "sentAt": None},
+)
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
     """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice.
 
@@ -206,7 +223,12 @@ async def pause_campaign(call: Call, id: UUID) -> Campaign:
     return shown(row)
 
 
-@post("/projects/{project_id}/campaigns/{id}/resume", needs="campaigns:send", problems=CHANGES)
+@post(
+    "/projects/{project_id}/campaigns/{id}/resume",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "SENDING", "sentAt": None},
+)
 async def resume_campaign(call: Call, id: UUID) -> Campaign:
     """Go on with a paused campaign where it stood."""
     async with call.db.transaction() as tx:
@@ -218,7 +240,12 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
     return shown(row)
 
 
-@post("/projects/{project_id}/campaigns/{id}/ab-test/cancel", needs="campaigns:send", problems=CHANGES)
+@post(
+    "/projects/{project_id}/campaigns/{id}/ab-test/cancel",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
+)
 async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     """End an A/B test without a winner: everybody who is left gets the first variant."""
     async with call.db.transaction() as tx:
@@ -237,6 +264,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     needs="campaigns:send",
     problems=[*CHANGES, VariantMissing],
     example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
+    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Campaign:
     """End an A/B test by hand: everybody who is left gets the chosen variant."""
@@ -282,7 +310,13 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> TestSent:
     return TestSent(success=True, sent=await _send_tests(call, row, places))
 
 
-@post("/projects/{project_id}/campaigns/{id}/duplicate", needs="campaigns:write", status=201, problems=MISSING)
+@post(
+    "/projects/{project_id}/campaigns/{id}/duplicate",
+    needs="campaigns:write",
+    status=201,
+    problems=MISSING,
+    shows={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
+)
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
     """Make a new DRAFT with the same words, audience and variants."""
     async with call.db.transaction() as tx:

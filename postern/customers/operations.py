@@ -245,6 +245,12 @@ async def list_customer_audit_log(
     needs="customers:write",
     problems=[CustomerMissing],
     example={"reason": "Card fraud", "expiresAt": "2030-01-01T00:00:00Z"},
+    shows={
+        "bannedAt": "2026-01-31T12:00:00.000Z",
+        "banReason": "Card fraud",
+        "banExpiresAt": "2030-01-01T00:00:00.000Z",
+        "sessions": [],
+    },
 )
 async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Customer:
     """Ban a customer: all sessions end now, and signing in is refused until `expiresAt` or `unban`."""

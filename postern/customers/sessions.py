@@ -146,6 +146,7 @@ class MySession(Record):
     accepts=AT_THE_DOOR,
     problems=[RefreshTokenInvalid],
     example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
+    shows={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
 async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
     """Exchange a refresh token for new tokens.
@@ -235,7 +236,24 @@ async def end_my_other_sessions(call: Call) -> None:
         await end_sessions(tx, call, person, but=session_id)
 
 
-@get("/projects/{project_id}/.well-known/jwks.json", public=True)
+@get(
+    "/projects/{project_id}/.well-known/jwks.json",
+    public=True,
+    answers=dict[str, Any],
+    shows={
+        "keys": [
+            {
+                "kty": "EC",
+                "crv": "P-256",
+                "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+                "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+                "kid": "019c13f9-5a00-7b1c-8e24-5d0c9a1f77e2",
+                "alg": "ES256",
+                "use": "sig",
+            }
+        ]
+    },
+)
 async def list_signing_keys(call: Call) -> Answer:
     """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
     await projects.require_project(call.db, call.project_id)

@@ -170,6 +170,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
     accepts=AT_THE_DOOR,
     problems=[CodeInvalid, SignInLocked, SignInBlocked],
     example={"mfaToken": "0199…", "code": "123456"},
+    shows={"mfaToken": None},
 )
 async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
     """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""

@@ -112,6 +112,7 @@ EXAMPLE = {
     body_limit=SINGLE_BYTES,
     problems=SEND_PROBLEMS,
     example=EXAMPLE,
+    answers=SendResult,
 )
 async def send_email(
     call: Call, data: EmailBody, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
@@ -159,6 +160,7 @@ async def send_email(
     body_limit=BATCH_BYTES,
     problems=SEND_PROBLEMS,
     example={"emails": [EXAMPLE]},
+    answers=BatchResult,
 )
 async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHeader = None) -> Answer:
     """Send up to 500 e-mails in one request.
@@ -264,6 +266,7 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
     needs="emails:write",
     problems=[EmailMissing, NotScheduled],
     example={"scheduledAt": "2030-01-31T12:00:00Z"},
+    shows={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
 )
 async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> EmailLogEntry:
     """Give a scheduled send another time, at most 30 days ahead; a time that has passed means now."""
@@ -291,7 +294,12 @@ async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> Email
     return entry_of(moved)
 
 
-@post("/projects/{project_id}/emails/{send_id}/cancel", needs="emails:write", problems=[EmailMissing, NotCancellable])
+@post(
+    "/projects/{project_id}/emails/{send_id}/cancel",
+    needs="emails:write",
+    problems=[EmailMissing, NotCancellable],
+    shows={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
+)
 async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Stop a send that has not been handed over. What is being handed over this moment cannot be stopped: 409."""
     async with call.db.transaction() as tx:
@@ -313,7 +321,12 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     return entry_of(moved)
 
 
-@post("/projects/{project_id}/emails/{send_id}/retry", needs="emails:write", problems=[EmailMissing, NotRetriable])
+@post(
+    "/projects/{project_id}/emails/{send_id}/retry",
+    needs="emails:write",
+    problems=[EmailMissing, NotRetriable],
+    shows={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
+)
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Try a send again that failed, bounced or expired: it is queued as if it had just been accepted."""
     async with call.db.transaction() as tx:

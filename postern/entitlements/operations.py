@@ -112,6 +112,7 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
     needs="entitlements:write",
     problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
     example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
+    shows={"source": "OVERRIDE"},
 )
 async def override_entitlement(call: Call, organization_id: UUID, feature_key: str, data: Override) -> Entitlement:
     """Make an exception for one organization and one feature, in the place of one that there may be.

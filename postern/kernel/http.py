@@ -8,7 +8,7 @@ query parameters, in camelCase on the wire, or headers where annotated with `Hea
 import inspect
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, wraps
@@ -156,6 +156,7 @@ class Operation(Generic[P, R]):
     media_types: tuple[str, ...]
     takes: str
     example: Any
+    shows: Mapping[str, Any]
     hidden: bool
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -236,13 +237,16 @@ def operation(
     media_types: Sequence[str] = ("application/json",),
     takes: str = "application/json",
     example: Any = None,
+    answers: Any = None,
+    shows: Mapping[str, Any] | None = None,
     hidden: bool = False,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
     `needs` is the permission (`area:verb`); None with `public` takes no credential at all, None without it any
     accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs;
-    `or_else` are other statuses of success.
+    `or_else` are other statuses of success. `answers` is the type of the JSON in an Answer; `shows` are fields that
+    the example of the answer has beyond those that follow from types and from the body.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -261,10 +265,11 @@ def operation(
             problems=tuple(problems),
             parameters=parameters,
             body=hints.get("data"),
-            returns=returns,
+            returns=returns if answers is None else answers,
             media_types=tuple(media_types),
             takes=takes,
             example=example,
+            shows=shows or {},
             hidden=hidden,
         )
 

@@ -16,6 +16,7 @@ from postern.kernel.credentials import (
     PermissionMissing,
     ProjectMissing,
 )
+from postern.kernel.examples import Examples
 from postern.kernel.http import Operation
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.pages import Listed
@@ -38,8 +39,8 @@ class ProblemDocument(Record):
     errors: list[Fault]
 
 
-def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
-    """The whole document."""
+def document(operations: Sequence[Operation[Any, Any]], examples: Examples) -> dict[str, Any]:
+    """The whole document; `examples` fills those of the answers."""
     shown = [each for each in operations if not each.hidden]
     kinds = [each.body for each in shown if each.body is not None]
     kinds += [_answer_type(each) for each in shown if _answer_type(each) is not None]
@@ -48,9 +49,13 @@ def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
         [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
     )
     schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
+    for each in shown:
+        if each.status == 201 or each.method == "PUT":
+            examples.made_from(_answer_type(each), each.example)
+    problems = {kind for each in shown for kinds in _problems(each).values() for kind in kinds}
     paths: dict[str, Any] = {}
     for each, operation_id in zip(shown, _operation_ids(shown), strict=True):
-        entry = {"operationId": operation_id, **_entry(each, schema_of)}
+        entry = {"operationId": operation_id, **_entry(each, schema_of, examples)}
         paths.setdefault(each.wire_path, {})[METHODS[each.method]] = entry
     areas = sorted({each.area for each in shown})
     return {
@@ -68,6 +73,7 @@ def document(operations: Sequence[Operation[Any, Any]]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": {name: _tidy(schema) for name, schema in components.items()},
+            "examples": {_name_of(kind): _problem(kind) for kind in sorted(problems, key=_name_of)},
             "securitySchemes": {
                 "bearer": {
                     "type": "http",
@@ -104,7 +110,7 @@ def _answer_type(each: Operation[Any, Any]) -> Any:
     return hint
 
 
-def _entry(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, Any]:
+def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
     summary, description = _words(each)
     if each.needs:
         description += f"\n\nPermission: `{each.needs}`."
@@ -115,7 +121,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, An
         "description": description.strip() or summary,
         "tags": [each.area],
         "parameters": [_parameter(parameter, schema_of) for parameter in each.taken],
-        "responses": _responses(each, schema_of),
+        "responses": _responses(each, schema_of, examples),
         "security": [{"bearer": []}] if each.accepts and "nobody" not in each.accepts else [],
     }
     if each.needs:
@@ -170,31 +176,36 @@ def _about_parameter(parameter: http.Parameter) -> str:
     return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
 
 
-def _responses(each: Operation[Any, Any], schema_of: dict[str, Any]) -> dict[str, Any]:
+def _responses(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
     answer = _answer_type(each)
     good: dict[str, Any] = {"description": "Done."}
     if each.returns is http.Answer:
         good["content"] = {media_type: {} for media_type in each.media_types}
     elif answer is not None:
-        good["content"] = {"application/json": {"schema": _tidy(schema_of[repr(answer)])}}
+        example = examples.of(answer, each.example, each.shows)
+        schema = _tidy(schema_of[repr(answer)])
+        good["content"] = {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
     responses: dict[str, Any] = {str(status): good for status in (each.status, *each.or_else)}
     for status, kinds in sorted(_problems(each).items()):
-        examples = {
-            kind.code(): {
-                "value": to_plain(http.problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000")),
-            }
-            for kind in kinds
-        }
         content: dict[str, Any] = {
             "application/problem+json": {
                 "schema": {"$ref": "#/components/schemas/ProblemDocument"},
-                "examples": examples,
+                "examples": {kind.code(): {"$ref": f"#/components/examples/{_name_of(kind)}"} for kind in kinds},
             }
         }
         if "text/html" in each.media_types:
             content["text/html"] = {}
         responses[str(status)] = {"description": " ".join(kind.message() for kind in kinds), "content": content}
     return responses
+
+
+def _name_of(kind: type[Problem]) -> str:
+    """Two areas may have problems of one code."""
+    return ".".join([*kind.__module__.split(".")[1:-1], kind.code()])
+
+
+def _problem(kind: type[Problem]) -> dict[str, Any]:
+    return {"value": to_plain(http.problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
 
 
 def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:

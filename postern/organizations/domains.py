@@ -68,6 +68,7 @@ async def list_organization_domains(
     status=201,
     problems=(OrganizationMissing, DomainListed, DomainTaken, TooManyOrganizationDomains),
     example={"domain": "acme.example"},
+    shows={"status": "PENDING", "verifiedAt": None, "autoJoinEnabled": False, "lastCheckedAt": None},
 )
 async def add_organization_domain(call: Call, organization_id: UUID, data: NewOrganizationDomain) -> OrganizationDomain:
     """Add a domain that the organization owns.

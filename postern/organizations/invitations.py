@@ -156,6 +156,7 @@ async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
     f"{INVITATIONS}/{{invitation_id}}",
     needs="organizations:write",
     problems=(InvitationMissing, InvitationClosed),
+    shows={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invitation:
     """Take an invitation back: its token is dead. One that was accepted or revoked before is 409."""
@@ -188,6 +189,7 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
     accepts=CUSTOMER,
     problems=(InvitationMissing, InvitationClosed, InvitedSomebodyElse, AddressNotVerified, OrganizationSuspended),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
+    shows={"invitation": {"status": "ACCEPTED", "acceptedAt": "2026-01-31T12:00:00.000Z"}, "roles": ["ADMIN"]},
 )
 async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
     """Accept an invitation as the signed-in customer, whose verified address must be the invited one.

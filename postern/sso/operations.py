@@ -99,6 +99,7 @@ async def list_sso_connections(
         "domain": "acme.example",
         "idpMetadataUrl": "https://acme.okta.com/app/abc/sso/saml/metadata",
     },
+    shows={"status": "DRAFT", "testedAt": None},
 )
 async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
     """Create a connection as DRAFT. Give the identity provider's metadata now or later, whole or field by field.
@@ -207,7 +208,12 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
     return await _switch(call, id, conn_id, "ACTIVATE")
 
 
-@post(f"{ONE}/deactivate", needs="sso:write", problems=(*MISSING, SsoConnectionDraft))
+@post(
+    f"{ONE}/deactivate",
+    needs="sso:write",
+    problems=(*MISSING, SsoConnectionDraft),
+    shows={"status": "INACTIVE"},
+)
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Let nobody sign on by a connection any more. Sessions that have begun go on."""
     return await _switch(call, id, conn_id, "DEACTIVATE")

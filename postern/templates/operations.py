@@ -153,6 +153,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
     needs="templates:write",
     status=201,
     problems=[TemplateMissing, TooManyTemplates],
+    shows={"name": "Welcome (copy)"},
 )
 async def duplicate_template(call: Call, id: UUID) -> Template:
     """Make a copy of a template, named `… (copy)`; versions are not copied."""
