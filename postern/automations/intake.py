@@ -102,16 +102,20 @@ async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | N
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
         await membership.hold(tx, call.project_id)
-        made = [await _event(tx, call, item, _path(index, single)) for index, item in enumerate(items)]
-        known = await _known(tx, call, items, made, keys)
+        before = await _recorded_before(tx, call, items, keys)
+        given = [index for index in range(len(items)) if index not in before]
+        made = [await _event(tx, call, items[index], _path(index, single)) for index in given]
+        known = await _known(tx, call, [items[index] for index in given], made, [keys[index] for index in given])
         new = [event for event in made if event.id not in known]
         await events.record_all(tx, new)
         # Audiences whose rules look at events follow at once.
         about = sorted({event.subject_id for event in new if event.subject_id})
         await membership.contacts_changed(tx, call.project_id, about, call.now, engagement_only=True)
-    if known:
+    if known or before:
         call.headers["Idempotent-Replayed"] = "true"
-    return [Recorded(id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id) for event in made]
+    for index, event in zip(given, made, strict=True):
+        before[index] = Recorded(id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id)
+    return [before[index] for index in range(len(items))]
 
 
 def _path(index: int, single: bool) -> str:
@@ -181,6 +185,31 @@ async def _contact(tx: Transaction, call: Call, item: CustomEvent, path: str) ->
         raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
 
 
+async def _recorded_before(
+    tx: Transaction, call: Call, items: list[CustomEvent], keys: list[str | None]
+) -> dict[int, Recorded]:
+    """What repeated requests were answered, by their place: a contact that has gone since does not come back.
+
+    Raises EventKeyReused.
+    """
+    places = {key: index for index, key in enumerate(keys) if key is not None}
+    rows = (
+        await store.known_keys(tx, project_id=call.project_id, key=sorted(places), since=call.now - KEY_WINDOW)
+        if places
+        else []
+    )
+    if any(row.body_hash != _hash(items[places[row.key]]) for row in rows):
+        raise EventKeyReused
+    kept = await events.with_ids(tx, call.project_id, [row.event_id for row in rows]) if rows else []
+    subjects = {event.id: event.subject_id for event in kept}
+    return {
+        places[row.key]: Recorded(
+            id=row.event_id, name=items[places[row.key]].name, contact_id=subjects.get(row.event_id)
+        )
+        for row in rows
+    }
+
+
 async def _known(
     tx: Transaction, call: Call, items: list[CustomEvent], made: list[Event], keys: list[str | None]
 ) -> dict[UUID, UUID]:
@@ -199,7 +228,9 @@ async def _known(
         window=KEY_WINDOW,
     )
     known: dict[UUID, UUID] = {}
-    for row in await store.known_keys(tx, project_id=call.project_id, key=sorted(set(keyed) - set(won))):
+    for row in await store.known_keys(
+        tx, project_id=call.project_id, key=sorted(set(keyed) - set(won)), since=call.now - KEY_WINDOW
+    ):
         if row.body_hash != hashes[row.key]:
             raise EventKeyReused
         known[keyed[row.key][1].id] = row.event_id

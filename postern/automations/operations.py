@@ -10,6 +10,7 @@ import msgspec
 from postern.audiences import contacts
 from postern.audiences import operations as audiences
 from postern.audiences.model import AudienceMissing
+from postern.audiences.rules import audiences_named
 from postern.audit import operations as audit
 from postern.automations import rules, store
 from postern.automations.model import (
@@ -20,6 +21,7 @@ from postern.automations.model import (
     AutomationIncomplete,
     AutomationMissing,
     CallSecret,
+    Condition,
     Name,
     RemoveFromAudience,
     Run,
@@ -123,7 +125,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each happens once for each run.
     """
     rules.check_trigger(data.trigger)
-    rules.check_steps(data.steps)
+    rules.check_steps(data.steps, call.world.settings.outbound_allow)
     if data.active:
         await _require_complete(call, data.trigger, data.steps)
     starts_on, audience_id = rules.starts_on(data.trigger)
@@ -172,7 +174,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         steps = rules.read_steps(found.steps) if data.steps is UNSET else data.steps
         active = found.active if data.active is UNSET else data.active
         rules.check_trigger(trigger)
-        rules.check_steps(steps)
+        rules.check_steps(steps, call.world.settings.outbound_allow)
         if active:
             await _require_complete(call, trigger, steps)
         plain = rules.plain_steps(steps)
@@ -445,6 +447,9 @@ async def _require_complete(call: Call, trigger: Trigger, steps: list[Step]) -> 
     for place in rules.written_out(steps):
         if isinstance(place.step, SendEmail):
             faults += await _email_faults(call, place.step, place.path)
+        elif isinstance(place.step, Condition):
+            for named in sorted(audiences_named(place.step.rules)):
+                faults += await _audience_faults(call, named, f"{place.path}/rules", static=False)
         elif isinstance(place.step, AddToAudience | RemoveFromAudience):
             faults += await _audience_faults(
                 call, as_id(place.step.audience_id), f"{place.path}/audienceId", static=True

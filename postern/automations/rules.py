@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.audiences.model import check_attributes
 from postern.audiences.rules import check_rules
 from postern.automations.model import (
     DEPTH_LIMIT,
@@ -18,15 +19,20 @@ from postern.automations.model import (
     CallWebhook,
     Condition,
     Delay,
+    SendEmail,
     Step,
     Trigger,
+    UpdateContact,
     Wait,
     WaitForEvent,
 )
 from postern.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
+from postern.kernel.addresses import AddressRefused, Network, check_target
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import NO_ID, as_id, to_plain
+from postern.mail.address import AddressInvalid, parse_address
+from postern.templates.rules import check_subject
 
 STARTS_ON = {
     "AUDIENCE_JOINED": "audience.joined",
@@ -135,13 +141,16 @@ def starts_on(trigger: Trigger) -> tuple[str, UUID | None]:
     return STARTS_ON[trigger.type], audience
 
 
-def check_steps(steps: Sequence[Step]) -> None:
-    """Raises Invalid where steps make no sense, with a pointer to each place."""
+def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
+    """Raises Invalid where steps make no sense, with a pointer to each place.
+
+    `allowed` are special networks that calls may reach all the same.
+    """
     if size(steps) > STEPS_LIMIT:
         raise Invalid.at("/steps", f"An automation has at most {STEPS_LIMIT} steps.", "too_many")
     if _depth(steps) > DEPTH_LIMIT:
         raise Invalid.at("/steps", f"Branches are nested at most {DEPTH_LIMIT} deep.", "too_deep")
-    faults = [fault for place in written_out(steps) for fault in _faults(place)]
+    faults = [fault for place in written_out(steps) for fault in _faults(place, allowed)]
     if faults:
         raise Invalid(faults[0].message, errors=faults)
 
@@ -151,7 +160,7 @@ def _depth(steps: Sequence[Step]) -> int:
     return 1 + max(inner, default=0)
 
 
-def _faults(place: Place) -> Iterator[Fault]:
+def _faults(place: Place, allowed: Sequence[Network]) -> Iterator[Fault]:
     step, path = place.step, place.path
     try:
         if isinstance(step, Delay):
@@ -163,7 +172,13 @@ def _faults(place: Place) -> Iterator[Fault]:
             if step.timeout is not None and not timedelta() < wait_of(step.timeout) <= WAIT_LIMIT:
                 raise Invalid.at(f"{path}/timeout", f"Wait up to {WAIT_LIMIT.days} days, and more than not at all.")
         elif isinstance(step, CallWebhook):
-            _check_url(step.url, f"{path}/url")
+            _check_url(step.url, f"{path}/url", allowed)
+        elif isinstance(step, UpdateContact):
+            check_attributes(step.attributes, f"{path}/attributes")
+        elif isinstance(step, SendEmail):
+            check_subject(step.subject, f"{path}/subject")
+            _check_address(step.from_email, step.from_name, path, "from")
+            _check_address(step.reply_to, None, path, "replyTo")
     except Invalid as wrong:
         yield from wrong.errors
 
@@ -186,11 +201,23 @@ def _check_condition(step: Condition, path: str) -> None:
         raise Invalid(wrong.detail, errors=moved) from None
 
 
-def _check_url(url: str, path: str) -> None:
-    from postern.kernel.addresses import AddressRefused, read_target
-
+def _check_address(spec: str | None, name: str | None, path: str, field: str) -> None:
+    if spec is None:
+        return
     try:
-        read_target(url)
+        address = parse_address(spec)
+    except AddressInvalid as wrong:
+        where = "fromEmail" if field == "from" else field
+        raise Invalid.at(f"{path}/{where}", wrong.detail, "address_invalid") from None
+    try:
+        parse_address(str(msgspec.structs.replace(address, name=name or address.name)))
+    except AddressInvalid as wrong:
+        raise Invalid.at(f"{path}/fromName", wrong.detail, "name_invalid") from None
+
+
+def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
+    try:
+        check_target(url, allowed)
     except AddressRefused as refused:
         raise Invalid.at(path, str(refused), "url_refused") from None
 

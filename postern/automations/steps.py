@@ -245,7 +245,10 @@ class Progress:
         changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
         await self._know_contacts(changed)
         for run in group:
-            self._go_on(run, "DONE")
+            if run.row.contact_id in changed or _has(self.contacts[run.row.contact_id], step.attributes):
+                self._go_on(run, "DONE")
+            else:
+                self._go_on(run, "SKIPPED", {"reason": "The contact's attributes would outgrow their limits."})
 
     async def _move(self, group: list[Moving], step: AddToAudience | RemoveFromAudience) -> None:
         audience_id, ids = as_id(step.audience_id), [run.row.contact_id for run in group]
@@ -346,6 +349,11 @@ class Progress:
                 measure=[status for _, status in counted],
                 count=list(counted.values()),
             )
+
+
+def _has(contact: Contact, attributes: dict[str, Any]) -> bool:
+    """Whether a contact is already what merging attributes would make it."""
+    return all(contact.attributes.get(name) == value for name, value in attributes.items())
 
 
 def sender_of(step: SendEmail) -> str:

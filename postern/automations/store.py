@@ -355,8 +355,11 @@ async def claim_keys(
 ) -> list[str]: ...
 
 
-@statement("select key, body_hash, event_id from event_keys where project_id = %(project_id)s and key = any (%(key)s)")
-async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str]) -> list[KnownKey]: ...
+@statement("""
+    select key, body_hash, event_id from event_keys
+    where project_id = %(project_id)s and key = any (%(key)s) and created_at > %(since)s
+""")
+async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[KnownKey]: ...
 
 
 @statement("delete from event_keys where project_id = %(project_id)s and created_at < %(before)s")

@@ -103,6 +103,16 @@ class Target:
         host = f"[{self.host}]" if isinstance(self.literal, IPv6Address) else self.host
         return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
 
+    @property
+    def spelled(self) -> list[str]:
+        """The addresses that the URL itself says, without a lookup; none for a name."""
+        if self.literal:
+            return [str(self.literal)]
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            # RFC 6761 §6.3: these names are loopback and are not asked of the DNS.
+            return ["127.0.0.1", "::1"]
+        return []
+
 
 def read_target(url: str) -> Target:
     """Read a URL so that nobody else can read it differently. Raises AddressRefused."""
@@ -196,6 +206,14 @@ def permitted(found: Sequence[str], allowed: Sequence[Network]) -> list[Address]
         if is_special(address) and not any(address in network for network in allowed):
             raise AddressRefused("The host leads to an address that is not on the public Internet.")
     return addresses
+
+
+def check_target(url: str, allowed: Sequence[Network]) -> None:
+    """Refuse a URL when it is given, where it can be known then that it will not be called. Raises AddressRefused.
+
+    Names are looked up when they are called, and judged anew each time.
+    """
+    permitted(read_target(url).spelled, allowed)
 
 
 def read_networks(text: str) -> list[Network]:

@@ -179,11 +179,8 @@ class Outbound:
         await asyncio.sleep(0)
 
     async def _addresses(self, target: Target) -> list[Address]:
-        if target.literal:
-            return permitted([str(target.literal)], self._allowed)
-        if target.host == "localhost" or target.host.endswith(".localhost"):
-            # RFC 6761 §6.3: these names are loopback and are not asked of the DNS.
-            return permitted(["127.0.0.1", "::1"], self._allowed)
+        if target.spelled:
+            return permitted(target.spelled, self._allowed)
         try:
             async with asyncio.timeout(self._connect):
                 found = await self._lookup(target.host)

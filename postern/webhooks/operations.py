@@ -10,7 +10,7 @@ import msgspec
 from postern.audit import operations as audit
 from postern.events import operations as events
 from postern.events.model import EVENT_NAMES, Event, Written
-from postern.kernel.addresses import AddressRefused, permitted, read_target
+from postern.kernel.addresses import AddressRefused, check_target
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
@@ -408,9 +408,7 @@ def _with_secret(webhook: Webhook, secret: str) -> WebhookWithSecret:
 def _check(call: Call, url: str, entries: Sequence[str]) -> None:
     faults: list[Fault] = []
     try:
-        target = read_target(url)
-        if target.literal:
-            permitted([str(target.literal)], call.world.settings.outbound_allow)
+        check_target(url, call.world.settings.outbound_allow)
     except AddressRefused as refused:
         faults.append(Fault(path="/url", code="url_refused", message=str(refused)))
     names = ", ".join(EVENT_NAMES)

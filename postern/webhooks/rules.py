@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from uuid import UUID
 
-from postern.events.model import ALIASES, EVENT_NAMES, Event
+from postern.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
 from postern.kernel.clock import Moment
 from postern.kernel.http import camel
 from postern.kernel.outbound import Answer, OutboundRefused, Outcome
@@ -57,7 +57,7 @@ def is_known(entry: str) -> bool:
     """Whether a subscription may name this."""
     area, _, what = entry.partition(".")
     if area == CUSTOM:
-        return bool(what)
+        return what == "*" or is_custom_name(what)
     return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (what == "*" and area in AREAS)
 
 

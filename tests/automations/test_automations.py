@@ -37,8 +37,21 @@ async def test_an_automation_lives_and_dies(project, email):
 async def test_what_is_missing_is_said_when_it_is_switched_on(project, audience):
     gone = str(uuid4())
     steps = [
-        {"type": "SEND_EMAIL", "templateId": gone, "domainId": gone, "fromEmail": "nobody"},
+        {"type": "SEND_EMAIL", "templateId": gone, "domainId": gone, "fromEmail": "hello@example.org"},
         {"type": "ADD_TO_AUDIENCE", "audienceId": gone},
+        {
+            "type": "CONDITION",
+            "rules": {
+                "conditions": [
+                    {
+                        "match": "any",
+                        "conditions": [
+                            {"field": "audience", "operator": "neq", "value": gone},
+                        ],
+                    }
+                ]
+            },
+        },
     ]
     made = await project.client.post("/automations", {"name": "Draft", "trigger": JOINED, "steps": steps})
     assert made.status_code == 201, "a draft may be incomplete"
@@ -47,8 +60,8 @@ async def test_what_is_missing_is_said_when_it_is_switched_on(project, audience)
     assert [fault["path"] for fault in refused.json()["errors"]] == [
         "/trigger/audienceId",
         "/steps/0/templateId",
-        "/steps/0/fromEmail",
         "/steps/1/audienceId",
+        "/steps/2/rules",
     ]
     assert (await project.client.get(f"/automations/{made.json()['id']}")).json()["active"] is False
     at_once = {"name": "Draft", "trigger": JOINED, "steps": steps, "active": True}

@@ -1,5 +1,6 @@
 """What a product sends in: checked, recorded once, told."""
 
+import asyncio
 from datetime import timedelta
 from uuid import uuid4
 
@@ -38,6 +39,32 @@ async def test_a_repeated_request_records_nothing_again(project, clock):
     later = await project.client.post("/events", {**body, "data": {"total": 43}}, headers={"idempotency-key": "k1"})
     assert later.status_code == 201
     assert len(await recorded(project)) == 2
+
+
+async def test_a_repeated_request_brings_no_contact_back(project):
+    first = await project.client.post(
+        "/events", {"name": "order.placed", "email": "ada@example.com", "idempotencyKey": "k"}
+    )
+    ada = first.json()["contactId"]
+    named = {"name": "order.placed", "contactId": ada, "idempotencyKey": "k2"}
+    second = await project.client.post("/events", named)
+    assert (await project.client.delete(f"/contacts/{ada}")).status_code == 200
+    again = await project.client.post(
+        "/events", {"name": "order.placed", "email": "ada@example.com", "idempotencyKey": "k"}
+    )
+    assert (again.status_code, again.json()) == (201, first.json())
+    again = await project.client.post("/events", named)
+    assert (again.status_code, again.json()) == (201, second.json())
+    assert (await project.client.get("/contacts")).json()["total"] == 0
+    assert len(await recorded(project)) == 2
+
+
+async def test_two_who_repeat_at_once_record_once(project):
+    body = {"name": "order.placed", "email": "ada@example.com", "idempotencyKey": "k"}
+    answers = await asyncio.gather(*(project.client.post("/events", body) for _ in range(6)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    assert len(await recorded(project)) == 1
 
 
 async def test_a_batch_is_all_or_nothing_and_idempotent_by_event(project):

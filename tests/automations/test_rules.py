@@ -67,6 +67,10 @@ def test_every_way_goes_forward_to_the_end(tree):
     assert read_steps(plain_steps(steps)) == steps
 
 
+def mail(**fields):
+    return {"type": "SEND_EMAIL", "templateId": "x", "fromEmail": "a@example.com", **fields}
+
+
 @pytest.mark.parametrize(
     ("step", "path"),
     [
@@ -78,6 +82,16 @@ def test_every_way_goes_forward_to_the_end(tree):
         (wait(event="two words"), "/steps/0/event"),
         (wait(timeout={}), "/steps/0/timeout"),
         ({"type": "WEBHOOK", "url": "ftp://example.com"}, "/steps/0/url"),
+        ({"type": "WEBHOOK", "url": "http://169.254.169.254/latest"}, "/steps/0/url"),
+        ({"type": "WEBHOOK", "url": "http://localhost/"}, "/steps/0/url"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"": 1}}, "/steps/0/attributes/"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"n": 10**150}}, "/steps/0/attributes/n"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"n": "x" * 20_000}}, "/steps/0/attributes"),
+        (mail(subject="Hello {{ name"), "/steps/0/subject"),
+        (mail(subject="a\nb"), "/steps/0/subject"),
+        (mail(fromEmail="nobody"), "/steps/0/fromEmail"),
+        (mail(fromName="a\nb"), "/steps/0/fromName"),
+        (mail(replyTo="nobody"), "/steps/0/replyTo"),
         (when([when([{"type": "DELAY"}])]), "/steps/0/then/0/then/0"),
         (when([], [wait([], [{"type": "WEBHOOK", "url": "nowhere"}])]), "/steps/0/else/0/else/0/url"),
         (

@@ -314,6 +314,23 @@ async def test_steps_change_contacts_and_audiences(automate, audience, contact, 
     assert [run["status"] for run in await runs(then)] == ["EXITED"], "what a step causes starts others"
 
 
+async def test_attributes_that_do_not_fit_are_passed_over_and_said_to_be(automate, contact, project, work_off, runs):
+    automation = await automate(
+        {"type": "CONTACT_CREATED"},
+        {"type": "UPDATE_CONTACT", "attributes": {"more": "y" * 9_000}},
+        {"type": "UPDATE_CONTACT", "attributes": {"stage": "new"}},
+        {"type": "UPDATE_CONTACT", "attributes": {"stage": "new", "name": None}},
+    )
+    made = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
+    await work_off()
+    (run,) = await runs(automation)
+    steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
+    assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
+    assert "limits" in steps[0]["detail"]["reason"]
+    known = (await project.client.get(f"/contacts/{made.json()['id']}")).json()["attributes"]
+    assert set(known) == {"x", "stage"}
+
+
 async def test_a_delay_ends_after_its_length_or_at_its_moment(automate, contact, work_off, runs, clock):
     until = (clock() + 3 * DAY).isoformat()
     delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]

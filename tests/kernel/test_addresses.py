@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from postern.kernel.addresses import (
     AddressRefused,
     Remembered,
+    check_target,
     is_special,
     permitted,
     read_networks,
@@ -185,3 +186,11 @@ async def test_a_name_is_asked_for_once_at_a_time():
     await forgetful("a")
     await forgetful("a")
     assert asked[3:] == ["a", "a"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "[::1]", "10.0.0.1"])
+def test_what_spells_an_address_inside_is_refused_when_it_is_given(host):
+    with pytest.raises(AddressRefused):
+        check_target(f"http://{host}/", ())
+    check_target("https://example.com/", ())
+    check_target("http://localhost:3000/", read_networks("127.0.0.0/8 ::1/128"))

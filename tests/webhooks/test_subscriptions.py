@@ -39,6 +39,7 @@ async def test_a_subscription_lives_and_dies(project, world):
         ({"url": "http://user:pw@example.com/", "events": ["*"]}, "/url"),
         ({"url": PUBLIC, "events": ["email.deliverd"]}, "/events/0"),
         ({"url": PUBLIC, "events": ["*", "order.placed"]}, "/events/1"),
+        ({"url": PUBLIC, "events": ["custom.two words"]}, "/events/0"),
         ({"url": PUBLIC, "events": []}, "/events"),
         ({"url": PUBLIC}, "/events"),
         ({"events": ["*"]}, "/url"),
