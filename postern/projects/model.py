@@ -47,7 +47,14 @@ SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
 
 Origin = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^https?://[A-Za-z0-9.\[\]:-]+(?!\n)$")]
 """What a browser sends as `Origin`: scheme, host and port, without a path."""
-Redirect = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^[a-z][a-z0-9+.-]*://[^\s#]+(?!\n)$")]
+Redirect = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"^(?!file:)(?:[a-z][a-z0-9+-]*://|[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/)[^\s#\\]+(?!\n)$",
+    ),
+]
+"""A page, or an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
 ORIGINS_LIMIT = 50
 
 

@@ -353,6 +353,8 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
     given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     default = SignInSettings()
     given = {name: getattr(default, name) if value is None else value for name, value in given.items()}
+    if "allowed_origins" in given:
+        given["allowed_origins"] = [_as_browsers_write(origin) for origin in given["allowed_origins"]]
     if given.get("mail_from") is not None:
         try:
             parse_address(given["mail_from"])
@@ -362,6 +364,12 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
         if not is_address(url):
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", "This is no address.", "invalid_address")
     return msgspec.structs.replace(settings, **given)
+
+
+def _as_browsers_write(origin: str) -> str:
+    """An origin with a host in small letters and without the port that its scheme has anyway (RFC 6454 §6.1)."""
+    scheme, _, host = origin.lower().partition("://")
+    return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
 def _sealed(call: Call, relay: Relay, known: list[Relay]) -> Relay:

@@ -312,6 +312,28 @@ async def test_nothing_keeps_a_copy_of_tokens_or_people(door, project):
     assert jwks.headers["cache-control"] == "public, max-age=300", "what may be kept says so"
 
 
+async def test_origins_are_kept_as_browsers_write_them(door):
+    await door.settings(allowedOrigins=["https://App.Example.com:443", "http://localhost:80", "http://localhost:3000"])
+    for origin in ("https://app.example.com", "http://localhost", "http://localhost:3000"):
+        answer = await door.client.post("/sign-in", {"email": "a", "password": "b"}, headers={"origin": origin})
+        assert answer.headers["access-control-allow-origin"] == origin
+
+
+REDIRECTS = {
+    **dict.fromkeys(
+        ("https://app.example.com/back?a=1", "acme://back", "com.acme.app:/back", "http://[::1]:3000/"), 200
+    ),
+    **dict.fromkeys(("javascript:alert(1)", "javascript:/alert(1)", "data:text/html,x", "file:///etc/passwd"), 400),
+    **dict.fromkeys(("//evil.example", "https://a.example/#x", "https://a.example\\@b.example", "/back"), 400),
+}
+
+
+@pytest.mark.parametrize(("url", "status"), REDIRECTS.items())
+async def test_people_are_sent_back_to_pages_and_apps_only(project, url, status):
+    changed = await project.developer.patch("", {"settings": {"signIn": {"redirectUrls": [url]}}})
+    assert changed.status_code == status
+
+
 async def test_what_people_send_is_escaped(browser):
     page = await browser.open("sign-in", **{**FLOW, "state": '"><script>alert(1)</script>'})
     assert "<script>" not in page.text
