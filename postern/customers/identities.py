@@ -4,7 +4,7 @@ Issuer and subject decide. An address links only where whoever vouches for the p
 onto an account whose address nobody ever proved, it takes every way in from whoever made that account first.
 """
 
-from postern.customers import rules, store
+from postern.customers import letters, rules, store
 from postern.customers.model import Person, SignUpClosed
 from postern.customers.operations import require_person
 from postern.customers.sign_in import new_person, prove_address
@@ -59,7 +59,7 @@ async def recognise(
             raise AccountNotLinked
         person = await prove_address(tx, call, held)
         person = await claim(tx, call, person, voucher)
-        await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
+        await note_linked(tx, call, project, person, voucher)
         return person
     if not (project.settings.sign_in.sign_up if may_sign_up is None else may_sign_up):
         raise SignUpClosed
@@ -76,6 +76,12 @@ async def recognise(
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
     return await claim(tx, call, made, voucher)
+
+
+async def note_linked(tx: Transaction, call: Call, project: Project, person: Person, voucher: Voucher) -> None:
+    """Record that a customer who was there has one more way in, and tell them."""
+    await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
+    await letters.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{voucher.provider} was added")
 
 
 async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -> Person:

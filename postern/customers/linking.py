@@ -9,7 +9,7 @@ began. A link that somebody else is lured into opening ends nowhere.
 from urllib.parse import urlencode
 
 from postern.customers import letters, proof_store, proofs, provider_store, store
-from postern.customers.identities import IdentityTaken, Voucher, claim
+from postern.customers.identities import IdentityTaken, Voucher, claim, note_linked
 from postern.customers.model import PROVIDER_LIFE, CodeInvalid, NotFresh, Person, Token, Url
 from postern.customers.providers import (
     RESERVED,
@@ -84,7 +84,7 @@ async def begin_link(call: Call, key: str, data: LinkBegin) -> LinkBegun:
         await locked_person(tx, call)
         await require_fresh(tx, call)
         token, expires_at = await proofs.pose_token(
-            tx, call, "LINK", PROVIDER_LIFE, customer_id=customer_id, sessionId=str(session_id), key=key
+            tx, call, "LINKING", PROVIDER_LIFE, customer_id=customer_id, sessionId=str(session_id), key=key
         )
     query = {"redirectUrl": data.redirect_url, "codeChallenge": data.code_challenge, "state": data.state, "link": token}
     start = f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/{key}/start"
@@ -149,8 +149,7 @@ async def _link(tx: Transaction, call: Call, project: Project, person: Person, v
     if held is not None:
         return person
     person = await claim(tx, call, person, voucher)
-    await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
-    await letters.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{voucher.provider} was added")
+    await note_linked(tx, call, project, person, voucher)
     return person
 
 

@@ -144,6 +144,10 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
             raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
         secret = data.client_secret
+        known = await provider_store.provider(tx, project_id=call.project_id, key=key)
+        if known is not None and known.client_secret is not None and not secret and known.issuer != issuer:
+            # Whoever may change settings may not have the secret sent to an address of their own.
+            raise Invalid.at("/clientSecret", "With another issuer, send the secret again.", "required")
         row = await provider_store.put(
             tx,
             project_id=call.project_id,
@@ -325,7 +329,7 @@ def callback_url(call: Call) -> str:
 async def _linking(call: Call, key: str, token: str) -> dict[str, str]:
     """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
     try:
-        challenge = await proofs.answer_token(call, "LINK", token)
+        challenge = await proofs.answer_token(call, "LINKING", token)
         said = proofs.about(call, challenge)
         if said["key"] != key:
             raise FlowInvalid

@@ -264,6 +264,11 @@ async def test_a_verified_address_links_to_the_account_that_has_it(elsewhere, do
     assert linked["customer"]["id"] == up["customer"]["id"]
     assert linked["customer"]["identities"] == ["ACME", "PASSWORD"]
     assert (await door.sign_in(address)).status_code == 200
+    told = [mail["text"] for mail in await door.mails(address) if mail["subject"].startswith("How you sign in")]
+    assert len(told) == 1
+    assert "ACME was added" in told[0]
+    await elsewhere.sign_in(email=address, email_verified=verified)
+    assert len([m for m in await door.mails(address) if m["subject"].startswith("How you sign in")]) == 1
 
 
 async def test_pre_hijacking_linking_drops_what_was_planted(elsewhere, door):
@@ -363,6 +368,16 @@ async def test_the_secret_goes_out_as_the_provider_asks(elsewhere, provider):
     _, form, headers = next(each for each in provider.requests if each[0] == "/token")
     assert headers["authorization"] == "Basic " + base64.b64encode(b"client:hush").decode()
     assert "client_secret" not in form
+
+
+async def test_a_kept_secret_is_not_sent_to_another_issuer(elsewhere, door, provider):
+    path = f"/projects/{door.project.id}/auth/providers/ACME"
+    body = {"kind": "OIDC", "clientId": "client", "issuer": provider.issuer}
+    assert (await door.project.developer.put(path, body)).json()["hasSecret"] is True
+    moved = await door.project.developer.put(path, {**body, "issuer": "https://evil.example"})
+    assert (moved.status_code, moved.json()["errors"][0]["path"]) == (400, "/clientSecret")
+    new = {**body, "issuer": "https://other.example", "clientSecret": "another"}
+    assert (await door.project.developer.put(path, new)).status_code == 200
 
 
 async def test_providers_are_listed_without_secrets_and_removed(elsewhere, project, door):
