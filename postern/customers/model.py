@@ -35,6 +35,8 @@ CODE_LIFE = timedelta(minutes=10)
 CODE_TRIES = 5
 LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
+RESET_TRIES = 30
+"""Passwords that may be tried with one reset link until one is taken; nobody guesses the link itself."""
 MFA_LIFE = timedelta(minutes=10)
 GRANT_LIFE = timedelta(minutes=2)
 PASSKEY_LIFE = timedelta(minutes=5)

@@ -18,6 +18,7 @@ from postern.customers.model import (
     LINK_LIFE,
     MFA_LIFE,
     RESET_LIFE,
+    RESET_TRIES,
     CodeInvalid,
     EmailTaken,
     EmailText,
@@ -349,8 +350,8 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     proofs.knock(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
-    require_uncommon(data.password, letters.app_name(project))
-    challenge = await proofs.answer_token(call, "RESET", data.token)
+    challenge = await proofs.answer_token(call, "RESET", data.token, most=RESET_TRIES)
+    require_uncommon(data.password, proofs.about(call, challenge)["email"], letters.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         await proofs.use(tx, challenge)
