@@ -18,7 +18,7 @@ from postern.audiences.contacts import contact_ids
 from postern.domains import operations as domains
 from postern.domains.model import SendingDomain
 from postern.emails import store
-from postern.emails.handover import Job, address_of, content_of
+from postern.emails.handover import Job
 from postern.emails.model import (
     IDEMPOTENCY_LEASE,
     IDEMPOTENCY_WINDOW,
@@ -46,6 +46,7 @@ from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import as_id, new_id
 from postern.mail import mime
 from postern.mail.address import Address, AddressInvalid
+from postern.mail.composing import Words, address_of, content_of
 from postern.mail.header import HeaderInvalid
 from postern.mail.template import TemplateInvalid
 from postern.projects import operations as projects
@@ -247,11 +248,11 @@ def _checked_words(send_id: UUID, body: SendBody) -> str:
         if part is None or "{" not in part:
             continue
         try:
-            content_of(msgspec.structs.replace(SendBody(), **{name: part}))
+            content_of(Words(**{name: part}))
         except TemplateInvalid as error:
             raise Invalid.at(f"/{name}", error.detail, "template_invalid") from None
     try:
-        subject = content_of(SendBody(subject=body.subject)).render(body.variables, send_id=str(send_id)).subject
+        subject = content_of(Words(body.subject)).render(body.variables, send_id=str(send_id)).subject
         mime.check_subject(subject)
     except HeaderInvalid as error:
         raise Invalid.at("/subject", error.detail, "header_invalid") from None

@@ -7,7 +7,6 @@ One path for the process that accepted a message and for the worker. Each step g
 import asyncio
 import time
 from base64 import b64decode
-from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -28,10 +27,22 @@ from postern.emails.settling import LOST, Attempted, settle_all
 from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
 from postern.kernel.problems import Problem
 from postern.mail import mime
-from postern.mail.address import Address, AddressInvalid, parse_address
-from postern.mail.content import Content, Tracking, compile_content, unsubscribe_url
-from postern.mail.dkim import Signer, Unsigned, make_signature, signed_field, unsigned
-from postern.mail.signing import SigningAway, SigningProcess
+from postern.mail.address import AddressInvalid
+from postern.mail.composing import (
+    CONTENT_KEPT_CHARACTERS,
+    ComposingAway,
+    ComposingProcess,
+    Draft,
+    Made,
+    Order,
+    Unsendable,
+    Words,
+    address_of,
+    make_all,
+    write,
+)
+from postern.mail.content import Tracking
+from postern.mail.dkim import Signer
 from postern.mail.transport import NO_TIME, Envelope, Outcome, Result
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
@@ -42,14 +53,10 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-CONTENTS_KEPT = 256
-"""Compiled contents that a process keeps ready."""
-CONTENT_KEPT_CHARACTERS = 300_000
-"""Larger ones are compiled each time: they are rare, and memory is bounded."""
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon to try again to write an outcome down."""
-SIGNED_APART = 32
-"""From how many signatures on a process of its own makes them; fewer are made faster in a thread."""
+COMPOSED_APART = 16
+"""From how many messages on a process of its own makes them; fewer are made sooner in a thread."""
 GATHER_SECONDS = 0.02
 """How long outcomes gather before they are written down together, where nobody waits for one."""
 LINKS_PURPOSE = "links"
@@ -68,18 +75,23 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Whether "handed over, reply unknown" was committed together with the claim."""
 
 
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """A message ready for the wire."""
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """Who gets a message, and what it is made of."""
 
     envelope: Envelope
-    message: bytes
-    unsigned: list[Unsigned] = []
-    """The DKIM-Signature fields that go before the message once they are signed."""
-    subject: str
+    order: Order
     settings: ProjectSettings
     decided: tuple[Result, ...] = ()
     """Recipients whose fate is fixed; no transport is asked for them."""
     complained: bool = False
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A message ready for the wire."""
+
+    plan: Decided
+    message: bytes
+    subject: str
 
 
 async def hand_over(world: "World", job: Job, *, is_awaited: bool = True) -> str:
@@ -109,10 +121,10 @@ async def _attempt(world: "World", job: Job) -> Attempted | None:
         job.send,
         outcome,
         world.clock(),
-        on_ambiguous=prepared.settings.on_ambiguous,
+        on_ambiguous=prepared.plan.settings.on_ambiguous,
         chance=world.chance.random,
     )
-    if prepared.complained and verdict.delivered:
+    if prepared.plan.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
     return Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
 
@@ -133,8 +145,8 @@ async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -
 
 
 async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | None:
-    if not prepared.envelope.recipients:
-        return Outcome(results=prepared.decided, host="postern.test", duration=NO_TIME)
+    if not prepared.plan.envelope.recipients:
+        return Outcome(results=prepared.plan.decided, host="postern.test", duration=NO_TIME)
     send = job.send
 
     async def mark() -> None:
@@ -142,20 +154,20 @@ async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | No
             raise Overtaken
 
     try:
-        if is_captured(world, prepared.settings, test=send.test):
-            capture = Capture(send.project_id, send.id, prepared.envelope, send.sender, prepared.subject, b"")
-            outcome = await capture_transport(world, capture).deliver(prepared.envelope, prepared.message)
+        if is_captured(world, prepared.plan.settings, test=send.test):
+            capture = Capture(send.project_id, send.id, prepared.plan.envelope, send.sender, prepared.subject, b"")
+            outcome = await capture_transport(world, capture).deliver(prepared.plan.envelope, prepared.message)
         else:
-            transport = transport_of(world, send.project_id, prepared.settings)
-            precise = prepared.settings.on_ambiguous == "hold"
+            transport = transport_of(world, send.project_id, prepared.plan.settings)
+            precise = prepared.plan.settings.on_ambiguous == "hold"
             if not job.is_marked and not precise:
                 await mark()
             before_dot = mark if precise and not job.is_marked else None
-            outcome = await transport.deliver(prepared.envelope, prepared.message, before_dot=before_dot)
+            outcome = await transport.deliver(prepared.plan.envelope, prepared.message, before_dot=before_dot)
     except Overtaken:
         return None
-    if prepared.decided:
-        outcome = msgspec.structs.replace(outcome, results=(*prepared.decided, *outcome.results))
+    if prepared.plan.decided:
+        outcome = msgspec.structs.replace(outcome, results=(*prepared.plan.decided, *outcome.results))
     return outcome
 
 
@@ -181,36 +193,60 @@ async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
 async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict]:
     """Render, compose and sign messages; what is wrong with one of them is that one's verdict."""
     facts = {project_id: await _facts(world, project_id, jobs) for project_id in {j.send.project_id for j in jobs}}
-    prepared = await asyncio.to_thread(_prepare_each, jobs, facts)
-    return await _signed(world, prepared)
+    plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
+    orders = [plan.order for plan in plans if isinstance(plan, Decided)]
+    made = iter(await _make(world, orders, now=int(world.clock().timestamp())) if orders else [])
+    return [_prepared(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
 
 
-async def _signed(world: "World", prepared: list[Prepared | Verdict]) -> list[Prepared | Verdict]:
-    """The messages with their signatures: made in a process of their own where they are many."""
-    wanted = [each for one in prepared if isinstance(one, Prepared) for each in one.unsigned]
-    if not wanted:
-        return prepared
-    made = iter(await _sign_all(world, wanted))
-    return [
-        msgspec.structs.replace(
-            one, message=b"".join([*(signed_field(each, next(made)) for each in one.unsigned), one.message])
-        )
-        if isinstance(one, Prepared) and one.unsigned
-        else one
-        for one in prepared
-    ]
+def _plan(job: Job, facts: "Facts") -> Decided | Verdict:
+    try:
+        return _decide(job, facts)
+    except Problem as problem:
+        return rules.failed(problem.detail[:1_000])
+    except Exception as error:  # One poisoned message fails alone.
+        log.exception("composing_failed", send=str(job.send.id))
+        return rules.failed(f"It could not be composed: {type(error).__name__}.")
 
 
-async def _sign_all(world: "World", wanted: list[Unsigned]) -> list[bytes]:
-    if len(wanted) >= SIGNED_APART:
-        apart: SigningProcess | None = world.parts.get(SigningProcess)
-        if apart is None:
-            apart = world.parts[SigningProcess] = SigningProcess()
-        try:
-            return await apart.sign([(each.key, each.digest) for each in wanted])
-        except SigningAway as error:
-            log.warning("signing_process_died", error=str(error))
-    return await asyncio.to_thread(lambda: [make_signature(each.key, each.digest) for each in wanted])
+def _prepared(plan: Decided, made: Made) -> Prepared | Verdict:
+    if made.reason is None:
+        return Prepared(plan=plan, message=made.message, subject=made.subject)
+    if made.trace is not None:
+        log.error("composing_failed", send=plan.order.draft.send_id, trace=made.trace)
+    return rules.failed(made.reason)
+
+
+async def _make(world: "World", orders: list[Order], *, now: int) -> list[Made]:
+    """The messages: in a process of their own where they are many, those with large words or files in a thread."""
+    small = [order for order in orders if _is_small(order)]
+    if len(small) < COMPOSED_APART:
+        return await asyncio.to_thread(make_all, orders, now=now)
+    large = [order for order in orders if not _is_small(order)]
+    if not large:
+        return await _make_apart(world, orders, now)
+    made_small, made_large = await asyncio.gather(
+        _make_apart(world, small, now), asyncio.to_thread(make_all, large, now=now)
+    )
+    found = {True: iter(made_small), False: iter(made_large)}
+    return [next(found[_is_small(order)]) for order in orders]
+
+
+def _is_small(order: Order) -> bool:
+    return not order.draft.attachments and order.words.size <= CONTENT_KEPT_CHARACTERS
+
+
+async def _make_apart(world: "World", orders: list[Order], now: int) -> list[Made]:
+    apart: ComposingProcess | None = world.parts.get(ComposingProcess)
+    if apart is None:
+        apart = world.parts[ComposingProcess] = ComposingProcess()
+    try:
+        return await apart.make_all(orders, now=now)
+    except ComposingAway as error:
+        log.warning("composing_process_died", error=str(error))
+    except Unsendable as error:
+        log.info("composed_in_a_thread", error=str(error))
+    return await asyncio.to_thread(make_all, orders, now=now)
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,9 +259,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     tracking_key: bytes
     return_path_domain: str | None
     sign_return_path: Any
-    now: int
     clock: Any
-    captured: bool
 
 
 async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
@@ -246,26 +280,11 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
         tracking_key=world.secrets.key(LINKS_PURPOSE),
         return_path_domain=world.settings.return_path_domain,
         sign_return_path=world.secrets.sign,
-        now=int(world.clock().timestamp()),
         clock=world.clock(),
-        captured=is_captured(world, project.settings, test=False),
     )
 
 
-def _prepare_each(jobs: list[Job], facts: dict[UUID, Facts]) -> list[Prepared | Verdict]:
-    found: list[Prepared | Verdict] = []
-    for job in jobs:
-        try:
-            found.append(_prepare(job, facts[job.send.project_id]))
-        except Problem as problem:
-            found.append(rules.failed(problem.detail[:1_000]))
-        except Exception as error:  # One poisoned message fails alone.
-            log.exception("composing_failed", send=str(job.send.id))
-            found.append(rules.failed(f"It could not be composed: {type(error).__name__}."))
-    return found
-
-
-def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
+def _decide(job: Job, facts: Facts) -> Decided | Verdict:
     send, body = job.send, job.body
     if send.expires_at is not None and send.expires_at <= facts.clock:
         return rules.expired()
@@ -278,8 +297,7 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
     left = [each for each in waiting if each not in gone]
     if not left:
         return rules.suppressed(blocked)
-    message, subject = render(send, body, job.values, facts.tracking_base, facts.tracking_key)
-    signed_by = facts.signers.get(send.domain_id) if send.domain_id else None
+    words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key)
     fixed = {each: found for each in left if (found := fate(each)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, facts),
@@ -288,11 +306,9 @@ def _prepare(job: Job, facts: Facts) -> Prepared | Verdict:
         bulk=send.lane == 1,
         tenant=str(send.project_id),
     )
-    return Prepared(
+    return Decided(
         envelope=envelope,
-        message=message,
-        unsigned=unsigned(message, signed_by, now=facts.now) if signed_by else [],
-        subject=subject,
+        order=Order(words, draft, facts.signers.get(send.domain_id, ()) if send.domain_id else ()),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
@@ -335,31 +351,29 @@ def render(
 
     The same send always gives the same bytes: date, Message-ID and boundary are derived from it.
     """
-    tracking = None
-    if body.track_opens or body.track_clicks or body.unsubscribable:
-        tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
-    content = content_of(body)
-    words = content.render({**body.variables, **values}, send_id=str(send.id), tracking=tracking)
-    own: list[tuple[str, str]] = []
-    if body.unsubscribable:
-        own.append(("List-Unsubscribe", f"<{unsubscribe_url(tracking_base, str(send.id), tracking_key)}>"))
-        own.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
-    if body.list_id:
-        own.append(("List-Id", body.list_id))
-    if body.feedback_id:
-        own.append(("Feedback-ID", body.feedback_id))
-    message = mime.Message(
-        from_=address_of(send.sender),
-        to=[address_of(text) for text in send.to_addresses],
-        cc=[address_of(text) for text in send.cc_addresses or []],
-        reply_to=[address_of(text) for text in body.reply_to],
-        subject=words.subject,
-        date=send.created_at,
-        message_id=send.message_id,
+    return write(*draft_of(send, body, values, tracking_base, tracking_key))
+
+
+def draft_of(
+    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes
+) -> tuple[Words, Draft]:
+    """What a send's message is made of."""
+    tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
+    is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
+    draft = Draft(
+        send_id=str(send.id),
+        values={**body.variables, **values},
+        sender=send.sender,
+        to=send.to_addresses,
+        cc=send.cc_addresses or [],
+        reply_to=body.reply_to,
         headers=body.headers,
-        own_headers=own,
-        text=words.text if words.text is not None or words.html is not None else "",
-        html=words.html,
+        date=int(send.created_at.timestamp()),
+        message_id=send.message_id,
+        tracking=tracking if is_tracked else None,
+        leave=tracking if body.unsubscribable else None,
+        list_id=body.list_id,
+        feedback_id=body.feedback_id,
         attachments=[
             mime.Attachment(
                 filename=each.filename,
@@ -370,36 +384,4 @@ def render(
             for each in body.attachments
         ],
     )
-    return mime.compose(message), words.subject
-
-
-_contents: OrderedDict[tuple[str, str | None, str | None], Content] = OrderedDict()
-
-
-def content_of(body: SendBody) -> Content:
-    """The compiled words; contents that many sends share are compiled once. Raises TemplateInvalid."""
-    key = (body.subject, body.html, body.text)
-    found = _contents.get(key)
-    if found is None:
-        found = compile_content(subject=body.subject, html=body.html, text=body.text)
-        if sum(len(part or "") for part in key) <= CONTENT_KEPT_CHARACTERS:
-            _contents[key] = found
-            while len(_contents) > CONTENTS_KEPT:
-                try:
-                    _contents.popitem(last=False)
-                except KeyError:  # Another thread was quicker.
-                    break
-    return found
-
-
-_addresses: dict[str, Address] = {}
-
-
-def address_of(text: str) -> Address:
-    """A parsed address; senders repeat, so the last few thousand are remembered."""
-    found = _addresses.get(text)
-    if found is None:
-        if len(_addresses) > 5_000:
-            _addresses.clear()
-        found = _addresses[text] = parse_address(text)
-    return found
+    return Words(body.subject, body.html, body.text), draft

@@ -11,7 +11,6 @@ import msgspec
 
 from postern.domains import operations as domains
 from postern.emails import store
-from postern.emails.handover import address_of, content_of
 from postern.emails.model import MARKETING, Send, SendBody
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
@@ -20,6 +19,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.problems import Problem
 from postern.kernel.values import new_id
+from postern.mail.composing import Words, address_of, content_of
 from postern.projects import operations as projects
 
 if TYPE_CHECKING:
@@ -131,6 +131,6 @@ def _send_of(project_id: UUID, letter: Letter, now: Moment) -> Send:
 def _subject(send_id: UUID, body: SendBody) -> str:
     """As the log shows it; one that does not render is shown as written, and the hand-over says what is wrong."""
     try:
-        return content_of(SendBody(subject=body.subject)).render(body.variables, send_id=str(send_id)).subject[:2_000]
+        return content_of(Words(body.subject)).render(body.variables, send_id=str(send_id)).subject[:2_000]
     except Problem:
         return body.subject[:2_000]

@@ -84,9 +84,9 @@ SENDS: list[Work[Send]] = [
         kind=Send,
         lease=Settings().lease,
         do=hand_over_share,
-        share=100,
+        share=250,
         where="lane = 0",
-        at_once=6,
+        at_once=12,
     ),
     Work(
         name="sends.marketing",

@@ -1,7 +1,6 @@
 """DKIM signatures (RFC 6376, RFC 8301, RFC 8463): relaxed/relaxed, rsa-sha256 and ed25519-sha256.
 
-`sign` is pure. Where many are signed, `unsigned`, `make_signature` (where the time goes) and `signed_field` do the same
-in steps, of which the second can be another process's (`mail/signing.py`).
+`sign` is pure; almost all of its time goes into the RSA signature (`mail/composing.py` keeps that off the event loop).
 """
 
 import re
@@ -98,61 +97,33 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
     `message` has CRLF line ends throughout; `now` is in seconds since 1970. Body and header fields are made
     canonical once for all signers.
     """
-    return b"".join([*signatures(message, signers, now=now), message])
-
-
-def signatures(message: bytes, signers: Sequence[Signer], *, now: int) -> list[bytes]:
-    """The DKIM-Signature fields alone, each with its CRLF, in the order of `signers`."""
-    return [signed_field(each, make_signature(each.key, each.digest)) for each in unsigned(message, signers, now=now)]
-
-
-class Unsigned(msgspec.Struct, frozen=True):
-    """A DKIM-Signature field that lacks its signature."""
-
-    key: PrivateKey
-    field: bytes
-    digest: bytes
-    """SHA-256 of what is signed."""
-
-
-def unsigned(message: bytes, signers: Sequence[Signer], *, now: int) -> list[Unsigned]:
-    """What `signatures` has to sign, in the order of `signers`."""
     head, _, body = message.partition(b"\r\n\r\n")
     body_hash = b64encode(sha256(canonical_body(body)).digest()).decode()
     names, signed = _signed_fields(head)
-    return [_unsigned(signer, names, signed, body_hash, now) for signer in signers]
+    return b"".join([*[_signature(signer, names, signed, body_hash, now) for signer in signers], message])
 
 
-def make_signature(key: PrivateKey, digest: bytes) -> bytes:
-    """The signature of a SHA-256 digest: PKCS #1 v1.5 (RFC 6376 §3.3.1), or PureEdDSA over it (RFC 8463 §3)."""
-    return key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
-
-
-_PADDING: Final = PKCS1v15()
-_PREHASHED: Final = Prehashed(hashes.SHA256())
-
-
-def signed_field(each: Unsigned, signature: bytes) -> bytes:
-    """The whole DKIM-Signature field with its CRLF."""
-    encoded = b64encode(signature)
-    lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
-    return b"DKIM-Signature: " + each.field + lines + b"\r\n"
-
-
-_PADS: Final = (b"  ", b"\t", b" \r\n")
 _RUN = re.compile(rb"[ \t]+")
 _TRAILING = re.compile(rb"[ \t]+(?=\r\n|\Z)")
 
 
 def canonical_body(body: bytes) -> bytes:
-    """RFC 6376 §3.4.4. A body of base64 parts has no spaces to fold, as three quick searches find out."""
-    if any(pad in body for pad in _PADS) or body.endswith(b" "):
+    """RFC 6376 §3.4.4."""
+    if _has_blanks_to_fold(body):
         body = _RUN.sub(b" ", _TRAILING.sub(b"", body))
     while body.endswith(b"\r\n\r\n"):
         body = body[:-2]
     if body == b"\r\n" or not body:
         return b""
     return body if body.endswith(b"\r\n") else body + b"\r\n"
+
+
+def _has_blanks_to_fold(body: bytes) -> bool:
+    """Whether there is more than single spaces within lines: a body of base64 parts has only a few of those."""
+    if b"\t" in body:
+        return True
+    _, *after_a_space = body.split(b" ")
+    return any(not piece or piece.startswith(b"\r\n") for piece in after_a_space)
 
 
 _FOLDED = re.compile(rb"\r\n(?=[ \t])")
@@ -186,12 +157,23 @@ def _folded_names(names: tuple[str, ...]) -> str:
     return ":\r\n ".join(groups)
 
 
-def _unsigned(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> Unsigned:
+def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> bytes:
+    """The whole DKIM-Signature field with its CRLF: PKCS #1 v1.5 (RFC 6376 §3.3.1), or PureEdDSA (RFC 8463 §3)."""
     key = signer.private_key
     algorithm = "rsa-sha256" if isinstance(key, RSAPrivateKey) else "ed25519-sha256"
     field = (
-        f"v=1; a={algorithm}; c=relaxed/relaxed; d={signer.domain};\r\n s={signer.selector}; t={now};\r\n"
+        f"DKIM-Signature: v=1; a={algorithm}; c=relaxed/relaxed; d={signer.domain};\r\n"
+        f" s={signer.selector}; t={now};\r\n"
         f" h={names};\r\n bh={body_hash};\r\n b="
     ).encode()
     # The signature covers its own field with an empty b= and without the final CRLF (RFC 6376 §3.7).
-    return Unsigned(key, field, sha256(signed + b"dkim-signature:" + field.replace(b"\r\n", b"")).digest())
+    own = b"dkim-signature:" + field[len(b"DKIM-Signature: ") :].replace(b"\r\n", b"")
+    digest = sha256(signed + own).digest()
+    made = key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
+    encoded = b64encode(made)
+    lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
+    return field + lines + b"\r\n"
+
+
+_PADDING: Final = PKCS1v15()
+_PREHASHED: Final = Prehashed(hashes.SHA256())

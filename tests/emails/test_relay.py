@@ -10,7 +10,7 @@ import dkim
 import mailparser
 import pytest
 
-from postern.mail.signing import SigningProcess
+from postern.mail.composing import ComposingProcess
 from tests.domains.test_domains import publish
 from tests.peers.smtp_sink import Behaviour, Sink
 
@@ -63,10 +63,10 @@ def verifies(message, keys):
     ]
 
 
-async def test_many_are_signed_by_a_process_of_its_own_and_without_it_all_the_same(sender, sink, world, work_off):
+async def test_many_are_composed_by_a_process_of_their_own_and_without_it_all_the_same(sender, sink, world, work_off):
     for round_, kill in ((1, False), (2, True)):
         if kill:
-            world.parts[SigningProcess]._process.kill()
+            world.parts[ComposingProcess]._process.kill()
         emails = [{**MAIL, "to": [f"{round_}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
         assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
         await work_off()
