@@ -6,9 +6,9 @@ ours asks the browser for passkeys, and without it the rest works. With `then=pa
 Whoever types an address whose domain has a single sign-on connection goes to the identity provider instead.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
@@ -24,11 +24,13 @@ from postern.customers.providers import CodeChallenge
 from postern.customers.sessions import SignIn, bearer_of
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.html import ForeignForm
-from postern.kernel.http import Answer, RawRequest, get, post
+from postern.kernel.http import Answer, Operation, RawRequest, get, post
 from postern.kernel.problems import Invalid, Missing, Problem
 from postern.kernel.values import Record, as_id
 from postern.projects.model import Project
 
+P = ParamSpec("P")
+R = TypeVar("R")
 FORM_LIMIT = 65_536
 FORM_FIELDS = 20
 FORM = "application/x-www-form-urlencoded"
@@ -61,6 +63,21 @@ class Flow(Record):
         return {**self.way_back(), **({"then": "passkey"} if self.adds_passkey else {})}
 
 
+def form_at(
+    path: str, problems: Sequence[type[Problem]], **more: Any
+) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
+    """An operation that a page's form is sent to; `or_else=(303,)` where it may lead on to another page."""
+    return post(
+        f"/projects/{{project_id}}/auth/pages/{path}",
+        public=True,
+        media_types=HTML,
+        takes=FORM,
+        body_limit=FORM_LIMIT,
+        problems=problems,
+        **more,
+    )
+
+
 @get("/projects/{project_id}/auth/pages/style.css", public=True, media_types=("text/css",))
 async def page_style(call: Call) -> Answer:
     """The look of the hosted pages, with the project's colour."""
@@ -77,15 +94,7 @@ async def sign_in_page(call: Call, request: RawRequest) -> Answer:
     return await _shown(call, "sign-in.html", request.query_params)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/sign-in",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.sign_in_customer.problems,
-    or_else=(303,),
-)
+@form_at("sign-in", sign_in.sign_in_customer.problems, or_else=(303,))
 async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with address and password from the page."""
 
@@ -104,15 +113,7 @@ async def sign_up_page(call: Call, request: RawRequest) -> Answer:
     return await _shown(call, "sign-up.html", request.query_params)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/sign-up",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.sign_up_customer.problems,
-    or_else=(303,),
-)
+@form_at("sign-up", sign_in.sign_up_customer.problems, or_else=(303,))
 async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     """Begin an account from the page; the next one asks for the code from the mail."""
 
@@ -128,15 +129,7 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-up.html", act)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/sign-up/verify",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.verify_sign_up.problems,
-    or_else=(303,),
-)
+@form_at("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))
 async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     """Finish an account with the code from the mail."""
 
@@ -146,15 +139,7 @@ async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@post(
-    "/projects/{project_id}/auth/pages/code",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.ask_for_code.problems,
-    or_else=(303,),
-)
+@form_at("code", sign_in.ask_for_code.problems, or_else=(303,))
 async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
     """Have a code mailed; the next page asks for it."""
 
@@ -167,14 +152,7 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/sso",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=[Invalid, NoSignOnHere],
-)
+@form_at("sso", [Invalid, NoSignOnHere])
 async def sign_on_by_page(call: Call, request: RawRequest) -> Answer:
     """Go to the identity provider of one's organization, found by the address."""
 
@@ -187,15 +165,7 @@ async def sign_on_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/code/verify",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.sign_in_with_code.problems,
-    or_else=(303,),
-)
+@form_at("code/verify", sign_in.sign_in_with_code.problems, or_else=(303,))
 async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with the code from the mail."""
 
@@ -205,15 +175,7 @@ async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "verify.html", act, action="code/verify")
 
 
-@post(
-    "/projects/{project_id}/auth/pages/mfa",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=totp.verify_second_factor.problems,
-    or_else=(303,),
-)
+@form_at("mfa", totp.verify_second_factor.problems, or_else=(303,))
 async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
     """Finish signing in with the second factor, or a recovery code."""
 
@@ -243,15 +205,7 @@ async def passkey_options_for_page(call: Call, request: RawRequest) -> passkeys.
     return await passkeys.begin_passkey(signed_in)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/passkey",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=passkeys.sign_in_with_passkey.problems,
-    or_else=(303,),
-)
+@form_at("passkey", passkeys.sign_in_with_passkey.problems, or_else=(303,))
 async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> Answer:
     """Sign in with the passkey that the browser showed."""
 
@@ -262,15 +216,7 @@ async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> Answe
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/passkey/add",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=passkeys.add_passkey.problems,
-    or_else=(303,),
-)
+@form_at("passkey/add", passkeys.add_passkey.problems, or_else=(303,))
 async def add_passkey_by_page(call: Call, request: RawRequest) -> Answer:
     """Keep the passkey that the browser made for whoever signed in on the page before, and go on to the app."""
 
@@ -284,15 +230,7 @@ async def add_passkey_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "passkey.html", act)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/passkey/skip",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=[CodeInvalid],
-    or_else=(303,),
-)
+@form_at("passkey/skip", [CodeInvalid], or_else=(303,))
 async def skip_passkey_by_page(call: Call, request: RawRequest) -> Answer:
     """Go on to the app without adding a passkey."""
 
@@ -308,14 +246,7 @@ async def forgot_page(call: Call) -> Answer:
     return await _page(call, "forgot.html", None)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/forgot",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.forget_password.problems,
-)
+@form_at("forgot", sign_in.forget_password.problems)
 async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
     """Have a link mailed that sets a new password."""
 
@@ -332,14 +263,7 @@ async def reset_page(call: Call, token: str = "") -> Answer:
     return await _page(call, "reset.html", None, token=token)
 
 
-@post(
-    "/projects/{project_id}/auth/pages/reset",
-    public=True,
-    media_types=HTML,
-    takes=FORM,
-    body_limit=FORM_LIMIT,
-    problems=sign_in.reset_password.problems,
-)
+@form_at("reset", sign_in.reset_password.problems)
 async def reset_password_by_page(call: Call, request: RawRequest) -> Answer:
     """Set a new password with the token of a reset link."""
 

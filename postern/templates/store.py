@@ -11,19 +11,11 @@ from postern.templates.model import ListedTemplate, StoredTemplate, TemplateVers
 async def words(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
 
 
-@statement("""
-    select project_id, id, name, subject, builder_json, html, is_rendered, text, variables, version, created_at,
-           updated_at
-    from templates where project_id = %(project_id)s and id = %(id)s
-""")
+@statement("select * from templates where project_id = %(project_id)s and id = %(id)s")
 async def template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
-@statement("""
-    select project_id, id, name, subject, builder_json, html, is_rendered, text, variables, version, created_at,
-           updated_at
-    from templates where project_id = %(project_id)s and id = %(id)s for update
-""")
+@statement("select * from templates where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
@@ -38,8 +30,7 @@ async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
             order by id desc limit %(limit)s
         ) as newest
     )
-    select t.project_id, t.id, t.name, t.subject, t.builder_json, t.html, t.is_rendered, t.text, t.variables, t.version,
-           t.created_at, t.updated_at, l.characters::bigint as characters
+    select t.*, l.characters::bigint as characters
     from listed l join templates t on t.project_id = %(project_id)s and t.id = l.id
     where l.follows = 0 or l.characters <= %(characters)s
     order by t.id desc
@@ -58,8 +49,7 @@ async def count(db: Queries, *, project_id: UUID) -> int: ...
                            updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(builder_json)s, %(html)s, %(is_rendered)s, %(text)s,
             %(variables)s, %(now)s, %(now)s)
-    returning project_id, id, name, subject, builder_json, html, is_rendered, text, variables, version, created_at,
-              updated_at
+    returning *
 """)
 async def insert(
     tx: Transaction,
@@ -82,8 +72,7 @@ async def insert(
         is_rendered = %(is_rendered)s, text = %(text)s, variables = %(variables)s, version = version + 1,
         updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
-    returning project_id, id, name, subject, builder_json, html, is_rendered, text, variables, version, created_at,
-              updated_at
+    returning *
 """)
 async def update(
     tx: Transaction,
