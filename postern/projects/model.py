@@ -27,6 +27,13 @@ class TooManyKeys(Unprocessable):
     """A project has at most 1,000 API keys; delete some first."""
 
 
+RELAY_PASSWORD_LIMIT = 1_000
+"""Characters of a relay's password, as it is given."""
+
+SEALED_LIMIT = 8_400
+"""Characters of one as it is kept: sealed, in hexadecimal, and of up to four bytes each."""
+
+
 class Relay(Body):
     """A smart host that takes the project's mail."""
 
@@ -34,8 +41,8 @@ class Relay(Body):
     port: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 587
     tls: Literal["none", "starttls", "starttls-required", "implicit"] = "starttls-required"
     username: Annotated[str, msgspec.Meta(max_length=320)] | None = None
-    password: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
-    """Never shown again: reads as `********`; sending that back keeps it."""
+    password: Annotated[str, msgspec.Meta(max_length=SEALED_LIMIT)] | None = None
+    """At most 1,000 characters. Never shown again: reads as `********`; sending that back keeps it."""
     weight: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
     messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
 

@@ -30,6 +30,7 @@ from postern.projects import store
 from postern.projects.model import (
     KEYS_PER_PROJECT,
     ORIGINS_LIMIT,
+    RELAY_PASSWORD_LIMIT,
     RELAYS_PER_PROJECT,
     SEED_LIST_LIMIT,
     ApiKey,
@@ -333,7 +334,9 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
         return settings
     given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     if given.get("relays"):
-        given["relays"] = [_sealed(call, each, settings.relays or []) for each in given["relays"]]
+        given["relays"] = [
+            _sealed(call, each, settings.relays or [], index) for index, each in enumerate(given["relays"])
+        ]
     if "sign_in" in given:
         given["sign_in"] = _sign_in_changed(settings.sign_in, given["sign_in"])
     if "extra" in given:
@@ -372,12 +375,15 @@ def _as_browsers_write(origin: str) -> str:
     return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
-def _sealed(call: Call, relay: Relay, known: list[Relay]) -> Relay:
+def _sealed(call: Call, relay: Relay, known: list[Relay], index: int) -> Relay:
     if relay.password is None:
         return relay
     if relay.password == HIDDEN:
         same = [each for each in known if (each.host, each.username) == (relay.host, relay.username)]
         return msgspec.structs.replace(relay, password=same[0].password if same else None)
+    if len(relay.password) > RELAY_PASSWORD_LIMIT:
+        message = f"A password has at most {RELAY_PASSWORD_LIMIT:,} characters."
+        raise Invalid.at(f"/settings/relays/{index}/password", message, "too_long")
     sealed = call.world.secrets.seal(relay.password.encode(), f"relay:{call.project_id}")
     return msgspec.structs.replace(relay, password=sealed.hex())
 

@@ -1,10 +1,12 @@
 """Projects and API keys over HTTP."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from postern.kernel.secrets import looks_like_key
+from postern.projects import operations as projects
 from tests.conftest import Client
 
 
@@ -92,6 +94,19 @@ async def test_settings_change_one_by_one_and_hide_passwords(project):
         False,
         "smtp.example.com",
     )
+
+
+async def test_a_relay_may_have_the_longest_password(project, world):
+    longest = "🔑" * 1_000
+    relay = {"host": "smtp.example.com", "username": "u", "password": longest}
+    assert (await project.developer.patch("", {"settings": {"relays": [relay]}})).status_code == 200
+    assert (await project.developer.get("")).json()["settings"]["relays"][0]["password"] == "********"
+    kept = await projects.require_project(world.db, UUID(project.id))
+    assert projects.relay_password(world, kept.id, kept.settings.relays[0]) == longest
+    longer = {"settings": {"relays": [{**relay, "password": longest + "🔑"}]}}
+    refused = await project.developer.patch("", longer)
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "/settings/relays/0/password"
 
 
 async def test_if_match_is_honoured(project):
