@@ -106,6 +106,11 @@ class Header:
 
 
 @dataclass(frozen=True)
+class OrNothing:
+    """Marks a parameter whose value counts as absent where it cannot be one, for those who did not write it."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """An answer that is not JSON of a record, or has a status or headers of its own."""
 
@@ -125,6 +130,8 @@ class Parameter:
     type: Any
     default: Any
     required: bool
+    or_nothing: bool = False
+    """Whether a value that cannot be one is as if it were absent."""
 
     @cached_property
     def given_type(self) -> Any:
@@ -415,7 +422,8 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         elif header:
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
-            yield Parameter(name, camel(name), "query", hint, default, required)
+            or_nothing = any(isinstance(each, OrNothing) for each in get_args(hint)[1:])
+            yield Parameter(name, camel(name), "query", hint, default, required, or_nothing)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
 
@@ -434,7 +442,12 @@ def _binder(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable
         if wants_request:
             given["request"] = request
         for parameter in parameters:
-            given[parameter.name] = _take(parameter, request)
+            try:
+                given[parameter.name] = _take(parameter, request)
+            except Invalid:
+                if not parameter.or_nothing:
+                    raise
+                given[parameter.name] = parameter.default
         if decoder:
             given["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
         return given

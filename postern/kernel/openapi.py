@@ -224,7 +224,9 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
         found += [http.BodyInvalid, http.UnsupportedMediaType, http.BodyTooLarge]
     if _takes_something(each):
         found += [Invalid, http.BodyTooLarge]
-    if each.body is not None or any(parameter.place in ("query", "header") for parameter in each.parameters):
+    if each.body is not None or any(
+        parameter.place in ("query", "header") and not parameter.or_nothing for parameter in each.parameters
+    ):
         found.append(Invalid)
     by_status: dict[int, list[type[Problem]]] = {}
     for kind in dict.fromkeys(found):

@@ -16,7 +16,7 @@ from postern.emails.handover import LINKS_PURPOSE
 from postern.emails.settling import event_of
 from postern.events import operations as events
 from postern.kernel.credentials import Call
-from postern.kernel.http import Answer, RawRequest, get, is_head, post
+from postern.kernel.http import Answer, OrNothing, RawRequest, get, is_head, post
 from postern.mail.links import CLICK, UNSUBSCRIBE, verify_link
 from postern.tracking import store
 from postern.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, Hit, HitKind, KeptHit
@@ -32,8 +32,12 @@ PAGE_HEADERS = {
     "base-uri 'none'",
 }
 
-Target = Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="Where the link leads.")]
-Signature = Annotated[str, msgspec.Meta(max_length=200, description="The link's signature.")]
+Target = Annotated[
+    Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="Where the link leads.")] | None, OrNothing()
+]
+Signature = Annotated[
+    Annotated[str, msgspec.Meta(max_length=200, description="The link's signature.")] | None, OrNothing()
+]
 
 
 @get("/t/o/{send_id}", public=True, media_types=["image/gif"])
@@ -45,9 +49,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
 
 
 @get("/t/c/{send_id}", public=True, status=302, media_types=["text/html"])
-async def track_click(
-    call: Call, send_id: UUID, request: RawRequest, u: Target | None = None, s: Signature | None = None
-) -> Answer:
+async def track_click(call: Call, send_id: UUID, request: RawRequest, u: Target = None, s: Signature = None) -> Answer:
     """A link of a message: notes the click and leads on to `u` with a 302.
 
     `s` signs purpose, send and target; without a valid one the answer is a plain 404 page and never a redirect.
@@ -65,7 +67,7 @@ async def track_click(
 
 
 @get("/t/u/{send_id}", public=True, media_types=["text/html"])
-async def show_unsubscribe(call: Call, send_id: UUID, s: Signature | None = None) -> Answer:
+async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Answer:
     """The page behind an unsubscribe link: one button, and nothing changes before it is pressed."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _no_such_link()
@@ -78,7 +80,7 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature | None = None
 
 
 @post("/t/u/{send_id}", public=True, media_types=["text/html"])
-async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature | None = None) -> Answer:
+async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> Answer:
     """Unsubscribe the recipient of a send: the button of the page, or one click in the mail program (RFC 8058).
 
     `s` may be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.

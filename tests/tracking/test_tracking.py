@@ -128,6 +128,19 @@ async def test_a_body_that_cannot_be_read_unsubscribes_nobody(project, stranger,
     assert (await project.client.get("/suppressions")).json()["total"] == 0
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("query", ["s=%00", f"s={'x' * 201}", f"s={'x' * 5_000}", "s=%FF", "s=%ED%A0%80", "s=", "x=1"])
+@pytest.mark.parametrize("target", ["", "u=%00&", f"u=https://acme.example/{'x' * 5_000}&", "u=%FF&"])
+async def test_every_bad_link_gets_the_same_page(stranger, method, query, target):
+    for kind in "cu":
+        if (kind, method) == ("c", "POST"):
+            continue
+        answer = await stranger.request(method, f"/t/{kind}/{uuid4()}?{target}{query}", headers=BROWSER)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"].startswith("text/html")
+        assert method == "HEAD" or "This link is not valid." in answer.text
+
+
 async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger):
     send_id, message = await sent(project, unsubscribable=True)
     header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
