@@ -173,12 +173,10 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
 async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     """Change a role for everybody who has it, from the next check on. `permissions` replaces the list."""
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, key)
+        given = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
+        row = await _hold(tx, call, key, given or [])
         call.require_match(row.updated_at)
-        permissions = row.permissions
-        if data.permissions is not UNSET:
-            permissions = list(dict.fromkeys(data.permissions))
-            await _require_declared(tx, call.project_id, permissions)
+        permissions = row.permissions if given is None else given
         everywhere = data.applies_to_all_organizations
         row = await store.change_role(
             tx,
@@ -343,6 +341,17 @@ async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequ
 
 def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[Fault]:
     return [Fault(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong]
+
+
+async def _hold(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
+    """Lock a role that is to name `permissions`.
+
+    Those are held first, because whoever takes a permission away strikes it out of roles afterwards: nobody waits in
+    a circle.
+    """
+    if key not in SYSTEM_ROLES and await store.role(tx, project_id=call.project_id, key=key) is not None:
+        await _require_declared(tx, call.project_id, permissions)
+    return await _lock(tx, call, key)
 
 
 async def _lock(tx: Transaction, call: Call, key: str) -> RoleRow:

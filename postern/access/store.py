@@ -46,7 +46,10 @@ async def delete_permission(tx: Transaction, *, project_id: UUID, key: str) -> b
 
 @statement("""
     update access_roles set permissions = array_remove(permissions, %(key)s), updated_at = %(now)s
-    where project_id = %(project_id)s and %(key)s = any (permissions)
+    where project_id = %(project_id)s and id = any (array(
+        select id from access_roles where project_id = %(project_id)s and %(key)s = any (permissions)
+        order by id for update
+    ))
 """)
 async def strike_permission(tx: Transaction, *, project_id: UUID, key: str, now: Moment) -> None: ...
 

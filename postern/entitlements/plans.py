@@ -90,7 +90,6 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
         name = row.name if data.name is UNSET else data.name
         await store.change_plan(tx, project_id=call.project_id, id=row.id, name=name, now=call.now)
         if data.features is not UNSET:
-            await store.clear_plan(tx, project_id=call.project_id, plan_id=row.id)
             await _fill(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
@@ -139,7 +138,10 @@ async def choose_plan(call: Call, organization_id: UUID, data: PlanChoice) -> No
 
 
 async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanFeature]) -> None:
-    """Write what a plan says of features. Raises FeatureUndeclared, LimitNotTaken and Invalid for repetitions."""
+    """Write what a plan says of features. Raises FeatureUndeclared, LimitNotTaken and Invalid for repetitions.
+
+    The features are held before anything of the plan goes: whoever deletes one takes it out of plans afterwards.
+    """
     keys = [each.feature_key for each in said]
     rows = await store.hold_features(tx, project_id=call.project_id, keys=keys) if keys else []
     known = {row.key: row for row in rows}
@@ -152,6 +154,7 @@ async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanF
             fault = Fault(path=f"{path}/featureKey", code="feature_undeclared", message=message)
             raise FeatureUndeclared(message, errors=[fault])
         require_limit_fits(known[each.feature_key].type, each.limit, f"{path}/limit")
+    await store.clear_plan(tx, project_id=call.project_id, plan_id=plan_id)
     await store.fill_plan(
         tx,
         project_id=call.project_id,

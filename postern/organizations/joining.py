@@ -6,6 +6,7 @@ import structlog
 
 from postern.audit import operations as audit
 from postern.customers.model import CustomerMissing
+from postern.customers.operations import lock_person
 from postern.events.model import Event, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller
@@ -45,9 +46,8 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     """
     customer_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
+        await lock_person(tx, call, customer_id)  # Nobody erases or merges them meanwhile.
         found = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
-        if not found:
-            raise CustomerMissing
         reason = reason_of(found[0])
         organization_id = found[0].organization_id
         if reason == "JOINED" and organization_id is not None:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.access import operations as access
 from postern.audit import operations as audit
-from postern.customers.operations import require_person
+from postern.customers.operations import lock_person
 from postern.customers.sessions import CUSTOMER, bearer_of
 from postern.events import operations as events
 from postern.kernel.clock import Moment
@@ -57,7 +57,8 @@ async def add_member(call: Call, id: UUID, data: NewMember) -> Member:
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
-        person = await require_person(tx, call.project_id, as_id(data.customer_id))
+        # The person before the organization, as those do who accept or sign in: nobody waits in a circle.
+        person = await lock_person(tx, call, as_id(data.customer_id))
         if not await join(tx, call, id, person.id, roles, "API"):
             raise AlreadyMember
         row = await _member(tx, call, id, person.id)
