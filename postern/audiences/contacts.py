@@ -262,6 +262,11 @@ async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) 
     return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
 
 
+async def keep(tx: Transaction, project_id: UUID, ids: Sequence[UUID]) -> list[UUID]:
+    """Those of the contacts that there are; none of them goes before the transaction ends."""
+    return await store.keep_contacts(tx, project_id=project_id, ids=list(ids))
+
+
 async def merge_attributes(
     tx: Transaction,
     project_id: UUID,

@@ -107,6 +107,13 @@ async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contac
 
 
 @statement("""
+    select id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+    order by id for key share
+""")
+async def keep_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+@statement("""
     update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
         unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
         unsubscribed_at = case when not %(unsubscribed)s then null when unsubscribed then unsubscribed_at
@@ -404,7 +411,7 @@ async def refill(
     with begun as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
-        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id for key share
         on conflict do nothing
         returning contact_id
     ), told as (

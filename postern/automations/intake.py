@@ -7,7 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.audiences import contacts, membership
+from postern.audiences import contacts, intake, membership
+from postern.audiences.spreadsheet import Row
 from postern.automations import store
 from postern.events import operations as events
 from postern.events.model import Event, is_custom_name
@@ -16,7 +17,7 @@ from postern.kernel.database import Transaction
 from postern.kernel.http import Header, post
 from postern.kernel.problems import Fault, Invalid, Unprocessable
 from postern.kernel.values import Body, Record, as_id, to_json
-from postern.mail.address import AddressInvalid
+from postern.mail.address import AddressInvalid, normalise, parse_address
 
 BATCH_LIMIT = 500
 BATCH_BYTES = 10_000_000
@@ -104,12 +105,13 @@ async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | N
         await membership.hold(tx, call.project_id)
         before = await _recorded_before(tx, call, items, keys)
         given = [index for index in range(len(items)) if index not in before]
-        made = [await _event(tx, call, items[index], _path(index, single)) for index in given]
+        people = await _people(tx, call, [(_path(index, single), items[index]) for index in given])
+        made = [_event(call, items[index], people[_path(index, single)]) for index in given]
         known = await _known(tx, call, [items[index] for index in given], made, [keys[index] for index in given])
         new = [event for event in made if event.id not in known]
         await events.record_all(tx, new)
         # Audiences whose rules look at events follow at once.
-        about = sorted({event.subject_id for event in new if event.subject_id})
+        about = await contacts.keep(tx, call.project_id, sorted({each.subject_id for each in new if each.subject_id}))
         await membership.contacts_changed(tx, call.project_id, about, call.now, engagement_only=True)
     if known or before:
         call.headers["Idempotent-Replayed"] = "true"
@@ -156,8 +158,7 @@ def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list
     return [None if key is None else hashlib.sha256(key.encode()).hexdigest() for key in keys]
 
 
-async def _event(tx: Transaction, call: Call, item: CustomEvent, path: str) -> Event:
-    contact_id = await _contact(tx, call, item, path)
+def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
     caller = call.caller
     event = events.make_event(
         call.project_id,
@@ -171,18 +172,33 @@ async def _event(tx: Transaction, call: Call, item: CustomEvent, path: str) -> E
     return msgspec.structs.replace(event, data=item.data)
 
 
-async def _contact(tx: Transaction, call: Call, item: CustomEvent, path: str) -> UUID | None:
-    if item.contact_id is not None:
-        found = await contacts.contacts_with_ids(tx, call.project_id, [as_id(item.contact_id)])
-        if not found:
+async def _people(tx: Transaction, call: Call, given: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
+    """Whom events are about, by the places of the events; addresses that are no contacts yet become some."""
+    found: dict[str, UUID | None] = {path: None for path, _ in given}
+    named = {path: as_id(item.contact_id) for path, item in given if item.contact_id is not None}
+    known = {each.id for each in await contacts.contacts_with_ids(tx, call.project_id, list(named.values()))}
+    for path, contact_id in named.items():
+        if contact_id not in known:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
-        return found[0].id
-    if item.email is None:
-        return None
-    try:
-        return (await contacts.find_or_create(tx, call.project_id, item.email, call.now)).id
-    except AddressInvalid as wrong:
-        raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
+    by_address = {path: item.email for path, item in given if item.email is not None}
+    ids = await _by_address(tx, call, by_address) if by_address else {}
+    return found | named | ids
+
+
+async def _by_address(tx: Transaction, call: Call, given: dict[str, str]) -> dict[str, UUID]:
+    rows: dict[str, Row] = {}
+    keys: dict[str, str] = {}
+    for number, (path, text) in enumerate(given.items(), start=1):
+        try:
+            spec = parse_address(text).spec
+        except AddressInvalid as wrong:
+            raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
+        keys[path] = normalise(spec)
+        rows.setdefault(keys[path], Row(number, spec, keys[path], {}, False))
+    # All by one statement: two requests that made the same contacts one by one would wait for each other.
+    await intake.take_in(tx, call.project_id, list(rows.values()), "skip", call.now)
+    ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in rows])
+    return {path: ids[call.project_id, key] for path, key in keys.items()}
 
 
 async def _recorded_before(

@@ -95,7 +95,7 @@ class SendEmail(Body, tag="SEND_EMAIL", tag_field="type"):
     """The sending domain; `fromEmail` has to belong to it."""
     from_email: Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
     from_name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    subject: Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)] | None = None
+    subject: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
     """The template's own, if left out."""
     reply_to: Annotated[str, msgspec.Meta(min_length=3, max_length=320)] | None = None
 

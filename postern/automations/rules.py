@@ -176,6 +176,8 @@ def _faults(place: Place, allowed: Sequence[Network]) -> Iterator[Fault]:
         elif isinstance(step, UpdateContact):
             check_attributes(step.attributes, f"{path}/attributes")
         elif isinstance(step, SendEmail):
+            if step.subject == "":
+                raise Invalid.at(f"{path}/subject", "Leave it out for the template's own subject.", "required")
             check_subject(step.subject, f"{path}/subject")
             _check_address(step.from_email, step.from_name, path, "from")
             _check_address(step.reply_to, None, path, "replyTo")

@@ -1,11 +1,12 @@
 """Audiences over HTTP."""
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
-from postern.audiences import contacts
+from postern.audiences import contacts, store
 from tests.audiences.test_contacts import create
 
 PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
@@ -433,3 +434,14 @@ async def test_groups_are_counted_too(project):
     for count, status in ((50, 200), (51, 400)):
         answer = await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": [group] * count})
         assert answer.status_code == status
+
+
+async def test_nobody_joins_who_is_going_at_the_same_moment(project, world):
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    async with world.db.transaction() as tx:
+        await store.delete_contact(tx, project_id=UUID(project.id), id=UUID(ada["id"]))
+        adding = asyncio.create_task(project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]}))
+        await asyncio.wait([adding], timeout=0.3)
+    await adding
+    assert (await project.client.get(f"/audiences/{list_id}/contacts")).json()["total"] == 0

@@ -150,3 +150,12 @@ async def test_bad_conditions_on_events_are_pointed_at(project, condition, path)
     refused = await project.client.post("/audiences", {"name": "A", "rules": {"conditions": [condition]}})
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")
+
+
+async def test_batches_about_the_same_newcomers_do_not_stop_each_other(project):
+    batch = [{"name": "order.placed", "email": f"c{number}@example.com"} for number in range(200)]
+    orders = [batch, batch[::-1], batch[100:] + batch[:100], batch[::-1], batch]
+    answers = await asyncio.gather(*(project.client.post("/events/batch", {"events": each}) for each in orders))
+    assert [answer.status_code for answer in answers] == [201] * 5
+    assert len({tuple(sorted(each["contactId"] for each in answer.json()["data"])) for answer in answers}) == 1
+    assert (await project.client.get("/contacts")).json()["total"] == 200

@@ -89,6 +89,7 @@ def mail(**fields):
         ({"type": "UPDATE_CONTACT", "attributes": {"n": "x" * 20_000}}, "/steps/0/attributes"),
         (mail(subject="Hello {{ name"), "/steps/0/subject"),
         (mail(subject="a\nb"), "/steps/0/subject"),
+        (mail(subject=""), "/steps/0/subject"),
         (mail(fromEmail="nobody"), "/steps/0/fromEmail"),
         (mail(fromName="a\nb"), "/steps/0/fromName"),
         (mail(replyTo="nobody"), "/steps/0/replyTo"),
