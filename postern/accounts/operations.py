@@ -29,6 +29,7 @@ from postern.accounts.model import (
     SignUpClosed,
 )
 from postern.audit import operations as audit
+from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.database import Transaction
@@ -57,7 +58,7 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
     "/auth/sign-up",
     public=True,
     status=201,
-    problems=[EmailTaken, PasswordCommon, SignUpClosed, LinkInvalid, TooManyRequests],
+    problems=[EmailTaken, PasswordCommon, PasswordBreached, SignUpClosed, LinkInvalid, TooManyRequests],
     example=PERSON,
 )
 async def sign_up(call: Call, data: SignUp) -> SignedIn:
@@ -185,12 +186,13 @@ async def end_session(world: "World", session_id: UUID) -> None:
 
 
 async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> SignedIn:
-    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken, PasswordCommon.
+    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken and PasswordCommon.
 
     With `confirm`, a mail asks the owner to confirm the address.
     """
     email = read_email(data.email)
     require_uncommon(data.password, email)
+    await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
@@ -218,6 +220,7 @@ async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
     """Sign up as a member of the account that sent the invitation. Raises LinkInvalid, EmailTaken, PasswordCommon."""
     email = read_email(data.email)
     require_uncommon(data.password, email)
+    await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         invitation = await take_invitation(tx, call, token, email)

@@ -19,6 +19,7 @@ from postern.accounts.model import (
 )
 from postern.accounts.operations import read_email, require_password
 from postern.audit import operations as audit
+from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.database import Queries, Transaction
@@ -118,13 +119,14 @@ async def change_account(call: Call, data: ProfileChange) -> Profile:
     "/account/password",
     accepts=DEVELOPER_ONLY,
     status=204,
-    problems=[PasswordWrong, LockedOut, PasswordCommon],
+    problems=[PasswordWrong, LockedOut, PasswordCommon, PasswordBreached],
     example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
 )
 async def change_password(call: Call, data: PasswordChange) -> None:
     """Change your password. Your other sessions end with the next request they make."""
     developer = await require_password(call, data.current_password)
     require_uncommon(data.new_password, developer.email)
+    await require_unbreached(call.world, data.new_password)
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)

@@ -16,6 +16,7 @@ from postern.accounts.model import (
 )
 from postern.accounts.operations import caller_of, read_email
 from postern.audit import operations as audit
+from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.database import Transaction
 from postern.kernel.http import DEVELOPER_ONLY, post
@@ -92,12 +93,13 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
 @post(
     "/auth/password/reset",
     public=True,
-    problems=[LinkInvalid, PasswordCommon],
+    problems=[LinkInvalid, PasswordCommon, PasswordBreached],
     example={"token": TOKEN, "newPassword": "correct horse battery"},
     status=204,
 )
 async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """Choose a new password with the token from the mail. Every session ends; the second factor stays on."""
+    await require_unbreached(call.world, data.new_password)
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         developer = await _reset(tx, call, data, password_hash)

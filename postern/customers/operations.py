@@ -44,6 +44,7 @@ from postern.customers.sessions import end_session, end_sessions, session_view
 from postern.events import history as past
 from postern.events import operations as events
 from postern.kernel.allowances import PlanLimitReached, Wanted, allowance_left, require_allowance
+from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, get, patch, post, put
@@ -103,6 +104,7 @@ async def list_customers(
         ExternalIdTaken,
         RoleUnknown,
         PasswordCommon,
+        PasswordBreached,
         HashRefused,
         MetadataTooLarge,
         PlanLimitReached,
@@ -116,6 +118,8 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     is replaced by one of ours when its owner signs in.
     """
     password_hash = await _password_hash(data)
+    if data.password is not None:
+        await require_unbreached(call.world, data.password)
     async with call.db.transaction() as tx:
         await require_allowance(tx, call, "customers")
         person = await add_person(tx, call, data, password_hash)

@@ -52,6 +52,7 @@ from postern.customers.sessions import (
 )
 from postern.events import operations as events
 from postern.kernel.allowances import PlanLimitReached, require_allowance
+from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
@@ -143,7 +144,7 @@ class PasswordChange(Body):
     "/projects/{project_id}/auth/sign-up",
     accepts=AT_THE_DOOR,
     status=201,
-    problems=[SignUpClosed, MethodOff, PasswordCommon, EmailTaken, TooManyRequests, PlanLimitReached],
+    problems=[SignUpClosed, MethodOff, PasswordCommon, PasswordBreached, EmailTaken, TooManyRequests, PlanLimitReached],
     example={**ADA, "name": "Ada"},
 )
 async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
@@ -162,6 +163,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     if data.password is not None:
         require_method(project, "PASSWORD")
         require_uncommon(data.password, data.email, letters.app_name(project))
+        await require_unbreached(call.world, data.password)
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
     spec, key = rules.read_email(data.email)
@@ -342,7 +344,7 @@ async def forget_password(call: Call, data: LinkRequest) -> None:
 @post(
     "/projects/{project_id}/auth/password/reset",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, PasswordCommon, MethodOff],
+    problems=[CodeInvalid, PasswordCommon, PasswordBreached, MethodOff],
     example={"token": "0199…", "password": "correct horse battery staple"},
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
@@ -352,6 +354,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     require_method(project, "PASSWORD")
     challenge = await proofs.answer_token(call, "RESET", data.token, most=RESET_TRIES)
     require_uncommon(data.password, proofs.about(call, challenge)["email"], letters.app_name(project))
+    await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         await proofs.use(tx, challenge)
@@ -367,7 +370,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
 @post(
     "/projects/{project_id}/auth/password/change",
     accepts=CUSTOMER,
-    problems=[SignInFailed, SignInLocked, PasswordCommon],
+    problems=[SignInFailed, SignInLocked, PasswordCommon, PasswordBreached],
     example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
 )
 async def change_password(call: Call, data: PasswordChange) -> None:
@@ -377,6 +380,7 @@ async def change_password(call: Call, data: PasswordChange) -> None:
     require_uncommon(data.new_password, before.email, letters.app_name(project))
     if before.password_hash is not None:
         await require_password(call, before, data.current_password or "")
+    await require_unbreached(call.world, data.new_password)
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)

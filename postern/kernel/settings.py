@@ -74,6 +74,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_level: str = "info"
     project_rate: int = 5_000
     """Requests a second that one project may make to one API process, unless the project sets its own."""
+    breached_passwords: str | None = None
+    """A service that knows breached passwords by ranges, `https://api.pwnedpasswords.com/range`; absent means none."""
     sign_up: bool = True
     """Whether strangers may create developer accounts."""
 
@@ -122,6 +124,8 @@ def _read(name: str, text: str) -> Any:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
     if name == "base_url" and not re.match(r"https?://[^/\s]", text):
         raise ValueError("expected http://host or https://host")
+    if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
+        raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
     if name == "data":
         return Path(text)
     if name == "sending_addresses":
