@@ -24,7 +24,7 @@ from postern.emails.leases import in_hand
 from postern.emails.model import MARKETING, SEND_BODY_GONE, ContentState, Send, SendBody
 from postern.emails.rules import Verdict
 from postern.emails.settling import LOST, Attempted, settle_all
-from postern.emails.ways_out import Capture, capture_transport, is_captured, transport_of
+from postern.emails.ways_out import Capture, NoSmartHost, capture_transport, is_captured, transport_of
 from postern.kernel.problems import Problem
 from postern.mail import mime
 from postern.mail.address import AddressInvalid
@@ -43,7 +43,7 @@ from postern.mail.composing import (
 )
 from postern.mail.content import Tracking
 from postern.mail.dkim import Signer
-from postern.mail.transport import NO_TIME, Envelope, Outcome, Result
+from postern.mail.transport import NO_TIME, Envelope, Outcome, Result, postpone
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
@@ -166,6 +166,9 @@ async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | No
             outcome = await transport.deliver(prepared.plan.envelope, prepared.message, before_dot=before_dot)
     except Overtaken:
         return None
+    except NoSmartHost as gone:
+        pause = rules.untried_pause(send.attempt)
+        return postpone(prepared.plan.envelope, gone.detail, "", untried=True, retry_after=pause)
     if prepared.plan.decided:
         outcome = msgspec.structs.replace(outcome, results=(*prepared.plan.decided, *outcome.results))
     return outcome

@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from postern.accounts.mail import Letter
-from postern.emails.ways_out import transport_of
+from postern.emails.ways_out import NoSmartHost, transport_of
 from postern.kernel.clock import Moment
 from postern.kernel.values import NO_ID
 from postern.mail import mime
@@ -40,7 +40,11 @@ async def deliver_letter(world: "World", id: UUID, letter: Letter) -> bool:
         await asyncio.to_thread(_keep, file, message)
         log.info("letter_captured", to=letter.to, subject=letter.subject, file=str(file))
         return True
-    transport = transport_of(world, NO_ID, ProjectSettings())
+    try:
+        transport = transport_of(world, NO_ID, ProjectSettings())
+    except NoSmartHost as gone:
+        log.warning("letter_waits", id=str(id), reason=gone.detail)
+        return False
     envelope = Envelope(mail_from=sender.spec, recipients=(letter.to,), message_id=f"<{id}@{sender.domain}>")
     outcome = await transport.deliver(envelope, message)
     (result,) = outcome.results

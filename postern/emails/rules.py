@@ -16,6 +16,8 @@ Chance = Callable[[], float]
 
 UNTRIED_PAUSE = timedelta(seconds=15)
 """When to come back to a message that no peer was asked for."""
+UNTRIED_DOUBLINGS = 6
+"""How often that pause doubles, where there is no peer to ask: to a quarter of an hour."""
 
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
@@ -45,6 +47,8 @@ def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chanc
     if outcome.untried:
         pause = outcome.retry_after or UNTRIED_PAUSE
         if _is_over(send, now + pause):
+            pause = min(pause, UNTRIED_PAUSE)  # Near the end it is looked after more often.
+        if _is_over(send, now + pause):
             return _given_up(send, "No peer could be asked in time.", [], [])
         return Verdict(status=send.status, due_at=now + pause, tried=False, reason=_first_text(outcome.results))
     accepted = [each for each in outcome.results if isinstance(each, Accepted)]
@@ -68,6 +72,11 @@ def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chanc
         soft_bounces=soft,
         events=[("email.bounced", _bounce(rejected[0]))] if rejected else [],
     )
+
+
+def untried_pause(attempt: int) -> timedelta:
+    """How long to wait before looking again whether there is a peer to ask."""
+    return UNTRIED_PAUSE * 2 ** min(attempt - 1, UNTRIED_DOUBLINGS)
 
 
 def _deferred(

@@ -8,8 +8,13 @@ from urllib.parse import urlsplit
 
 import dkim
 import mailparser
+import msgspec
 import pytest
 
+from postern.accounts.mail import Letter
+from postern.emails.letters import deliver_letter
+from postern.emails.ways_out import NoSmartHost
+from postern.kernel.values import new_id
 from postern.mail.composing import ComposingProcess
 from tests.domains.test_domains import publish
 from tests.peers.smtp_sink import Behaviour, Sink
@@ -199,6 +204,67 @@ async def test_what_a_dead_process_had_handed_over_is_told_as_ambiguous(sender, 
     assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
     attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
     assert [each["outcome"] for each in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+
+
+@pytest.fixture
+async def by_the_servers_relay(sender, sink, world):
+    """The same project, whose mail leaves by a smart host that only the server's setting names."""
+    world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
+    changed = await sender.developer.patch("", {"settings": {"relays": None}})
+    assert changed.status_code == 200, changed.text
+    return sender
+
+
+async def queued(project, **fields):
+    body = {"emails": [{**MAIL, "to": ["ada@example.org"], "cc": None, "bcc": None, **fields}]}
+    (item,) = (await project.client.post("/emails/batch", body)).json()["data"]
+    assert item["status"] == "QUEUED"
+    return item["id"]
+
+
+async def test_without_a_relay_mail_waits_longer_and_longer_and_leaves_when_one_is_back(
+    by_the_servers_relay, sink, world, clock, work_off
+):
+    send_id = await queued(by_the_servers_relay)
+    with_relay = world.settings
+    world.settings = msgspec.structs.replace(with_relay, relay=None)
+    pauses = []
+    for _ in range(9):
+        await work_off()
+        log = await entry(by_the_servers_relay, send_id)
+        assert (log["status"], log["reason"]) == ("QUEUED", NoSmartHost.message())
+        async with world.db.connection() as connection:
+            found = await connection.execute("select due_at from sends where id = %s", [send_id])
+            ((due_at,),) = await found.fetchall()
+        pauses.append(round((due_at - clock()).total_seconds()))
+        clock.move(timedelta(seconds=pauses[-1]))
+    assert pauses == [15 * 2 ** min(n, 6) for n in range(9)]
+    assert not sink.messages
+    world.settings = with_relay
+    await work_off()
+    assert (await entry(by_the_servers_relay, send_id))["status"] == "SENT"
+    assert len(sink.messages) == 1
+
+
+async def test_without_a_relay_mail_expires_at_its_time_and_not_before(by_the_servers_relay, world, clock, work_off):
+    ends = clock() + timedelta(minutes=2)
+    send_id = await queued(by_the_servers_relay, expiresAt=ends.isoformat())
+    world.settings = msgspec.structs.replace(world.settings, relay=None)
+    while (log := await entry(by_the_servers_relay, send_id))["status"] == "QUEUED":
+        assert clock() < ends
+        await work_off()
+        clock.move(timedelta(seconds=15))
+    assert log["status"] == "EXPIRED"
+    assert clock() >= ends - timedelta(seconds=15)
+
+
+async def test_a_letter_to_a_developer_waits_for_a_relay(world, sink):
+    letter = Letter(to="ada@example.org", subject="Hello", paragraphs=["Hello."])
+    world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=None)
+    assert not await deliver_letter(world, new_id(), letter)
+    world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
+    assert await deliver_letter(world, new_id(), letter)
+    assert len(sink.messages) == 1
 
 
 async def test_one_project_cannot_send_from_anothers_domain(sender, new_project, sink):
