@@ -83,7 +83,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     async def run() -> None:
         async with open_world(settings, url) as world:
             await _own_database(world)
-            server = uvicorn.Server(_configuration(settings, world))
+            server = uvicorn.Server(configuration(settings, world))
             _look_for_cycles_less_often()
 
             def stop() -> None:
@@ -98,7 +98,8 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     uvloop.run(run())
 
 
-def _configuration(settings: Settings, world: World) -> uvicorn.Config:
+def configuration(settings: Settings, world: World) -> uvicorn.Config:
+    """How the API is served: by what, to whom, and whose word on addresses is taken."""
     return uvicorn.Config(
         make_app(world),  # pyright: ignore[reportArgumentType]
         host=settings.host,
@@ -109,6 +110,7 @@ def _configuration(settings: Settings, world: World) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
         backlog=BACKLOG,
         timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
     )

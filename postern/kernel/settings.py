@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Requests a second that one project may make to one API process, unless the project sets its own."""
     breached_passwords: str | None = None
     """A service that knows breached passwords by ranges, `https://api.pwnedpasswords.com/range`; absent means none."""
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.1"), ip_network("::1"))
+    """Proxies that may say in `X-Forwarded-For` for whom they ask."""
     sign_up: bool = True
     """Whether strangers may create developer accounts."""
 
@@ -132,7 +134,7 @@ def _read(name: str, text: str) -> Any:
         return tuple(str(ip_address(part.strip())) for part in text.split(",") if part.strip())
     if name == "dns":
         return tuple(part.strip() for part in text.split(",") if part.strip())
-    if name == "outbound_allow":
+    if name in ("outbound_allow", "trusted_proxies"):
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
     if name == "sign_up":
         if text.lower() not in (*YES, *NO):

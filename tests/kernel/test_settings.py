@@ -9,6 +9,7 @@ from postern.kernel.settings import SettingInvalid, read_settings
 @pytest.mark.parametrize(
     ("variable", "text"),
     [
+        ("POSTERN_TRUSTED_PROXIES", "our own"),
         ("POSTERN_BREACHED_PASSWORDS", "pwnedpasswords"),
         ("POSTERN_PORT", "http"),
         ("POSTERN_PORT", "99999"),

@@ -1,0 +1,35 @@
+"""Whose address a request has that came through a proxy."""
+
+from ipaddress import ip_network
+
+import httpx
+import msgspec
+import pytest
+
+from postern.cli.parts import configuration
+from tests.customers.conftest import GOOD, new_address
+
+PROXIES = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
+SAID = {
+    "of a proxy": ("10.1.2.3", "203.0.113.5", "203.0.113.5"),
+    "of a proxy behind a proxy": ("10.1.2.3", "203.0.113.5, 10.9.9.9", "203.0.113.5"),
+    "of a proxy whose visitor made up another": ("10.1.2.3", "192.0.2.1, 203.0.113.5", "203.0.113.5"),
+    "of anybody else": ("198.51.100.7", "203.0.113.5", "198.51.100.7"),
+    "nonsense": ("10.1.2.3", "x" * 5_000, "x" * 64),
+}
+
+
+@pytest.mark.parametrize(("peer", "said", "seen"), SAID.values(), ids=SAID)
+async def test_the_word_of_a_trusted_proxy_is_taken(project, world, peer, said, seen):
+    address = new_address()
+    await project.client.post("/customers", {"email": address, "password": GOOD, "emailVerified": True})
+    settings = msgspec.structs.replace(world.settings, trusted_proxies=PROXIES)
+    config = configuration(settings, world)
+    config.load()
+    transport = httpx.ASGITransport(app=config.loaded_app, client=(peer, 40_000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://postern.test") as browser:
+        body = {"email": address, "password": GOOD}
+        path = f"/projects/{project.id}/auth/sign-in"
+        assert (await browser.post(path, json=body, headers={"x-forwarded-for": said})).status_code == 200
+    shown = (await project.client.get(f"/customers?q={address}")).json()["data"][0]["sessions"]
+    assert [each["ipAddress"] for each in shown] == [seen]
