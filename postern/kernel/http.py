@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, wraps
+from ipaddress import ip_address
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -350,6 +351,12 @@ class GuardedHandler(HTTPRouteHandler):
             await guard(connection, self)  # pyright: ignore[reportGeneralTypeIssues]
 
 
+VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
+"""Headers with which a project's own server, by its secret key, says for whom it signs in or up."""
+ADDRESS_LIMIT = 64
+AGENT_LIMIT = 512
+
+
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """The one guard: reads the credential, refuses in a fixed order, and leaves a Call for the operation."""
     each: Operation[Any, Any] = handler.opt["operation"]
@@ -359,13 +366,16 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     project_text = path.get("project_id", path.get("app_id"))
     project_id = as_id(project_text) if project_text is not None else None
     client = scope.get("client")
-    origin = Origin(ip=client[0] if client else "", user_agent=connection.headers.get("user-agent", "")[:512])
+    agent = connection.headers.get("user-agent", "")
+    origin = Origin(ip=client[0][:ADDRESS_LIMIT] if client else "", user_agent=agent[:AGENT_LIMIT])
     caller = NOBODY
     headers: dict[str, str] = {}
     if each.accepts:
         caller = await _read_caller(state.readers, connection, world, project_id, origin)
         if caller.kind not in each.accepts:
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        if caller.kind == "secret_key" and "nobody" in each.accepts:
+            origin = _visitor_of(connection.headers, origin)
         # A customer speaks for themselves: where their token is taken at all, no permission stands in between.
         if each.needs and caller.kind != "customer" and not caller.may(each.needs):
             raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")
@@ -383,6 +393,20 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         path_project_id=project_id,
         if_match=connection.headers.get("if-match"),
         headers=headers,
+    )
+
+
+def _visitor_of(headers: Mapping[str, str], origin: Origin) -> Origin:
+    """Who is at the door behind a project's own server, if it says so: else all its visitors would count as one."""
+    address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
+    if address is not None:
+        try:
+            address = str(ip_address(address.strip()))
+        except ValueError:
+            raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is no IP address.") from None
+    return Origin(
+        ip=origin.ip if address is None else address,
+        user_agent=origin.user_agent if agent is None else agent[:AGENT_LIMIT],
     )
 
 

@@ -303,6 +303,29 @@ async def test_failures_of_long_ago_do_not_add_up_to_a_lock(door, clock):
     assert (await door.sign_in(address)).status_code == 200
 
 
+async def test_a_server_of_the_project_says_for_whom_it_asks(door, project):
+    address = new_address()
+    await door.signed_up(address)
+
+    async def sign_in(client, password, **visitor):
+        body = {"email": address, "password": password}
+        headers = {f"postern-visitor-{name}": value for name, value in visitor.items()}
+        return await client.post(f"/projects/{project.id}/auth/sign-in", body, headers=headers)
+
+    for _ in range(10):
+        assert (await sign_in(project.client, "wrong password", address="2001:DB8::1")).status_code == 401
+    assert (await sign_in(project.client, GOOD, address="2001:db8::1")).status_code == 429
+    into = await sign_in(project.client, GOOD, address="198.51.100.9", agent="A Browser/1.0")
+    assert into.status_code == 200
+    shown = (await door.as_(into.json()["accessToken"]).get("/sessions")).json()[0]
+    assert (shown["ipAddress"], shown["userAgent"]) == ("198.51.100.9", "A Browser/1.0")
+    nonsense = await sign_in(project.client, GOOD, address="here")
+    assert (nonsense.status_code, nonsense.json()["errors"][0]["path"]) == (400, "header/Postern-Visitor-Address")
+    browser = await sign_in(door.client, GOOD, address="198.51.100.10")
+    shown = (await door.as_(browser.json()["accessToken"]).get("/sessions")).json()[0]
+    assert shown["ipAddress"] == door.ip, "whoever has no secret key speaks for nobody"
+
+
 async def test_lockout_bypass_by_guessing_side_by_side(door):
     address = new_address()
     await door.signed_up(address)
