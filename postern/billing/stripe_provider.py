@@ -87,11 +87,15 @@ class Stripe:
         await self._http.close_async()
 
     async def _customer(self, call: Call, account: BillingAccount) -> BillingAccount:
-        """The account with a customer at Stripe; made once, also when two ask at the same moment."""
+        """The account with a customer at Stripe; the first one is kept, also when two ask at the same moment."""
         if account.customer_ref is not None:
             return account
-        params: Any = {"email": call.caller.actor_label, "metadata": {"account": str(account.project_id)}}
-        options: Any = {"idempotency_key": f"postern-account-{account.project_id}"}
+        email = call.caller.actor_label or ""
+        params: Any = {"email": email, "metadata": {"account": str(account.project_id)}}
+        # Stripe takes a key again only with the same parameters: another member, or an address changed since, is
+        # another key. The customer that is not kept has nothing to pay.
+        asked = hashlib.sha256(email.encode()).hexdigest()[:16]
+        options: Any = {"idempotency_key": f"postern-account-{account.project_id}-{asked}"}
         customer = await _ask(self._client.v1.customers.create_async(params=params, options=options))
         return await store.know_customer(call.db, account_id=account.project_id, customer_ref=customer.id, now=call.now)
 

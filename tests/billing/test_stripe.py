@@ -179,6 +179,17 @@ async def test_two_checkouts_at_once_make_one_customer(project, stripe):
     assert len(stripe.customers) == 1
 
 
+async def test_two_members_who_check_out_at_once_both_can(project, stranger, stripe, work_off, settings):
+    house = House(project, stranger, work_off, settings.data)
+    _, grace = await house.member("ADMIN")
+    body = {"billingCycle": "monthly"}
+    answers = await asyncio.gather(
+        *(each.post("/account/auth-billing/checkout", body) for each in (house.owner, grace))
+    )
+    assert [each.status_code for each in answers] == [200, 200], [each.text for each in answers]
+    assert len({each["customer"] for each in stripe.sessions}) == 1
+
+
 async def test_a_deleted_account_stops_paying(project, stranger, stripe, clock, work_off, settings, world):
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")

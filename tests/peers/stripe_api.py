@@ -27,6 +27,8 @@ class StripeApi:
     down: bool = False
     before_answer: Callable[[str, str], Awaitable[None]] | None = None
     """Awaited between reading the state for an answer and sending it."""
+    sessions: list[dict[str, str]] = field(default_factory=list)
+    """The checkouts that were asked for."""
     _answered: dict[str, Any] = field(default_factory=dict)
 
     def subscribe(self, customer: str, price: str, status: str = "active", end: int = 1_900_000_000) -> dict[str, Any]:
@@ -62,10 +64,16 @@ class StripeApi:
             return 401, {"error": {"type": "invalid_request_error", "message": "Invalid API Key provided."}}
         once = headers.get("idempotency-key")
         if once in self._answered:
-            return 200, self._answered[once]
+            first, answer = self._answered[once]
+            if first != given:
+                said = (
+                    "Keys for idempotent requests can only be used with the same parameters they were first used with."
+                )
+                return 400, {"error": {"type": "idempotency_error", "message": said}}
+            return 200, answer
         status, found = self._do(method, path, given)
         if once and method == "POST" and status == 200:
-            self._answered[once] = found
+            self._answered[once] = (given, found)
         return status, found
 
     def _do(self, method: str, path: str, given: dict[str, str]) -> tuple[int, Any]:
@@ -79,6 +87,7 @@ class StripeApi:
             self.customers[made["id"]] = made
             return 200, made
         if (method, path) == ("POST", "/v1/checkout/sessions"):
+            self.sessions.append(given)
             url = f"https://checkout.stripe.com/c/pay/{given['line_items[0][price]']}"
             return 200, {"id": "cs_1", "object": "checkout.session", "url": url}
         if (method, path) == ("POST", "/v1/billing_portal/sessions"):
