@@ -24,7 +24,7 @@ from postern.saml.document import (
     text_of,
 )
 from postern.saml.request import SUCCESS, Field
-from postern.saml.response import DEFAULT_SKEW, MAX_NAME_ID_CHARS, MAX_SKEW
+from postern.saml.response import DEFAULT_SKEW, MAX_ISSUE_AGE, MAX_NAME_ID_CHARS, MAX_SKEW
 from postern.saml.signature import raw_base64, verified, verify_raw
 from postern.saml.trace import Reason, Step, Trace
 
@@ -211,7 +211,9 @@ def _check_head(root: Element, name: str, connection: Connection, now: datetime,
     held = destination is not None and destination == connection.slo_url
     detail = f"{destination}" if held else f"{destination} instead of {connection.slo_url}"
     trace.check("destination", ok=held, reason=Reason.WRONG_DESTINATION, detail=detail)
-    issued = moment(root.get("IssueInstant"))
-    held = issued is not None and issued <= now + min(skew, MAX_SKEW)
+    issued, allowed = moment(root.get("IssueInstant")), min(skew, MAX_SKEW)
+    held = issued is not None and now - MAX_ISSUE_AGE - allowed <= issued <= now + allowed
     detail = f"{root.get('IssueInstant')}"
-    trace.check("issue instant", ok=held, reason=Reason.NOT_YET_VALID, detail=detail)
+    # A request is answered as often as it comes, so a link that somebody kept must not sign people out for ever.
+    reason = Reason.EXPIRED if issued is not None and issued <= now else Reason.NOT_YET_VALID
+    trace.check("issue instant", ok=held, reason=reason, detail=detail)

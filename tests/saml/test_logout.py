@@ -59,6 +59,11 @@ def test_a_failed_answer_is_an_answer(idp, agreed):
     assert found.status.endswith("Responder")
 
 
+def test_a_message_that_was_on_its_way_for_some_minutes_is_read(idp, agreed):
+    older = replace(idp, now=NOW - timedelta(minutes=10, seconds=59))
+    assert asked(older.redirect("SAMLRequest", older.logout_request(SLO)), agreed).name_id == "maria@acme.example"
+
+
 def test_an_answer_to_nothing_is_refused(idp, agreed):
     message = idp.redirect("SAMLResponse", idp.logout_response(SLO, "_other"))
     assert reason_of(answered, message, agreed) is Reason.WRONG_IN_RESPONSE_TO
@@ -101,6 +106,10 @@ def changed_queries(idp) -> dict[str, tuple[str, Reason]]:
         "issued later": (
             idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO)),
             Reason.NOT_YET_VALID,
+        ),
+        "issued long ago": (
+            idp.redirect("SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO)),
+            Reason.EXPIRED,
         ),
         "endless": (query + "&x=" + "y" * 70_000, Reason.TOO_LARGE),
         "empty": ("", Reason.UNSIGNED),
