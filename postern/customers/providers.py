@@ -39,7 +39,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import Answer, RawRequest, delete, get, post, put
-from postern.kernel.problems import Invalid, Missing
+from postern.kernel.problems import Forbidden, Invalid, Missing
 from postern.kernel.secrets import new_token
 from postern.kernel.values import Body, Deleted, Record, as_id
 
@@ -55,6 +55,7 @@ PROVIDERS_LIMIT = 50
 ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$")]
 CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$")]
 CodeVerifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{43,128}(?!\n)$")]
+AcrValue = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[\x21-\x7e]+(?!\n)$")]
 State = Annotated[str, msgspec.Meta(max_length=1_000)]
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -67,6 +68,10 @@ class FlowInvalid(CodeInvalid):
     """This sign-in was begun in another browser, took too long, or was finished before; begin again."""
 
     status = 400
+
+
+class ProofTooWeak(Forbidden):
+    """At the provider, people proved themselves less strongly, or longer ago, than the project asks for."""
 
 
 class Provider(Record):
@@ -82,6 +87,8 @@ class Provider(Record):
     trusted_email_domains: list[str]
     team_id: str | None
     key_id: str | None
+    acr_values: list[str]
+    max_age_seconds: int | None
     enabled: bool
     callback_url: str
     """What to enter at the provider as redirect address."""
@@ -104,6 +111,10 @@ class ProviderSettings(Body):
     does not say so itself."""
     team_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     key_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    acr_values: Annotated[list[AcrValue], msgspec.Meta(max_length=10)] = []
+    """How strongly people must have proven themselves there: one of these, as the provider names them in `acr`."""
+    max_age_seconds: Annotated[int, msgspec.Meta(ge=0, le=31_536_000)] | None = None
+    """How long ago, at most, they may have done so; `0` has the provider ask each time."""
     enabled: bool = True
 
 
@@ -134,11 +145,15 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         raise Invalid.at("/issuer", "An OIDC provider needs its `issuer`.", "required")
     if data.kind == "APPLE":
         _check_apple(data)
+    if data.kind == "GITHUB" and (data.acr_values or data.max_age_seconds is not None):
+        raise Invalid("GitHub does not say how or when people proved themselves: it has no `acr` and no `auth_time`.")
     options = {
         "scopes": data.scopes,
         "trustedEmailDomains": [domain.lower() for domain in data.trusted_email_domains],
         "teamId": data.team_id,
         "keyId": data.key_id,
+        "acrValues": data.acr_values,
+        "maxAgeSeconds": data.max_age_seconds,
     }
     async with call.db.transaction() as tx:
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
@@ -236,6 +251,7 @@ async def start_provider(
     }
     if row.kind == "APPLE":
         parameters["response_mode"] = "form_post"
+    parameters |= _strength_asked_for(row)
     return _sent_to(
         oidc.authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
     )
@@ -274,7 +290,7 @@ async def come_back(
         voucher = await _voucher(call, said, code, iss)
         leave = _vouch if said["linking"] else _grant
         back["code"] = await leave(call, voucher, said)
-    except (AccountNotLinked, SignUpClosed, SignInBlocked, PlanLimitReached) as problem:
+    except (AccountNotLinked, SignUpClosed, SignInBlocked, PlanLimitReached, ProofTooWeak) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
@@ -432,6 +448,7 @@ async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None)
         client_id=row.client_id,
         nonce=said["nonce"],
     )
+    _require_strength(row, claims, call.now)
     if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
         more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], str(tokens["access_token"]))
         if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
@@ -513,6 +530,27 @@ def _checked_key(key: str, kind: str) -> str:
     return key
 
 
+def _strength_asked_for(row: ProviderRow) -> dict[str, str]:
+    """What tells a provider how people have to prove themselves (OpenID Connect Core §3.1.2.1)."""
+    asked = {"acr_values": " ".join(row.options.get("acrValues") or [])}
+    if row.options.get("maxAgeSeconds") is not None:
+        asked["max_age"] = str(row.options["maxAgeSeconds"])
+    return {name: value for name, value in asked.items() if value}
+
+
+def _require_strength(row: ProviderRow, claims: dict[str, Any], now: Moment) -> None:
+    """Raises ProofTooWeak unless the provider says that it did as it was asked: that it was asked proves nothing."""
+    wanted, most = row.options.get("acrValues"), row.options.get("maxAgeSeconds")
+    if wanted and claims.get("acr") not in wanted:
+        raise ProofTooWeak
+    if most is not None:
+        proven = claims.get("auth_time")
+        if isinstance(proven, bool) or not isinstance(proven, int | float):
+            raise ProofTooWeak
+        if not now.timestamp() - proven <= most + oidc.SKEW.total_seconds():
+            raise ProofTooWeak
+
+
 def _scopes(row: ProviderRow) -> str:
     default = {"GITHUB": "read:user user:email", "APPLE": "openid email name"}
     return row.options.get("scopes") or default.get(row.kind, "openid email profile")
@@ -562,6 +600,8 @@ def _shown(call: Call, row: ProviderRow) -> Provider:
         trusted_email_domains=row.options.get("trustedEmailDomains") or [],
         team_id=row.options.get("teamId"),
         key_id=row.options.get("keyId"),
+        acr_values=row.options.get("acrValues") or [],
+        max_age_seconds=row.options.get("maxAgeSeconds"),
         enabled=row.enabled,
         callback_url=callback_url(call),
         created_at=row.created_at,

@@ -370,6 +370,41 @@ async def test_the_secret_goes_out_as_the_provider_asks(elsewhere, provider):
     assert "client_secret" not in form
 
 
+STRENGTHS = {
+    "strong and recent": ({"acr": "phr", "auth_time": -100}, None),
+    "another of those that do": ({"acr": "phrh", "auth_time": 0}, None),
+    "weaker": ({"acr": "pwd", "auth_time": 0}, "proof_too_weak"),
+    "not said how": ({"auth_time": 0}, "proof_too_weak"),
+    "a list": ({"acr": ["phr"], "auth_time": 0}, "proof_too_weak"),
+    "too long ago": ({"acr": "phr", "auth_time": -400}, "proof_too_weak"),
+    "not said when": ({"acr": "phr"}, "proof_too_weak"),
+    "no time": ({"acr": "phr", "auth_time": "now"}, "proof_too_weak"),
+}
+
+
+@pytest.mark.parametrize(("claims", "error"), STRENGTHS.values(), ids=STRENGTHS)
+async def test_the_strength_that_a_provider_reports_is_held_to_what_was_asked(
+    elsewhere, door, provider, clock, claims, error
+):
+    shown = await put(door, "ACME", provider.issuer, acrValues=["phr", "phrh"], maxAgeSeconds=300)
+    assert (shown["acrValues"], shown["maxAgeSeconds"]) == (["phr", "phrh"], 300)
+    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+    assert (asked["acr_values"], asked["max_age"]) == ("phr phrh", "300")
+    if isinstance(claims.get("auth_time"), int):
+        claims = {**claims, "auth_time": int(clock().timestamp()) + claims["auth_time"]}
+    into = await elsewhere.sign_in(**claims)
+    assert into == error if error else into["accessToken"]
+    assert (await door.project.client.get("/customers/stats")).json()["total"] == (0 if error else 1)
+
+
+async def test_no_strength_is_asked_for_where_none_is_told(elsewhere, door):
+    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+    assert not {"acr_values", "max_age"} & set(asked)
+    path = f"/projects/{door.project.id}/auth/providers/GITHUB"
+    body = {"kind": "GITHUB", "clientId": "client", "clientSecret": "hush", "maxAgeSeconds": 300}
+    assert (await door.project.developer.put(path, body)).status_code == 400
+
+
 async def test_a_kept_secret_is_not_sent_to_another_issuer(elsewhere, door, provider):
     path = f"/projects/{door.project.id}/auth/providers/ACME"
     body = {"kind": "OIDC", "clientId": "client", "issuer": provider.issuer}
