@@ -5,7 +5,7 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -32,6 +32,7 @@ class LyingProvider:
         self.addresses: Any = []
         self.userinfo: Any = {}
         self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
+        self.clock: Callable[[], float] = time.time
         self.challenge = ""
         self.nonce = ""
 
@@ -45,7 +46,7 @@ class LyingProvider:
         return asked
 
     def id_token(self) -> str:
-        now = int(time.time())
+        now = int(self.clock())
         claims = {
             "iss": self.issuer,
             "aud": "client",
