@@ -8,7 +8,7 @@ began. A link that somebody else is lured into opening ends nowhere.
 
 from urllib.parse import urlencode
 
-from postern.customers import letters, proof_store, proofs, provider_store, store
+from postern.customers import letters, proofs, provider_store, store
 from postern.customers.identities import IdentityTaken, Voucher, claim, note_linked
 from postern.customers.model import PROVIDER_LIFE, CodeInvalid, NotFresh, Person, Token, Url
 from postern.customers.providers import (
@@ -21,22 +21,19 @@ from postern.customers.providers import (
 )
 from postern.customers.sessions import CUSTOMER, Me, bearer_of, locked_person, me_of, require_fresh
 from postern.customers.sign_in import project_at, require_redirect
+from postern.customers.ways_in import LastWayIn, require_way_in_without
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
 from postern.kernel.http import delete, post
-from postern.kernel.problems import Conflict, Missing
+from postern.kernel.problems import Missing
 from postern.kernel.values import Body, Record
 from postern.projects.model import Project
 
 
 class IdentityMissing(Missing):
     """This customer has no such account elsewhere."""
-
-
-class LastWayIn(Conflict):
-    """Without this account nobody could sign in any more: set a password or add a passkey first."""
 
 
 class LinkBegin(Body):
@@ -128,8 +125,7 @@ async def unlink(call: Call, key: str) -> None:
         await require_fresh(tx, call)
         if key in RESERVED or key not in person.providers:
             raise IdentityMissing
-        if not await _comes_in_without(tx, call, project, person, key):
-            raise LastWayIn
+        await require_way_in_without(tx, call, project, person, key)
         await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=key)
         await store.list_providers(tx, project_id=call.project_id, id=person.id)
         await events.record(tx, call, "customer.unlinked", person.id, provider=key)
@@ -151,15 +147,3 @@ async def _link(tx: Transaction, call: Call, project: Project, person: Person, v
     person = await claim(tx, call, person, voucher)
     await note_linked(tx, call, project, person, voucher)
     return person
-
-
-async def _comes_in_without(tx: Transaction, call: Call, project: Project, person: Person, key: str) -> bool:
-    methods = project.settings.sign_in.methods
-    if person.password_hash is not None and "PASSWORD" in methods:
-        return True
-    if person.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & set(methods):
-        return True
-    if "PASSKEY" in methods and await proof_store.passkeys(tx, project_id=call.project_id, customer_id=person.id):
-        return True
-    offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
-    return bool((offered | {"SAML"}) & set(person.providers) - {key})

@@ -38,6 +38,7 @@ from postern.customers.sessions import (
     require_fresh,
 )
 from postern.customers.sign_in import come_in, project_at, require_method
+from postern.customers.ways_in import LastWayIn, require_way_in_without
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
@@ -194,9 +195,9 @@ async def list_passkeys(call: Call) -> list[Passkey]:
     ]
 
 
-@delete("/projects/{project_id}/auth/passkeys/{id}", accepts=CUSTOMER, problems=[PasskeyMissing, NotFresh])
+@delete("/projects/{project_id}/auth/passkeys/{id}", accepts=CUSTOMER, problems=[PasskeyMissing, NotFresh, LastWayIn])
 async def remove_passkey(call: Call, id: UUID) -> None:
-    """Remove a passkey. Needs a sign-in within the hour."""
+    """Remove a passkey. Needs a sign-in within the hour, and another way in."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)
@@ -204,6 +205,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
         if not await proof_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=id):
             raise PasskeyMissing
         if not await proof_store.passkeys(tx, project_id=call.project_id, customer_id=person.id):
+            await require_way_in_without(tx, call, project, person, "PASSKEY")
             await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider="PASSKEY")
             await store.list_providers(tx, project_id=call.project_id, id=person.id)
         await events.record(tx, call, "customer.mfa_disabled", person.id, method="PASSKEY")

@@ -230,6 +230,16 @@ async def test_passkeys_end_to_end(door):
     assert "PASSKEY" not in (await ada.get("/me")).json()["identities"]
 
 
+async def test_the_last_way_in_is_not_removed(door):
+    _, ada, device, added, _ = await with_passkey(door, new_address())
+    await door.settings(methods=["PASSKEY"])
+    kept = await ada.client.delete(f"/passkeys/{added['id']}")
+    assert (kept.status_code, kept.json()["code"]) == (409, "last_way_in")
+    assert (await use(door, device)).status_code == 200
+    await door.settings(methods=["PASSKEY", "PASSWORD"])
+    assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
+
+
 async def test_a_passkey_signs_in_to_the_customer_that_its_own_was_merged_into(door, project):
     up, _, device, _, _ = await with_passkey(door, new_address())
     link = {"customerId": up["customer"]["id"], "externalUserId": "u-1"}
