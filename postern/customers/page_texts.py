@@ -48,6 +48,10 @@ _EMAIL = """<label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{{ email }}"
   {% if error %}aria-describedby="error"{% endif %}>"""
 
+_BACK = (
+    """{% if flow %}<p class="small"><a href="{{ base }}/sign-in?{{ query }}">Back to signing in</a></p>{% endif %}"""
+)
+
 _SCRIPT = """{% if passkeys %}<script src="/assets/passkey.js" defer></script>{% endif %}"""
 
 _SIGN_IN = """{% extends "layout.html" %}
@@ -85,7 +89,9 @@ _SIGN_IN = """{% extends "layout.html" %}
 {% for provider in providers %}
 <a class="button second" href="{{ provider.url }}">Continue with {{ provider.name }}</a>
 {% endfor %}
-{% if 'PASSWORD' in methods %}<p class="small"><a href="{{ base }}/forgot">Forgot your password?</a></p>{% endif %}
+{% if 'PASSWORD' in methods %}
+<p class="small"><a href="{{ base }}/forgot?{{ query }}">Forgot your password?</a></p>
+{% endif %}
 {% if sign_up %}<p class="small">New here? <a href="{{ base }}/sign-up?{{ query }}">Sign up</a></p>{% endif %}
 {% endblock %}
 """
@@ -182,9 +188,11 @@ _FORGOT = """{% extends "layout.html" %}
 {% block title %}Reset your password{% endblock %}
 {% block content %}
 <form method="post" action="{{ base }}/forgot">
+{% include "hidden.html" %}
 {% include "email.html" %}
 <button>Mail me a link</button>
 </form>
+{% include "back.html" %}
 {% endblock %}
 """
 
@@ -203,13 +211,17 @@ _RESET = """{% extends "layout.html" %}
 
 _MESSAGE = """{% extends "layout.html" %}
 {% block title %}Done{% endblock %}
-{% block content %}<p role="status">{{ message }}</p>{% endblock %}
+{% block content %}
+<p role="status">{{ message }}</p>
+{% include "back.html" %}
+{% endblock %}
 """
 
 TEMPLATES = {
     "layout.html": _LAYOUT,
     "hidden.html": _HIDDEN,
     "email.html": _EMAIL,
+    "back.html": _BACK,
     "script.html": _SCRIPT,
     "sign-in.html": _SIGN_IN,
     "sign-up.html": _SIGN_UP,

@@ -241,9 +241,12 @@ async def skip_passkey_by_page(call: Call, request: RawRequest) -> Answer:
 
 
 @get("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML)
-async def forgot_page(call: Call) -> Answer:
-    """The page to ask for a new password on."""
-    return await _page(call, "forgot.html", None)
+async def forgot_page(call: Call, request: RawRequest) -> Answer:
+    """The page to ask for a new password on. With what `pages/sign-in` takes, it leads back there."""
+    query = request.query_params
+    return (
+        await _shown(call, "forgot.html", query) if "redirectUrl" in query else await _page(call, "forgot.html", None)
+    )
 
 
 @form_at("forgot", sign_in.forget_password.problems)
@@ -252,7 +255,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
 
     async def act(form: dict[str, str], flow: Flow | None) -> Answer:
         await sign_in.forget_password(call, msgspec.convert({"email": form["email"]}, sign_in.LinkRequest))
-        return await _page(call, "message.html", None, message="If there is an account, a mail is on its way.")
+        return await _page(call, "message.html", flow, message="If there is an account, a mail is on its way.")
 
     return await _submitted(call, request, "forgot.html", act, needs_flow=False)
 
@@ -286,7 +289,7 @@ async def _submitted(
 ) -> Answer:
     """Do what a form asks for, or show it again saying what is wrong."""
     form = await _form(request)
-    flow = await _flow(call, form) if needs_flow else None
+    flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
     try:
         return await act(form, flow)
     except KeyError as missing:

@@ -24,7 +24,7 @@ class Page(HTMLParser):
     def __init__(self, answer):
         super().__init__()
         self.answer = answer
-        self.options = None
+        self.options, self.links = None, []
         self.labels, self.inputs, self.actions, self.scripts, self.text = set(), [], [], [], answer.text
         self.feed(answer.text)
 
@@ -37,6 +37,8 @@ class Page(HTMLParser):
         if tag == "form":
             self.actions.append(given["action"])
             self.options = given.get("data-options", self.options)
+        if tag == "a":
+            self.links.append(given["href"])
         if tag == "script":
             self.scripts.append(given["src"])
         assert tag != "style", "the policy forbids it"
@@ -240,6 +242,19 @@ async def test_a_forgotten_password_is_reset(door, browser):
     done = await browser.submit(common, password="an entirely different one")
     assert done.answer.status_code == 200
     assert (await door.sign_in(address, "an entirely different one")).status_code == 200
+
+
+async def test_whoever_forgot_the_password_finds_the_way_back(door, browser):
+    path = f"/projects/{door.project.id}/auth/pages"
+    way_in = f"{path}/sign-in?{urlencode(FLOW)}"
+    first = await browser.open("sign-in", **FLOW)
+    forgot = Page(await door.client.get(next(each for each in first.links if each.startswith(f"{path}/forgot"))))
+    assert way_in in forgot.links
+    sent = await browser.submit(forgot, email=new_address())
+    assert way_in in sent.links
+    assert (await browser.open("sign-in", **FLOW)).answer.status_code == 200
+    lost = await browser.open("forgot")
+    assert not lost.links, "nobody said where from"
 
 
 async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(door, browser):
