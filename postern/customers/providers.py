@@ -33,7 +33,7 @@ from postern.customers.model import (
 from postern.customers.oidc import ProviderTrouble, TokenRefused
 from postern.customers.provider_store import ProviderRow
 from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
-from postern.customers.sign_in import come_in, project_at, require_redirect
+from postern.customers.sign_in import come_in, origin_of, project_at, require_redirect
 from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
@@ -333,7 +333,7 @@ async def redeem_grant(call: Call, data: Grant) -> SignIn:
         if person is None:
             raise CodeInvalid
         if "sessionId" not in said:
-            return await come_in(tx, call, project, person, said["methods"], via=said.get("via"))
+            return await come_in(tx, call, project, person, said["methods"], **origin_of(said))
     return await resume_session(call, as_id(said["sessionId"]), person)
 
 
@@ -382,11 +382,18 @@ async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
 
 
 async def leave_grant(
-    tx: Transaction, call: Call, person: Person, code_challenge: str | None, *, via: str | None = None
+    tx: Transaction,
+    call: Call,
+    person: Person,
+    code_challenge: str | None,
+    *,
+    via: str | None = None,
+    until: Moment | None = None,
 ) -> str:
     """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
 
-    Without a challenge only the project's own server can, with its secret key.
+    Without a challenge only the project's own server can, with its secret key. The session ends at `until` at the
+    latest.
     """
     token, _ = await proofs.pose_token(
         tx,
@@ -398,6 +405,7 @@ async def leave_grant(
         methods=["fed"],
         codeChallenge=code_challenge,
         via=via,
+        until=None if until is None else until.timestamp(),
     )
     return token
 

@@ -277,8 +277,14 @@ async def rotate_signing_keys(call: Call) -> None:
         await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
 
 
-async def start_session(tx: Transaction, call: Call, person: Person, methods: list[str]) -> SignIn:
-    """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new."""
+async def start_session(
+    tx: Transaction, call: Call, person: Person, methods: list[str], *, until: Moment | None = None
+) -> SignIn:
+    """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new.
+
+    It ends at `until` at the latest, if whoever vouched for the customer said so.
+    """
+    longest = call.now + SESSION_LIFE
     session = await session_store.insert(
         tx,
         project_id=call.project_id,
@@ -288,7 +294,7 @@ async def start_session(tx: Transaction, call: Call, person: Person, methods: li
         user_agent=call.origin.user_agent,
         ip_address=call.origin.ip,
         now=call.now,
-        expires_at=call.now + SESSION_LIFE,
+        expires_at=longest if until is None else min(longest, until),
         idle_expires_at=call.now + SESSION_IDLE,
     )
     await session_store.revoke_oldest(

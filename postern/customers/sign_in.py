@@ -4,7 +4,7 @@ Answers never tell whether an address has an account (unless the project chose `
 unknown people get the same status, the same body, and the same work done.
 """
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -470,22 +470,34 @@ async def come_in(
     *,
     second_factor_done: bool = False,
     via: str | None = None,
+    until: Moment | None = None,
 ) -> SignIn:
     """Sign in somebody who proved who they are, and whose row is locked: ban, second factor, session, event.
 
-    `via` names what led here and stands in the event, also when a second factor comes in between.
+    `via` names what led here and stands in the event, and the session ends at `until` at the latest, also when a
+    second factor comes in between.
     """
     if person.is_banned(call.now):
         raise SignInBlocked
+    if until is not None and until <= call.now:
+        raise CodeInvalid
     if person.mfa_enabled_at is not None and not second_factor_done:
         token, _ = await proofs.pose_token(
-            tx, call, "MFA", MFA_LIFE, customer_id=person.id, identifier=person.identifier, methods=methods, via=via
+            tx,
+            call,
+            "MFA",
+            MFA_LIFE,
+            customer_id=person.id,
+            identifier=person.identifier,
+            methods=methods,
+            via=via,
+            until=None if until is None else until.timestamp(),
         )
         return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     seen = await session_store.is_known_device(
         tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
     )
-    signed_in = await start_session(tx, call, person, methods)
+    signed_in = await start_session(tx, call, person, methods, until=until)
     event = events.make_event(
         call.project_id,
         "customer.signed_in",
@@ -505,6 +517,13 @@ async def come_in(
             tx, call, project, person, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
         )
     return signed_in
+
+
+def origin_of(said: dict[str, Any]) -> dict[str, Any]:
+    """What a challenge on the way to a session keeps for `come_in`."""
+    until = said.get("until")
+    moment = None if until is None else Moment.of(datetime.fromtimestamp(until, UTC))
+    return {"via": said.get("via"), "until": moment}
 
 
 async def new_person(

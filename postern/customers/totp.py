@@ -28,7 +28,7 @@ from postern.customers.sessions import (
     locked_person,
     require_fresh,
 )
-from postern.customers.sign_in import come_in, project_at
+from postern.customers.sign_in import come_in, origin_of, project_at
 from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
@@ -188,7 +188,7 @@ async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
             await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
         said = proofs.about(call, challenge)
         methods = [*said["methods"], used]
-        return await come_in(tx, call, project, person, methods, second_factor_done=True, via=said.get("via"))
+        return await come_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
 
 
 async def _guard(

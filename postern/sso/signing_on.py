@@ -197,7 +197,10 @@ async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reque
         said: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(person.id)}
         await events.record(tx, call, "sso.signed_in", row.id, **said, roles=roles)
         challenge = asked.code_challenge if asked else None
-        code = await leave_grant(tx, call, person, challenge, via=f"{VIA}{sign_on_id}")
+        ends = found.session_not_on_or_after
+        # The session here ends with the one there at the latest (SAML profiles §4.1.4.3).
+        until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
+        code = await leave_grant(tx, call, person, challenge, via=f"{VIA}{sign_on_id}", until=until)
     return Arrived(customer_id=person.id, code=code)
 
 

@@ -1,7 +1,7 @@
 """Signing on by an identity provider."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,6 +9,7 @@ from cryptography import x509
 from lxml import etree
 
 from tests.conftest import Client
+from tests.customers.test_second_factor import with_totp
 from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
 from tests.saml.conftest import schema
 from tests.sso.conftest import BACK, VERIFIER, person, query_of
@@ -437,3 +438,34 @@ async def test_published_metadata_is_ours(connected, stranger):
     schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
     assert (await connected.client.get(f"{connected.here}/metadata.xml")).content == answer.content
     assert etree.fromstring(answer.content).get("entityID") == connected.connection["spEntityId"]
+
+
+@pytest.mark.parametrize("second_factor", [False, True], ids=["at once", "after a second factor"])
+async def test_a_session_ends_with_the_one_at_the_provider(connected, door, clock, second_factor):
+    """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the skew that the connection allows."""
+    email = connected.address("maria")
+    app = (await with_totp(door, clock, email))[2] if second_factor else None
+    there = clock() + timedelta(hours=1)
+    signed_in = await connected.browser().sign_in(email, session_ends=there)
+    if app is not None:
+        given = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
+        signed_in = (await door.post("/mfa/verify", given)).json()
+    ends = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
+    assert timedelta() <= there + timedelta(seconds=60) - ends < timedelta(seconds=1)
+    clock.move(timedelta(minutes=59))
+    renewed = await door.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
+    assert renewed.status_code == 200
+    assert datetime.fromisoformat(renewed.json()["accessTokenExpiresAt"]) <= ends
+    clock.move(timedelta(minutes=3))
+    again = await door.post("/token/refresh", {"refreshToken": renewed.json()["refreshToken"]})
+    assert again.status_code == 401
+    assert (await door.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
+
+
+async def test_a_code_is_worth_nothing_once_the_session_at_the_provider_is_over(connected, clock):
+    browser = connected.browser()
+    answer = await browser.arrive(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
+    clock.move(timedelta(seconds=70))
+    path = f"/projects/{connected.people.project.id}/auth/token"
+    refused = await browser.client.post(path, {"code": query_of(answer)["code"], "codeVerifier": VERIFIER})
+    assert (refused.status_code, refused.json()["code"]) == (401, "code_invalid")
