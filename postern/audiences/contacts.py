@@ -262,9 +262,12 @@ async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) 
     return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
 
 
-async def keep(tx: Transaction, project_id: UUID, ids: Sequence[UUID]) -> list[UUID]:
-    """Those of the contacts that there are; none of them goes before the transaction ends."""
-    return await store.keep_contacts(tx, project_id=project_id, ids=list(ids))
+async def hold(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
+    """Those of the contacts (by id, or by normalised address) that there are, unchanged until the transaction ends.
+
+    Taken before anything else about them, their runs in automations included.
+    """
+    return await store.hold_contacts(tx, project_id=project_id, ids=list(ids), keys=list(keys))
 
 
 async def merge_attributes(

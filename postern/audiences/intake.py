@@ -213,6 +213,8 @@ async def take_in(
 
     No address may come twice. The caller holds the project's lock (`store.hold_shared`).
     """
+    if mode == "upsert":
+        await store.hold_contacts(tx, project_id=project_id, ids=[], keys=[row.email_key for row in rows])
     first = new_id()
     taken = await intake_store.take_in(
         tx,

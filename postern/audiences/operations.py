@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.audiences import intake, store
-from postern.audiences.contacts import find_or_create, require_contact
+from postern.audiences.contacts import find_or_create, hold, require_contact
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed, set_right
 from postern.audiences.model import (
     AUDIENCES_PER_PROJECT,
@@ -343,7 +343,7 @@ async def add_to_audience(
         tx,
         project_id=project_id,
         audience_id=id,
-        ids=list(contact_ids),
+        ids=await hold(tx, project_id, contact_ids),
         now=now,
         event_id=first,
         **actor._asdict(),
@@ -357,6 +357,7 @@ async def remove_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: Actor = SYSTEM
 ) -> bool:
     """Take a contact out of a STATIC audience (see `require_static`); false if it did not belong."""
+    await hold(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
         return False
     left = events.make_event(
@@ -379,6 +380,7 @@ async def remove_all_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
 ) -> list[UUID]:
     """Take contacts out of a STATIC audience (see `require_static`); returns those that belonged."""
+    await hold(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
     left = [
         events.make_event(

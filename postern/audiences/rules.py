@@ -332,9 +332,9 @@ class _Compiler:
             case "notExists":
                 return SQL("({} is null)").format(column)
             case "withinDays":
-                return self.within(column, value)
+                return self.since(column, value)
             case "notWithinDays":
-                return SQL("({} is null or not {})").format(column, self.within(column, value))
+                return SQL("({} is null or not {})").format(column, self.since(column, value))
             case "in" | "notIn":
                 moments = [moment for each in value if isinstance(each, str) and (moment := read_moment(each))]
                 if not moments:
@@ -416,6 +416,10 @@ class _Compiler:
         if negative:
             parts.append(_absent(x))
         return SQL("({})").format(SQL(" or ").join(parts))
+
+    def since(self, moment: Composable, days: float) -> Composable:
+        """The same for a moment that we recorded: none lies ahead, but whoever judges may have begun before it."""
+        return SQL("({m} > given.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 
     def within(self, moment: Composable, days: float) -> Composable:
         """Whether a moment lies in the last `days` days; null for what is no moment."""

@@ -106,11 +106,17 @@ async def contact_by_key(db: Queries, *, project_id: UUID, email_key: str) -> Co
 async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
+# Who changes what an audience looks at holds the contacts themselves first, in one order, and before their runs in
+# automations: so two changes of a contact see each other, and nobody waits in a circle.
 @statement("""
-    select id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
-    order by id for key share
+    select id from contacts
+    where project_id = %(project_id)s and id = any (array(
+        select unnest(%(ids)s::uuid[])
+        union all
+        select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])))
+    order by id for no key update
 """)
-async def keep_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+async def hold_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], keys: list[str]) -> list[UUID]: ...
 
 
 @statement("""
@@ -411,7 +417,7 @@ async def refill(
     with begun as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
-        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id for key share
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
         on conflict do nothing
         returning contact_id
     ), told as (

@@ -111,7 +111,7 @@ async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | N
         new = [event for event in made if event.id not in known]
         await events.record_all(tx, new)
         # Audiences whose rules look at events follow at once.
-        about = await contacts.keep(tx, call.project_id, sorted({each.subject_id for each in new if each.subject_id}))
+        about = sorted({each.subject_id for each in new if each.subject_id})
         await membership.contacts_changed(tx, call.project_id, about, call.now, engagement_only=True)
     if known or before:
         call.headers["Idempotent-Replayed"] = "true"
@@ -176,29 +176,33 @@ async def _people(tx: Transaction, call: Call, given: list[tuple[str, CustomEven
     """Whom events are about, by the places of the events; addresses that are no contacts yet become some."""
     found: dict[str, UUID | None] = {path: None for path, _ in given}
     named = {path: as_id(item.contact_id) for path, item in given if item.contact_id is not None}
-    known = {each.id for each in await contacts.contacts_with_ids(tx, call.project_id, list(named.values()))}
+    rows = _newcomers({path: item.email for path, item in given if item.email is not None})
+    keys = sorted({row.email_key for row in rows.values()})
+    known = set(await contacts.hold(tx, call.project_id, list(named.values()), keys))
     for path, contact_id in named.items():
         if contact_id not in known:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
-    by_address = {path: item.email for path, item in given if item.email is not None}
-    ids = await _by_address(tx, call, by_address) if by_address else {}
-    return found | named | ids
+    if rows:
+        # All by one statement: two requests that made the same contacts one by one would wait for each other.
+        once = {row.email_key: row for row in rows.values()}
+        await intake.take_in(tx, call.project_id, list(once.values()), "skip", call.now)
+        ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in keys])
+        # Those that somebody else made meanwhile are not held yet.
+        await contacts.hold(tx, call.project_id, [each for each in ids.values() if each not in known])
+        found |= {path: ids.get((call.project_id, row.email_key)) for path, row in rows.items()}
+    return found | named
 
 
-async def _by_address(tx: Transaction, call: Call, given: dict[str, str]) -> dict[str, UUID]:
+def _newcomers(given: dict[str, str]) -> dict[str, Row]:
+    """Contacts as addresses would make them, by the places of the events. Raises Invalid."""
     rows: dict[str, Row] = {}
-    keys: dict[str, str] = {}
     for number, (path, text) in enumerate(given.items(), start=1):
         try:
             spec = parse_address(text).spec
         except AddressInvalid as wrong:
             raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
-        keys[path] = normalise(spec)
-        rows.setdefault(keys[path], Row(number, spec, keys[path], {}, False))
-    # All by one statement: two requests that made the same contacts one by one would wait for each other.
-    await intake.take_in(tx, call.project_id, list(rows.values()), "skip", call.now)
-    ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in rows])
-    return {path: ids[call.project_id, key] for path, key in keys.items()}
+        rows[path] = Row(number, spec, normalise(spec), {}, False)
+    return rows
 
 
 async def _recorded_before(

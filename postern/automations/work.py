@@ -51,6 +51,8 @@ async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome]
     async with world.db.transaction() as tx:
         # Before the runs: whoever changes an audience's rules holds this lock alone, and wakes runs.
         await membership.hold(tx, project_id)
+        # Whoever changes a contact holds it before the runs that this wakes, so it is held before them here too.
+        await contacts.hold(tx, project_id, [job.contact_id for job in jobs])
         rows = await hold_current(tx, project_id, jobs)
         if not rows:
             return

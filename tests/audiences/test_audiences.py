@@ -445,3 +445,41 @@ async def test_nobody_joins_who_is_going_at_the_same_moment(project, world):
         await asyncio.wait([adding], timeout=0.3)
     await adding
     assert (await project.client.get(f"/audiences/{list_id}/contacts")).json()["total"] == 0
+
+
+async def test_a_change_that_began_before_an_event_sees_it(project, clock):
+    """The later one of two changes may have looked at the clock first, and waited for the other one."""
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    conditions = [
+        {"field": "events.order.placed", "operator": "withinDays", "value": 1},
+        {"field": "audience", "operator": "eq", "value": list_id},
+    ]
+    buyers = await audience(project, "Buyers", {"conditions": conditions})
+    clock.move(timedelta(seconds=2))
+    await project.client.post("/events", {"name": "order.placed", "contactId": ada["id"]})
+    clock.move(timedelta(seconds=-1))
+    await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]})
+    assert await members(project, buyers) == {"ada"}
+
+
+async def test_changes_of_the_same_contacts_at_once_see_each_other(project):
+    """Each one alone would not bring anybody in."""
+    conditions = [{"field": name, "operator": "eq", "value": 1} for name in ("a", "b")]
+    both = await audience(project, "Both", {"conditions": conditions})
+    list_id = await audience(project)
+    third = await audience(
+        project, "Third", {"conditions": [*conditions, {"field": "audience", "operator": "eq", "value": list_id}]}
+    )
+    emails = [f"c{number}@example.com" for number in range(60)]
+    people = [await create(project, email) for email in emails]
+
+    async def change(name, turned):
+        body = [{"email": email, "attributes": {name: 1}} for email in emails]
+        return await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": body[::turned]})
+
+    one_by_one = [project.client.patch(f"/contacts/{each['id']}", {"attributes": {"c": 1}}) for each in people[::3]]
+    for answer in await asyncio.gather(change("a", 1), change("b", -1), *one_by_one):
+        assert answer.status_code == 200
+    assert len(await members(project, both)) == 60
+    assert len(await members(project, third)) == 60
