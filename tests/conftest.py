@@ -24,7 +24,7 @@ from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
-from tests.peers.dns_zone import DnsZone, dns_zone
+from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 
 # How long an example takes says how busy the machine is, and nothing about what is tested.
 hypothesis.settings.register_profile(
@@ -126,6 +126,8 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
 @pytest.fixture
 async def world(settings: Settings, database_url: str, clock: FixedClock) -> AsyncIterator[World]:
     async with open_world(settings, database_url, clock=clock) as world:
+        asked = world.resolver._asked
+        asked.timeout, asked.lifetime = (each.total_seconds() for each in PATIENT.values())
         yield world
 
 

@@ -1,7 +1,5 @@
 """Listed, clear and unknown, from lists that work, refuse, lie and die."""
 
-from datetime import timedelta
-
 import pytest
 
 from postern.mail.blocklists import (
@@ -14,8 +12,7 @@ from postern.mail.blocklists import (
     parse_zones,
     reversed_address,
 )
-from postern.mail.resolver import Nameserver, Resolver
-from tests.peers.dns_zone import dns_zone
+from tests.peers.dns_zone import dns_zone, hasty, patient
 
 BY_NAME = {zone.name: zone for zone in ZONES}
 DBL, ZEN, URIBL = BY_NAME["dbl.spamhaus.org"], BY_NAME["zen.spamhaus.org"], BY_NAME["multi.uribl.com"]
@@ -31,8 +28,7 @@ async def zone():
 
 @pytest.fixture
 def resolver(zone):
-    quick = {"try_timeout": timedelta(seconds=0.1), "lookup_timeout": timedelta(seconds=0.2)}
-    return Resolver([Nameserver(*zone.nameserver)], **quick)
+    return patient(zone)
 
 
 async def test_every_list_is_asked_about_what_it_lists(zone, resolver):
@@ -89,12 +85,13 @@ async def test_a_list_that_lists_everything_or_nothing_is_unknown(zone, resolver
 
 @pytest.mark.parametrize("fault", ["servfail", "silence", "refuse"])
 async def test_a_list_that_cannot_be_reached_is_unknown(zone, resolver, fault):
-    lists = Blocklists(resolver, [ZEN])
+    asking = hasty(zone) if fault == "silence" else resolver
+    lists = Blocklists(asking, [ZEN])
     getattr(zone, fault)("10.2.0.192.zen.spamhaus.org")
     (found,) = await lists.check(addresses=["192.0.2.10"])
     assert found.standing is Standing.UNKNOWN
     getattr(zone, fault)()
-    (found,) = await Blocklists(resolver, [ZEN]).check(addresses=["192.0.2.10"])
+    (found,) = await Blocklists(asking, [ZEN]).check(addresses=["192.0.2.10"])
     assert found.standing is Standing.UNKNOWN
 
 

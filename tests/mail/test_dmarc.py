@@ -1,7 +1,5 @@
 """RFC 9989: the tree walk, what its records tell, and alignment."""
 
-from datetime import timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +18,8 @@ from postern.mail.dmarc import (
     parse,
     walk,
 )
-from postern.mail.resolver import DnsUnavailable, Nameserver, Resolver
-from tests.peers.dns_zone import dns_zone
+from postern.mail.resolver import DnsUnavailable
+from tests.peers.dns_zone import dns_zone, hasty, patient
 
 
 @pytest.fixture
@@ -32,8 +30,7 @@ async def zone():
 
 @pytest.fixture
 def resolver(zone):
-    quick = {"try_timeout": timedelta(seconds=0.1), "lookup_timeout": timedelta(seconds=0.2)}
-    return Resolver([Nameserver(*zone.nameserver)], **quick)
+    return patient(zone)
 
 
 PARSED = [
@@ -153,7 +150,7 @@ async def test_trouble_on_the_way_is_not_an_absence(zone, resolver, fault):
     zone.add("_dmarc.example.com", "TXT", "v=DMARC1; p=reject")
     getattr(zone, fault)("_dmarc.mail.example.com")
     with pytest.raises(DnsUnavailable):
-        await discover(resolver, "mail.example.com")
+        await discover(hasty(zone) if fault == "silence" else resolver, "mail.example.com")
 
 
 async def test_alignment(zone, resolver):

@@ -14,7 +14,7 @@ from postern.mail.resolver import (
     as_dns_name,
     parse_nameservers,
 )
-from tests.peers.dns_zone import dns_zone
+from tests.peers.dns_zone import PATIENT, dns_zone, hasty, patient
 
 ZONE = """
     example.com.       MX    20 Backup.example.com.
@@ -42,12 +42,7 @@ async def zone():
 
 @pytest.fixture
 def resolver(zone):
-    return quick(zone)
-
-
-def quick(zone, **settings):
-    quickly = {"try_timeout": timedelta(seconds=0.1), "lookup_timeout": timedelta(seconds=0.3)}
-    return Resolver([Nameserver(*zone.nameserver)], **(quickly | settings))
+    return patient(zone)
 
 
 async def test_each_type_comes_back_in_its_plain_form(resolver):
@@ -80,8 +75,9 @@ async def test_a_name_that_does_not_exist_and_a_type_that_does_not_exist_are_per
 @pytest.mark.parametrize("fault", ["servfail", "refuse", "silence"])
 async def test_trouble_is_temporary_and_never_an_absence(zone, resolver, fault):
     getattr(zone, fault)("example.com", "TXT")
+    asking = hasty(zone) if fault == "silence" else resolver
     with pytest.raises(DnsUnavailable):
-        await resolver.txt("example.com")
+        await asking.txt("example.com")
     assert await resolver.mx("example.com")
     zone.heal()
     assert await resolver.txt("example.com") == ["v=spf1 -all"]
@@ -109,7 +105,7 @@ async def test_a_server_that_is_not_there_is_temporary():
 async def test_the_next_server_answers_when_the_first_one_fails(zone):
     async with dns_zone(ZONE) as broken:
         broken.servfail()
-        resolver = Resolver([Nameserver(*broken.nameserver), Nameserver(*zone.nameserver)])
+        resolver = Resolver([Nameserver(*broken.nameserver), Nameserver(*zone.nameserver)], **PATIENT)
         assert await resolver.a("mail.example.com") == ["192.0.2.1"]
 
 
@@ -134,8 +130,7 @@ async def test_a_backslash_is_a_letter_like_any_other():
 
 async def test_no_more_lookups_at_a_time_than_allowed(zone):
     zone.silence()
-    patient = timedelta(seconds=5)
-    resolver = quick(zone, concurrency=3, try_timeout=patient, lookup_timeout=patient)
+    resolver = patient(zone, concurrency=3)
     waiting = [asyncio.create_task(resolver.a(f"n{n}.example.com")) for n in range(10)]
     while zone.count() < 3:
         await asyncio.sleep(0.01)
@@ -150,7 +145,7 @@ async def test_a_cache_is_used_only_when_asked_for(zone, resolver):
     for _ in range(2):
         await resolver.a("mail.example.com")
     assert zone.count("mail.example.com") == 2
-    cached = quick(zone, cache=True)
+    cached = patient(zone, cache=True)
     for _ in range(2):
         await cached.a("mail.example.com")
     assert zone.count("mail.example.com") == 3
@@ -160,7 +155,7 @@ async def test_authoritative_servers_are_asked_past_the_ordinary_ones(zone):
     old = ZONE.replace("192.0.2.1", "192.0.2.9") + "elsewhere.example.net. A 192.0.2.77"
     async with dns_zone(old) as ordinary:
         # The ordinary server knows who is authoritative, and an old address.
-        resolver = quick(ordinary, authority_port=zone.port, private_authorities=True)
+        resolver = patient(ordinary, authority_port=zone.port, private_authorities=True)
         fresh = await resolver.authoritative("deep.mail.example.com")
         assert await resolver.a("mail.example.com") == ["192.0.2.9"]
         assert await fresh.a("mail.example.com") == ["192.0.2.1"]
@@ -172,7 +167,7 @@ async def test_authoritative_servers_are_asked_past_the_ordinary_ones(zone):
 
 
 async def test_an_authority_at_a_private_address_is_not_asked(zone):
-    resolver = quick(zone, authority_port=zone.port)
+    resolver = patient(zone, authority_port=zone.port)
     assert await resolver.authoritative("mail.example.com") is resolver
 
 

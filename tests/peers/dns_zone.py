@@ -5,7 +5,7 @@
         mail.example.com.         A    192.0.2.1
         a._domainkey.example.com. TXT  "v=DKIM1; p=…"
     ''') as zone:
-        resolver = Resolver([zone.nameserver])
+        resolver = patient(zone)
         zone.servfail("example.com", "MX")
         ...
         assert zone.count("example.com", "MX") == 1
@@ -18,6 +18,7 @@ import struct
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import dns.exception
@@ -30,6 +31,12 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
+from postern.mail.resolver import Nameserver, Resolver
+
+PATIENT = {"try_timeout": timedelta(seconds=60), "lookup_timeout": timedelta(seconds=120)}
+"""For answers that come: how busy the machine is must not decide."""
+HASTY = {"try_timeout": timedelta(seconds=0.05), "lookup_timeout": timedelta(seconds=0.15)}
+"""For answers that never come."""
 TTL_SECONDS = 60
 ALIASES_FOLLOWED = 16
 SOA = "ns.invalid. hostmaster.invalid. 1 3600 600 86400 1"
@@ -155,6 +162,16 @@ class DnsZone:
 
     def _exists(self, name: str) -> bool:
         return any(owner == name or owner.endswith("." + name) for owner, _ in self.records)
+
+
+def patient(zone: DnsZone, **settings: Any) -> Resolver:
+    """Asks the zone, and waits as long as a busy machine may take."""
+    return Resolver([Nameserver(*zone.nameserver)], **(PATIENT | settings))
+
+
+def hasty(zone: DnsZone, **settings: Any) -> Resolver:
+    """Asks the zone, and soon gives up."""
+    return Resolver([Nameserver(*zone.nameserver)], **(HASTY | settings))
 
 
 @asynccontextmanager
