@@ -17,7 +17,7 @@ from postern.emails.ways_out import NoSmartHost
 from postern.kernel.values import new_id
 from postern.mail.composing import ComposingProcess
 from tests.domains.test_domains import publish
-from tests.peers.smtp_sink import Behaviour, Sink
+from tests.peers.smtp_sink import Sink, nobodys_port
 
 HTML = '<p>Dear {{name}}, <a href="https://acme.example/offer?a=1&amp;b=2">look</a></p>'
 MAIL = {
@@ -172,19 +172,17 @@ async def test_a_project_may_hold_what_is_ambiguous(sender, sink, clock, work_of
 
 
 async def test_with_the_peer_down_mail_is_accepted_and_arrives_when_it_is_back(sender, zone, clock, work_off):
-    down = Sink(Behaviour())
-    async with down:
-        port = down.port
-    relays = [{"host": "127.0.0.1", "port": port, "tls": "none"}]
-    await sender.developer.patch("", {"settings": {"relays": relays}})
-    sent = (await sender.client.post("/emails", MAIL)).json()
-    assert sent["status"] in ("QUEUED", "DELAYED")
-    async with Sink(Behaviour(), port=port) as back:
-        for _ in range(4):
-            clock.move(timedelta(minutes=7))
-            await work_off()
-        assert (await entry(sender, sent["id"]))["status"] == "SENT"
-        assert len(back.messages) == 1
+    with nobodys_port() as held:
+        relays = [{"host": "127.0.0.1", "port": held.getsockname()[1], "tls": "none"}]
+        await sender.developer.patch("", {"settings": {"relays": relays}})
+        sent = (await sender.client.post("/emails", MAIL)).json()
+        assert sent["status"] in ("QUEUED", "DELAYED")
+        async with Sink(at=held) as back:
+            for _ in range(4):
+                clock.move(timedelta(minutes=7))
+                await work_off()
+            assert (await entry(sender, sent["id"]))["status"] == "SENT"
+            assert len(back.messages) == 1
 
 
 async def test_what_a_dead_process_had_handed_over_is_told_as_ambiguous(sender, world, clock, work_off, monkeypatch):

@@ -10,7 +10,7 @@ from postern.mail import site as site_module
 from postern.mail.smtp import Patience, Tls
 from postern.mail.transport import Accepted, Deferred, Envelope
 from postern.mail.transports.relay import MOST_RELAYS, Relay, RelayTransport
-from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
+from tests.peers.smtp_sink import Behaviour, Sink, client_context, nobodys_port, server_context
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 
@@ -23,6 +23,13 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture
+def held():
+    """A port where nobody listens yet."""
+    with nobodys_port() as held:
+        yield held
 
 
 def envelope(*recipients: str, **more) -> Envelope:
@@ -98,11 +105,9 @@ async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
         await transport.aclose()
 
 
-async def test_the_circuit_opens_and_closes_again():
+async def test_the_circuit_opens_and_closes_again(held):
     clock = Clock()
-    async with Sink() as sink:
-        port = sink.port
-    transport = RelayTransport([Relay(host="127.0.0.1", port=port, tls=Tls.NONE)], clock=clock)
+    transport = RelayTransport([Relay(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
     tried = [await transport.deliver(envelope(), MESSAGE) for _ in range(3)]
     assert names(tried) == {"Deferred"}
     assert not any(outcome.untried for outcome in tried)
@@ -110,7 +115,7 @@ async def test_the_circuit_opens_and_closes_again():
     untried = await transport.deliver(envelope(), MESSAGE)
     assert untried.untried
     assert timedelta() < untried.retry_after <= timedelta(seconds=2)
-    async with Sink(port=port) as sink:
+    async with Sink(at=held) as sink:
         assert (await transport.deliver(envelope(), MESSAGE)).untried
         clock.now += 2
         assert not transport.open
@@ -156,11 +161,9 @@ async def test_weights():
         await transport.aclose()
 
 
-async def test_another_relay_takes_over_and_only_before_anything_was_said():
-    async with Sink() as gone:
-        dead = relay(gone)
+async def test_another_relay_takes_over_and_only_before_anything_was_said(held):
     async with Sink() as alive:
-        transport = RelayTransport([dead, relay(alive)])
+        transport = RelayTransport([relay(alive, port=held.getsockname()[1]), relay(alive)])
         outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(20)]
         assert names(outcomes) == {"Accepted"}
         assert len(alive.messages) == 20

@@ -16,8 +16,11 @@ import functools
 import os
 import random
 import re
+import socket
 import ssl
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -90,6 +93,17 @@ class Received:
     user: str | None
 
 
+@contextmanager
+def nobodys_port() -> Iterator[socket.socket]:
+    """A port of loopback that is taken and where nobody listens, until a sink does (`Sink(at=…)`).
+
+    One that was only found free may be another process's a moment later.
+    """
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held
+
+
 class Sink:
     """A listening sink."""
 
@@ -100,6 +114,7 @@ class Sink:
         ledger: Path | None = None,
         chance: random.Random | None = None,
         port: int = 0,
+        at: socket.socket | None = None,
     ) -> None:
         self.behaviour = behaviour or Behaviour()
         self.messages: list[Received] = []
@@ -111,6 +126,7 @@ class Sink:
         self.commands: list[str] = []
         """Every command line, in order (passwords too), unless `behaviour.keep` is off."""
         self.port = port
+        self._at = at
         self.chance = chance or random.Random(0)
         self._ledger = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if ledger else None
         self._lines: list[bytes] = []
@@ -120,8 +136,9 @@ class Sink:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Session(self),
-            "127.0.0.1",
-            self.port,
+            None if self._at else "127.0.0.1",
+            None if self._at else self.port,
+            sock=self._at,
             ssl=self.behaviour.tls if self.behaviour.implicit else None,
             backlog=512,
         )
