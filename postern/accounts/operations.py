@@ -37,7 +37,7 @@ from postern.kernel.http import DEVELOPER_ONLY, post
 from postern.kernel.limits import Rate, TooManyRequests
 from postern.kernel.passwords import PasswordCommon, check_password, hash_password, is_outdated, require_uncommon
 from postern.kernel.problems import Invalid
-from postern.kernel.secrets import looks_like_key, new_key
+from postern.kernel.secrets import key_of, looks_like_key, new_key
 from postern.kernel.totp import looks_like_recovery_code, matching_step, plain_recovery_code
 from postern.kernel.values import new_id
 from postern.mail.address import AddressInvalid, parse_address
@@ -114,10 +114,14 @@ async def sign_in(call: Call, data: SignIn) -> SignedIn:
 async def refresh(call: Call, data: Refresh) -> SignedIn:
     """Exchange a refresh token for new tokens.
 
-    A refresh token works once. Showing an old one again, later than 30 seconds after its successor was issued,
-    means that it was stolen: the whole session ends.
+    A refresh token works once. Shown again within 30 seconds, because an answer was lost or two tabs were at it,
+    it gets the same tokens; later, it was stolen: the whole session ends.
     """
-    digest = call.world.secrets.digest("developer-token", data.refresh_token)
+    secrets = call.world.secrets
+    digest = secrets.digest("developer-token", data.refresh_token)
+    # Made of the old token, so that whoever shows it again in time gets what the first one got.
+    access = key_of("dt_", secrets.digest("developer-access-after", data.refresh_token))
+    renewed = key_of("dr_", secrets.digest("developer-refresh-after", data.refresh_token))
     stolen = None
     async with call.db.transaction() as tx:
         session = await store.lock_session_of_refresh(tx, refresh_hash=digest)
@@ -131,17 +135,18 @@ async def refresh(call: Call, data: Refresh) -> SignedIn:
             developer = await store.developer(tx, id=session.developer_id)
             if developer is None:
                 raise RefreshTokenInvalid
-            access, renewed = new_key("dt_"), new_key("dr_")
-            await store.rotate(
-                tx,
-                id=session.id,
-                access_hash=call.world.secrets.digest("developer-token", access),
-                access_expires_at=call.now + ACCESS_TOKEN_LIFE,
-                previous_refresh_hash=digest,
-                refresh_hash=call.world.secrets.digest("developer-token", renewed),
-                rotated_at=session.rotated_at if is_old else call.now,
-            )
-            return await _signed_in(tx, call, developer, access, renewed, session.expires_at)
+            access_expires_at = session.access_expires_at if is_old else Moment.of(call.now + ACCESS_TOKEN_LIFE)
+            if not is_old:
+                await store.rotate(
+                    tx,
+                    id=session.id,
+                    access_hash=secrets.digest("developer-token", access),
+                    access_expires_at=access_expires_at,
+                    previous_refresh_hash=digest,
+                    refresh_hash=secrets.digest("developer-token", renewed),
+                    rotated_at=call.now,
+                )
+            return await _signed_in(tx, developer, (access, access_expires_at), (renewed, session.expires_at))
     assert stolen
     raise RefreshTokenInvalid("This refresh token was used before; the session has ended.")
 
@@ -321,7 +326,8 @@ async def start_session(tx: Transaction, call: Call, developer: Developer) -> Si
         now=call.now,
     )
     await store.signed_in(tx, id=developer.id, now=call.now)
-    return await _signed_in(tx, call, developer, access, renewed, expires_at)
+    access_expires_at = Moment.of(call.now + ACCESS_TOKEN_LIFE)
+    return await _signed_in(tx, developer, (access, access_expires_at), (renewed, Moment.of(expires_at)))
 
 
 async def read_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
@@ -363,13 +369,13 @@ def caller_of(developer: Developer, session_id: UUID | None) -> Caller:
 
 
 async def _signed_in(
-    tx: Transaction, call: Call, developer: Developer, access: str, renewed: str, expires_at: Moment
+    tx: Transaction, developer: Developer, access: tuple[str, Moment], renewed: tuple[str, Moment]
 ) -> SignedIn:
     return SignedIn(
-        access_token=access,
-        access_token_expires_at=call.now + ACCESS_TOKEN_LIFE,
-        refresh_token=renewed,
-        refresh_token_expires_at=expires_at,
+        access_token=access[0],
+        access_token_expires_at=access[1],
+        refresh_token=renewed[0],
+        refresh_token_expires_at=renewed[1],
         developer=DeveloperView(
             id=developer.id,
             email=developer.email,

@@ -103,6 +103,15 @@ def new_key(prefix: str) -> str:
     return body + _checksum(body)
 
 
+def key_of(prefix: str, seed: bytes) -> str:
+    """Like `new_key`, and always the same for the same secret of 32 bytes."""
+    number, text = int.from_bytes(seed), ""
+    for _ in range(40):
+        number, digit = divmod(number, 62)
+        text += BASE62[digit]
+    return prefix + text + _checksum(prefix + text)
+
+
 def looks_like_key(key: str) -> bool:
     """Whether the checksum fits: false for typos and guesses, without asking the database."""
     return len(key) > 46 and key[-6:] == _checksum(key[:-6])

@@ -1,5 +1,6 @@
 """Developers sign up, sign in and stay signed in."""
 
+import asyncio
 from datetime import timedelta
 from uuid import uuid4
 
@@ -77,6 +78,20 @@ async def test_a_refresh_token_works_once_and_theft_ends_the_session(stranger, c
     assert (await stranger.post("/auth/refresh", {"refreshToken": old})).status_code == 401
     assert (await stranger.post("/auth/refresh", {"refreshToken": latest["refreshToken"]})).status_code == 401
     assert (await Client(app, renewed["accessToken"]).post("/auth/sign-out")).status_code == 401
+
+
+async def test_refreshing_at_the_same_time_signs_nobody_out(stranger, app):
+    """Two tabs, or an answer that was lost: everybody has the same tokens, and they are good."""
+    up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    body = {"refreshToken": up.json()["refreshToken"]}
+    answers = [each.json() for each in await asyncio.gather(*(stranger.post("/auth/refresh", body) for _ in range(4)))]
+    assert [each["refreshToken"] for each in answers] == [answers[0]["refreshToken"]] * 4
+    assert [each["accessTokenExpiresAt"] for each in answers] == [answers[0]["accessTokenExpiresAt"]] * 4
+    for each in answers:
+        assert (await Client(app, each["accessToken"]).get("/account")).status_code == 200
+    assert (await Client(app, up.json()["accessToken"]).get("/account")).status_code == 401
+    further = await stranger.post("/auth/refresh", {"refreshToken": answers[3]["refreshToken"]})
+    assert (await Client(app, further.json()["accessToken"]).get("/account")).status_code == 200
 
 
 async def test_an_access_token_lives_thirty_minutes(project, clock):
