@@ -321,7 +321,7 @@ def read_email(text: str) -> tuple[str, str]:
     if len(text) <= 254 and len(local) <= 64 and text.isascii() and _LOCAL.fullmatch(local):
         known = _domain(domain)
         if known is not None and len(local) + 1 + len(known) <= 254:
-            return f"{local}@{known}", f"{local.casefold()}@{known}"
+            return f"{local}@{known}", f"{local.lower()}@{known}"
     try:
         spec = parse_address(text).spec
         return spec, normalise(spec)

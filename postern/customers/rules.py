@@ -15,7 +15,7 @@ from postern.customers.model import (
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
-from postern.mail.address import AddressInvalid, parse_address
+from postern.mail.address import AddressInvalid, key_of, parse_address, piece_of_address
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
@@ -31,7 +31,7 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
         raise Invalid.at(path, error.detail, "invalid_address") from None
     if address.name:
         raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
-    return address.spec, f"{address.local.casefold()}@{address.domain}"
+    return address.spec, key_of(address)
 
 
 def family_of(email_key: str) -> str:
@@ -83,7 +83,7 @@ def _matches(q: str) -> Composable:
         return SQL("c.id = {}").format(Literal(found))
     text = q.strip()
     if len(text) < TRIGRAM:
-        return SQL("c.email_key like {}").format(_pattern(text.casefold(), before=False))
+        return SQL("c.email_key like {}").format(_pattern(piece_of_address(text), before=False))
     # What is searched was made small by the database, whose small letters are not in all languages those of Python.
     looked_up = _rarest_part(text)
     found = SQL("c.search like lower({})").format(_pattern(looked_up))

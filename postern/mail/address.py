@@ -69,13 +69,25 @@ def parse_address(text: str) -> Address:
 
 def normalise(spec: str) -> str:
     """The form that lookups compare: one address, whatever its letter case or spelling of the domain."""
-    address = parse_address(spec)
-    return f"{address.local.casefold()}@{address.domain}"
+    return key_of(parse_address(spec))
+
+
+def key_of(address: Address) -> str:
+    """The form of a parsed address that lookups compare."""
+    return f"{_in_small(address.local)}@{address.domain}"
+
+
+def _in_small(local: str) -> str:
+    """In small letters, but no more alike than that: `ß` is not `ss`, nor the long `ſ` an `s`, as case folding has it.
+
+    Mail for either goes to another mailbox, and who has the one shall not pass for who has the other.
+    """
+    return local.lower()
 
 
 def piece_of_address(text: str) -> str:
     """A piece of an address as it stands in the form that lookups compare: `@Bücher.example` in A-labels."""
-    local, at, domain = text.casefold().rpartition("@")
+    local, at, domain = _in_small(text).rpartition("@")
     try:
         return f"{local}@{domain_of(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
     except AddressInvalid:  # Only the beginning of a domain, perhaps.

@@ -36,6 +36,15 @@ async def test_an_address_belongs_to_one_customer_whatever_its_case(project):
     assert (again.status_code, again.json()["code"]) == (409, "email_taken")
 
 
+@pytest.mark.parametrize(("one", "other"), [("strasse", "straße"), ("list", "li\u017ft"), ("fi", "\ufb01")])
+async def test_an_address_that_only_looks_alike_is_somebody_elses(project, one, other):
+    domain = f"{uuid4().hex[:12]}.example.com"
+    first = await create(project.client, email=f"{one.upper()}@{domain}")
+    second = await create(project.client, email=f"{other}@{domain}")
+    assert first["id"] != second["id"]
+    assert (await project.client.post("/customers", {"email": f"{one}@{domain}"})).status_code == 409
+
+
 async def test_customers_of_another_project_are_unknown(project, new_project):
     other = await new_project()
     theirs = await create(other.client)
