@@ -90,11 +90,13 @@ async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -
         call.db, call.project_id, [person.id, *merged], before=before, before_id=before_id, limit=most
     )
     sent: list[MailTo] = []
-    if person.email is not None:
-        sent = await mails.mails_to(
+    for address in await store.addresses_of(call.db, project_id=call.project_id, id=person.id):
+        contact = await contacts.contact_of(call.db, call.project_id, address)
+        sent += await mails.mails_to(
             call.db,
             project_id=call.project_id,
-            address=person.email,
+            address=address,
+            contact_id=contact.id if contact else None,
             before=before,
             before_id=before_id,
             limit=most,

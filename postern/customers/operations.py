@@ -162,6 +162,7 @@ async def import_customers(call: Call, data: CustomerImport) -> Imported:
             except Problem as problem:
                 faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
         await audit.record(tx, call, "customers.imported", "Project", call.project_id, created=created)
+    faults.sort(key=lambda fault: fault.index)
     return Imported(created=created, skipped=skipped, failed=len(faults), faults=faults)
 
 

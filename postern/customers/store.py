@@ -383,7 +383,7 @@ async def inherit_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID
     where f.project_id = %(project_id)s and f.customer_id = %(id)s and not exists (
         select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
 """)
-async def addresses_of(tx: Transaction, *, project_id: UUID, id: UUID) -> list[str]: ...
+async def addresses_of(db: Queries, *, project_id: UUID, id: UUID) -> list[str]: ...
 
 
 @statement("""
