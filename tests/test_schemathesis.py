@@ -228,4 +228,5 @@ def test_other_methods_are_refused(path: str, actor: Actor) -> None:
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - there:
         answer = actor.http.request(method, actor.fill(path))
         assert answer.status_code == 405, f"{method}: {answer.text}"
+        assert method not in answer.headers["allow"].split(", ")
         assert answer.json()["code"] == "method_not_allowed"

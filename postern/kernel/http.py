@@ -648,7 +648,12 @@ def answer_trouble(request: RawRequest, error: Exception) -> Response[bytes]:
         log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
     elif isinstance(problem, DatabaseAway):
         log.warning("database_away", request_id=request_id, error=str(error).strip())
-    return problem_response(problem, request_id)
+    response = problem_response(problem, request_id)
+    if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
+        # What may be done here instead (RFC 9110 §15.5.6).
+        methods = {each.strip() for each in error.headers.get("allow", "").split(",")}
+        response.headers["Allow"] = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+    return response
 
 
 def _as_problem(error: Exception) -> Problem:
