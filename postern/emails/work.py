@@ -96,6 +96,6 @@ SENDS: list[Work[Send]] = [
         do=hand_over_share,
         share=250,
         where="lane = 1",
-        at_once=4,
+        at_once=12,
     ),
 ]
