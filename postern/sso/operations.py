@@ -203,7 +203,7 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
 
     It needs the identity provider's entity id, an https sign-on address, a certificate that has not expired, and
     a VERIFIED domain of the organization equal to `domain`; else 409, and `errors` names what is missing. Only one
-    active connection may serve a domain.
+    active connection may serve a domain; that of an organization that has lost the domain is switched off.
     """
     return await _switch(call, id, conn_id, "ACTIVATE")
 
@@ -478,9 +478,22 @@ async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> 
     if faults:
         raise SsoConnectionIncomplete("Not yet: " + " ".join(each.message for each in faults), errors=faults)
     await store.take_turns(tx, project_id=call.project_id, domain=row.domain)
-    if await store.active_at(tx, project_id=call.project_id, domain=row.domain) not in (None, row.id):
+    found = await store.active_at(tx, project_id=call.project_id, domain=row.domain)
+    if found is None or found.id == row.id:
+        return
+    if found.organization_id == row.organization_id:
         fault = Fault(path="/domain", code="domain_served", message=SsoDomainServed.message())
         raise SsoDomainServed(errors=[fault])
+    await _make_way(tx, call, found, row.domain)
+
+
+async def _make_way(tx: Transaction, call: Call, found: store.ServedBy, domain: str) -> None:
+    """Switch off the connection of an organization that has lost the domain: it serves nobody any more."""
+    await store.set_status(tx, project_id=call.project_id, id=found.id, status="INACTIVE", due_at=None, now=call.now)
+    owner = str(found.organization_id)
+    await events.record(
+        tx, call, "sso.deactivated", found.id, organizationId=owner, domain=domain, reason="DOMAIN_LOST"
+    )
 
 
 async def _first_look_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:

@@ -133,11 +133,18 @@ async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int:
 async def whose(db: Queries, *, id: UUID) -> Whose | None: ...
 
 
+class ServedBy(Record):
+    """The active connection for a domain."""
+
+    id: UUID
+    organization_id: UUID
+
+
 @statement("""
-    select id from sso_connections
+    select id, organization_id from sso_connections
     where project_id = %(project_id)s and domain = %(domain)s and status = 'ACTIVE'
 """)
-async def active_at(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
+async def active_at(db: Queries, *, project_id: UUID, domain: str) -> ServedBy | None: ...
 
 
 # Who activates a connection for a domain holds this until the transaction ends, so that two take turns.

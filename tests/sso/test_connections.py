@@ -159,6 +159,36 @@ async def test_an_active_connection_is_held_while_its_domain_has_lapsed(connecte
     assert (await connected.client.get(connected.here)).json()["held"] == "DOMAIN_NOT_VERIFIED"
 
 
+@pytest.mark.parametrize("how", ["removed", "lapsed", "while suspended"])
+async def test_who_proves_a_lost_domain_is_not_held_up_by_the_connection_before(connected, clock, work_off, zone, how):
+    name, before = connected.domain["domain"], connected.here
+    if how == "lapsed":
+        zone.remove(connected.domain["recordName"])
+        for _ in range(5):
+            clock.move(timedelta(days=1))
+            await work_off()
+    else:
+        await connected.lapse()
+    if how == "while suspended":
+        mine = f"/b2b/organizations/{connected.organization['id']}"
+        assert (await connected.client.patch(mine, {"status": "SUSPENDED"})).status_code == 200
+    assert (await connected.client.get(before)).json()["held"] is not None
+    other = await connected.people.organization("Next")
+    await connected.people.proved(other, name)
+    path = f"/b2b/organizations/{other['id']}/sso-connections"
+    made = (await connected.client.post(path, {"name": "Next", "domain": name, **connected.idp_fields()})).json()
+    answer = await connected.client.post(f"{path}/{made['id']}/activate")
+    assert (answer.status_code, answer.json().get("status")) == (200, "ACTIVE"), answer.text
+    assert (await connected.client.get(before)).json()["status"] == "INACTIVE"
+    (told,) = await connected.people.events("sso.deactivated")
+    assert (told["subjectId"], told["data"]["reason"]) == (connected.connection["id"], "DOMAIN_LOST")
+    lookup = f"/projects/{connected.people.project.id}/auth/sso"
+    found = await connected.client.post(lookup, {"email": f"ada@{name}"})
+    assert found.json()["organizationId"] == other["id"]
+    back = await connected.client.post(f"{before}/activate")
+    assert "domain_not_verified" in [each["code"] for each in back.json()["errors"]]
+
+
 async def test_metadata_sets_everything_of_the_identity_provider(acme):
     body = {"name": "By XML", "domain": "x.example", "idpMetadataXml": acme.idp.metadata().decode()}
     made = await acme.client.post(acme.path, body)
