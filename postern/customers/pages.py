@@ -17,10 +17,10 @@ from minijinja import Environment
 
 from postern.customers import letters, oidc, passkeys, proofs, provider_store, sign_in, totp
 from postern.customers.elsewhere import SignOn, sign_on_of, sign_on_offered
-from postern.customers.model import GRANT_LIFE, PASSKEY_LIFE, CodeInvalid
+from postern.customers.model import GRANT_LIFE, PASSKEY_LIFE, CodeInvalid, SignInBlocked
 from postern.customers.page_texts import STYLE, TEMPLATES
 from postern.customers.proof_store import Challenge
-from postern.customers.providers import CodeChallenge
+from postern.customers.providers import CodeChallenge, continue_grant
 from postern.customers.sessions import SignIn, bearer_of
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.html import ForeignForm
@@ -186,6 +186,31 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
         return await _onwards(call, flow, await totp.verify_second_factor(call, body))
 
     return await _submitted(call, request, "mfa.html", act)
+
+
+@get("/projects/{project_id}/auth/pages/mfa", public=True, media_types=HTML, problems=[Invalid])
+async def second_factor_page(call: Call, request: RawRequest) -> Answer:
+    """The page that asks for a second factor, with the `mfaToken` of any sign-in that answered `mfaRequired`.
+
+    Takes what `pages/sign-in` takes, with a `codeChallenge` of its own.
+    """
+    query = dict(request.query_params)
+    return await _page(call, "mfa.html", await _flow(call, query), mfaToken=query.get("mfaToken", ""))
+
+
+@get(
+    "/projects/{project_id}/auth/pages/continue",
+    public=True,
+    media_types=HTML,
+    problems=[Invalid, CodeInvalid, SignInBlocked],
+    or_else=(303,),
+)
+async def continue_on_page(call: Call, request: RawRequest) -> Answer:
+    """Where a provider's callback leads somebody who began on a hosted page: to the second factor, or to the app."""
+    query = dict(request.query_params)
+    flow = await _flow(call, query)
+    signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
+    return await _onwards(call, flow, signed_in)
 
 
 @post(
@@ -404,7 +429,7 @@ async def _page(
     rows = await provider_store.providers(call.db, project_id=call.project_id) if asks else []
     scripted = template in SCRIPTED and _takes_passkeys(call, project)
     providers = [
-        {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode(fields)}"}
+        {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}"}
         for row in rows
         if row.enabled
     ]

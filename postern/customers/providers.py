@@ -31,6 +31,7 @@ from postern.customers.model import (
     Url,
 )
 from postern.customers.oidc import ProviderTrouble, TokenRefused
+from postern.customers.proof_store import Challenge
 from postern.customers.provider_store import ProviderRow
 from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
 from postern.customers.sign_in import come_in, origin_of, project_at, require_redirect
@@ -204,12 +205,14 @@ async def start_provider(
     code_challenge: CodeChallenge,
     state: State = "",
     link: Token | None = None,
+    hosted: bool = False,
 ) -> Answer:
     """Send a browser to a provider.
 
     It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
     `codeChallenge` from a verifier that you keep: the S256 of RFC 7636. `link` is in the addresses that
-    `identities/{key}/link` gives.
+    `identities/{key}/link` gives. With `hosted` a hosted page asks for the second factor, where there is one, before
+    the app gets its `code`.
     """
     proofs.knock(call)
     project = await project_at(call)
@@ -238,6 +241,7 @@ async def start_provider(
         state=state,
         codeChallenge=code_challenge,
         linking=linking,
+        hosted=hosted and linking is None,
     )
     parameters = {
         "response_type": "code",
@@ -295,7 +299,10 @@ async def come_back(
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
         back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
-    return _sent_to(oidc.authorization_url(str(said["redirectUrl"]), **back), cookie=_cookie(call, state, "", 0))
+    url, more = str(said["redirectUrl"]), back
+    if said.get("hosted") and "code" in back:
+        url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": str(said["codeChallenge"]), **back}
+    return _sent_to(oidc.authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
 
 
 @post(
@@ -321,11 +328,16 @@ async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
 async def redeem_grant(call: Call, data: Grant) -> SignIn:
     """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
     proofs.knock(call)
-    project = await project_at(call)
     challenge = await proofs.answer_token(call, "GRANT", data.code)
     said = proofs.about(call, challenge)
     if not _may_redeem(call, said.get("codeChallenge"), data.code_verifier):
         raise CodeInvalid
+    return await _redeemed(call, challenge, said)
+
+
+async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> SignIn:
+    """What a grant is worth, once: a session that began on a hosted page, or that begins now."""
+    project = await project_at(call)
     assert challenge.customer_id is not None
     async with call.db.transaction() as tx:
         await proofs.use(tx, challenge)
@@ -335,6 +347,23 @@ async def redeem_grant(call: Call, data: Grant) -> SignIn:
         if "sessionId" not in said:
             return await come_in(tx, call, project, person, said["methods"], **origin_of(said))
     return await resume_session(call, as_id(said["sessionId"]), person)
+
+
+async def continue_grant(call: Call, code: str, code_challenge: str) -> SignIn:
+    """What a hosted page makes of a grant on its way to the app: a session, or the second factor to ask for.
+
+    Nobody needs the verifier for it, because the app gets another grant for it, under the same challenge.
+    """
+    proofs.knock(call)
+    challenge = await proofs.answer_token(call, "GRANT", code)
+    said = proofs.about(call, challenge)
+    if said.get("codeChallenge") != code_challenge or "sessionId" in said:
+        raise CodeInvalid
+    return await _redeemed(call, challenge, said)
+
+
+def _hosted_url(call: Call) -> str:
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/continue"
 
 
 def callback_url(call: Call) -> str:

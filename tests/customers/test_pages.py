@@ -12,8 +12,10 @@ from soft_webauthn import SoftWebauthnDevice
 from postern.kernel.totp import code_at
 from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
-from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER
-from tests.customers.test_second_factor import ORIGIN, answer_of, decoded
+from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER, elsewhere, provider, settings
+from tests.customers.test_second_factor import ORIGIN, answer_of, decoded, with_totp
+
+__all__ = ["elsewhere", "provider", "settings"]
 
 FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
 
@@ -127,6 +129,41 @@ async def test_the_second_factor_is_asked_for(door, browser, clock):
     refused = await browser.submit(factor, code="000000")
     assert refused.answer.status_code == 401
     await redeemed(door, await browser.submit(refused, code=codes[0]))
+
+
+@pytest.mark.parametrize("factor", [True, False], ids=["with", "without"])
+async def test_an_account_elsewhere_signs_in_on_the_pages_second_factor_included(
+    door, browser, clock, elsewhere, factor
+):
+    address = new_address()
+    codes = (await with_totp(door, clock, address))[3] if factor else []
+    elsewhere.provider.claims = {"email": address, "email_verified": True}
+    page = await browser.open("sign-in", **FLOW)
+    there = await door.client.get(next(each for each in page.links if "/providers/ACME/start" in each))
+    back = await elsewhere.come_back(there)
+    path = urlsplit(back.headers["location"])
+    assert path.path == f"{browser.base}/continue"
+    nowhere = f"{path.path}?{path.query.replace(CHALLENGE, 'x' * 43)}"
+    assert (await door.client.get(nowhere)).status_code == 401, "a grant is of its own flow"
+    answer = await door.client.get(f"{path.path}?{path.query}")
+    if factor:
+        assert answer.status_code == 200
+        answer = await browser.submit(Page(answer), code=codes[0])
+    into = await redeemed(door, answer)
+    assert into["customer"]["email"] == address
+    assert (await door.client.get(f"{path.path}?{path.query}")).status_code == 401, "it works once"
+
+
+async def test_a_page_asks_for_the_second_factor_of_any_sign_in(door, browser, clock):
+    address = new_address()
+    _, _, app, _ = await with_totp(door, clock, address)
+    token = (await door.sign_in(address)).json()["mfaToken"]
+    page = await browser.open("mfa", **FLOW, mfaToken=token)
+    assert page.answer.status_code == 200
+    into = await redeemed(door, await browser.submit(page, code=app.code()))
+    assert into["customer"]["email"] == address
+    evil = await browser.open("mfa", **{**FLOW, "redirectUrl": "https://evil.example"}, mfaToken=token)
+    assert evil.answer.status_code == 400
 
 
 async def asked_by_script(door, page):
