@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+import weakref
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from postern.kernel.migrations import migrate
 from postern.mail.address import parse_address
 from postern.mail.content import Tracking, compile_content
 from postern.mail.mime import Message, compose
+from tests.peers.ports import nobodys_port
 
 SECONDS = 8.0
 CONNECTIONS = 32
@@ -56,7 +58,10 @@ class Server:
     """Postern's parts as processes, on a database of their own."""
 
     def __init__(self, folder: Path, url: str, **environment: str) -> None:
-        self.port = free_port()
+        # Held for as long as this is: a connection of some client could take a port that is free between two starts.
+        held = ExitStack()
+        self.port = held.enter_context(nobodys_port()).getsockname()[1]
+        weakref.finalize(self, held.close)
         self.base = f"http://127.0.0.1:{self.port}"
         self.environment = {
             **os.environ,
@@ -121,21 +126,13 @@ class Server:
 @contextmanager
 def sink(ledger: Path | None = None):
     """An SMTP sink in a process of its own; yields its port."""
-    port = free_port()
-    command = [sys.executable, "-m", "tests.peers.smtp_sink", "--port", str(port)]
-    process = subprocess.Popen([*command, *(["--ledger", str(ledger)] if ledger else [])], stdout=subprocess.DEVNULL)
-    ends = time.monotonic() + START_SECONDS
-    while time.monotonic() < ends:
+    command = [sys.executable, "-m", "tests.peers.smtp_sink", *(["--ledger", str(ledger)] if ledger else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except OSError:
-            time.sleep(0.05)
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
+            assert process.stdout
+            yield int(process.stdout.readline())
+        finally:
+            process.terminate()
 
 
 @contextmanager

@@ -120,6 +120,7 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
         secret="a secret that all tests of one run have in common",
         database_pool=8,
         dns=(f"{zone.address}:{zone.port}",),
+        send_wait=PATIENT["lookup_timeout"],
     )
 
 
@@ -128,6 +129,7 @@ async def world(settings: Settings, database_url: str, clock: FixedClock) -> Asy
     async with open_world(settings, database_url, clock=clock) as world:
         asked = world.resolver._asked
         asked.timeout, asked.lifetime = (each.total_seconds() for each in PATIENT.values())
+        world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
         yield world
 
 

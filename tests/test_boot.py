@@ -23,6 +23,7 @@ import psycopg
 import pytest
 
 from postern.kernel import embedded
+from tests.peers.ports import nobodys_port
 
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120
@@ -140,9 +141,22 @@ def first(place: Path) -> Iterator[Started]:
     server.stop()
 
 
+@pytest.fixture
+def port() -> Iterator[str]:
+    """A port that nobody else takes before a server listens there, or between two of them."""
+    with nobodys_port() as held:
+        yield str(held.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def port_of_victims() -> Iterator[str]:
+    with nobodys_port() as held:
+        yield str(held.getsockname()[1])
+
+
 @pytest.fixture(scope="module")
 def victims() -> Iterator[list[Started]]:
-    """The servers that tests here kill, one after the other on one folder."""
+    """The servers that tests here kill, one after the other on one folder and one port."""
     victims: list[Started] = []
     yield victims
     for each in victims[-1:]:
@@ -150,10 +164,10 @@ def victims() -> Iterator[list[Started]]:
 
 
 @pytest.fixture
-def server(victims: list[Started], place: Path) -> Started:
+def server(victims: list[Started], place: Path, port_of_victims: str) -> Started:
     """A server that the test may kill; one that survived its test serves the next."""
     if not victims or victims[-1].process.poll() is not None:
-        victims.append(start(place / "killed"))
+        victims.append(start(place / "killed", POSTERN_PORT=port_of_victims, POSTERN_DRAIN=str(WAIT_SECONDS)))
         victims[-1].wait_until_ready()
     return victims[-1]
 
@@ -338,13 +352,12 @@ def refuses_connections(port: int, server: Started) -> bool:
     return True
 
 
-def test_a_killed_server_starts_again(server: Started) -> None:
+def test_a_killed_server_starts_again(server: Started, port_of_victims: str) -> None:
     children = server.children()
     made = json.loads(command(server.folder, "bootstrap", "--json").stdout)
-    port = server.url.rpartition(":")[2]
     server.process.kill()
     server.process.wait()
-    again = start(server.folder, POSTERN_PORT=port)
+    again = start(server.folder, POSTERN_PORT=port_of_victims)
     try:
         again.wait_until_ready()
         assert_bootstrapped(made, again.url)
@@ -402,10 +415,8 @@ def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
             early.kill()
 
 
-def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, empty_database: str) -> None:
+def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, port: str, empty_database: str) -> None:
     folder = place / "apart"
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
     own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port}
     early = command(folder, "api", **own)
     assert early.returncode == 78

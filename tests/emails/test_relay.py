@@ -17,7 +17,8 @@ from postern.emails.ways_out import NoSmartHost
 from postern.kernel.values import new_id
 from postern.mail.composing import ComposingProcess
 from tests.domains.test_domains import publish
-from tests.peers.smtp_sink import Sink, nobodys_port
+from tests.peers.ports import nobodys_port
+from tests.peers.smtp_sink import Sink
 
 HTML = '<p>Dear {{name}}, <a href="https://acme.example/offer?a=1&amp;b=2">look</a></p>'
 MAIL = {

@@ -27,7 +27,7 @@ async def test_a_call_at_the_very_moment_a_group_ends_is_served(side_by_side):
 
     grouped = Grouped(same, side_by_side=side_by_side)
     for number in range(200):
-        assert await asyncio.wait_for(grouped(number), 1) == number
+        assert await asyncio.wait_for(grouped(number), 60) == number
 
 
 async def test_trouble_is_its_own_or_everybodys():
@@ -45,17 +45,27 @@ async def test_trouble_is_its_own_or_everybodys():
     assert await grouped("later") == "later"
 
 
-async def test_groups_that_nobody_waits_for_keep_a_pause_between_them():
-    groups = []
+async def test_groups_that_nobody_waits_for_keep_a_pause_between_them(monkeypatch):
+    groups, pauses, is_over, really = [], [], asyncio.Event(), asyncio.sleep
+
+    async def sleep(seconds):
+        await really(0)
+        if seconds:
+            pauses.append(seconds)
+            await is_over.wait()
 
     async def same(items):
         groups.append(list(items))
         return items
 
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     grouped = Grouped(same, pause_seconds=0.02)
     assert await grouped("first") == "first"
     later = [asyncio.create_task(grouped(number)) for number in range(3)]
     await asyncio.sleep(0)
     later.append(asyncio.create_task(grouped("last")))
+    await asyncio.sleep(0)
+    is_over.set()
     assert await asyncio.gather(*later) == [0, 1, 2, "last"]
     assert groups == [["first"], [0, 1, 2, "last"]], "what comes during the pause is one group"
+    assert set(pauses) == {0.02}

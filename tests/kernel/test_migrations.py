@@ -96,6 +96,7 @@ def test_waits_for_a_busy_table_without_blocking_it_for_long(
     url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "LOCK_TIMEOUT", "50ms")
+    monkeypatch.setattr(migrations, "TRIES", 100)
     (folder / "0002_labels.sql").unlink()
     migrate(url, folder=folder)
     (folder / "0002_labels.sql").write_text(SECOND)

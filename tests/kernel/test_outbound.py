@@ -13,13 +13,15 @@ from cryptography.x509.oid import NameOID
 
 from postern.kernel.addresses import read_networks
 from postern.kernel.outbound import Answer, Outbound, OutboundFailed, OutboundRefused, default_tls
-from postern.mail.resolver import Nameserver, Resolver
 from tests.kernel.test_addresses import SPECIAL
-from tests.peers.dns_zone import dns_zone
+from tests.peers.dns_zone import dns_zone, patient
 from tests.peers.http_receiver import Reply, http_receiver
+from tests.peers.ports import nobodys_port
 
 LOOPBACK = read_networks("127.0.0.0/8, ::1/128")
 SHORT = timedelta(milliseconds=300)
+PATIENT = {"total": timedelta(minutes=2), "connect": timedelta(minutes=2)}
+"""For what arrives: how busy the machine is must not decide."""
 
 
 async def to_loopback(name):
@@ -34,7 +36,7 @@ async def receiver():
 
 @pytest.fixture
 async def client():
-    outbound = Outbound(to_loopback, allowed=LOOPBACK)
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
     yield outbound
     await outbound.close()
 
@@ -101,7 +103,7 @@ async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
     async def lookup(name):
         return answers.pop(0)
 
-    outbound = Outbound(lookup, allowed=LOOPBACK)
+    outbound = Outbound(lookup, allowed=LOOPBACK, **PATIENT)
     outcomes = [await outbound.get(f"http://rebind.example:{receiver.port}/") for _ in range(4)]
     await outbound.close()
     assert [type(outcome) for outcome in outcomes] == [Answer, OutboundRefused, OutboundRefused, Answer]
@@ -111,7 +113,7 @@ async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
 async def test_real_dns(receiver):
     async with dns_zone("hook.example. A 127.0.0.1\nbad.example. A 127.0.0.1\nbad.example. A 10.0.0.1") as zone:
         zone.servfail("broken.example")
-        outbound = Outbound(Resolver([Nameserver(*zone.nameserver)]).addresses, allowed=LOOPBACK)
+        outbound = Outbound(patient(zone).addresses, allowed=LOOPBACK, **PATIENT)
         assert isinstance(await outbound.get(f"http://hook.example:{receiver.port}/"), Answer)
         assert isinstance(await outbound.get(f"http://bad.example:{receiver.port}/"), OutboundRefused)
         for name in ("broken.example", "absent.example"):
@@ -197,7 +199,7 @@ async def test_an_answer_for_nobody_never_answers_the_next_request(client, recei
 )
 async def test_time_is_bounded(receiver, path):
     url = f"http://hooks.example:{receiver.port}"
-    outbound = Outbound(to_loopback, allowed=LOOPBACK)
+    outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
     assert isinstance(await outbound.get(f"{url}/"), Answer), "now there is a connection, whatever it took"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outbound, "_total", SHORT.total_seconds())
@@ -231,9 +233,8 @@ async def test_an_address_that_never_answers():
 
 
 async def test_nobody_there(client):
-    async with http_receiver() as gone:
-        port = gone.port
-    failed = await client.get(f"http://hooks.example:{port}/")
+    with nobodys_port() as held:
+        failed = await client.get(f"http://hooks.example:{held.getsockname()[1]}/")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "connect"
 
@@ -301,13 +302,13 @@ async def test_tls_names_the_host_and_checks_it(tmp_path):
     ours = default_tls()
     ours.load_verify_locations(tmp_path / "cert.pem")
     async with http_receiver(tls=theirs) as receiver:
-        trusting = Outbound(to_loopback, allowed=LOOPBACK, tls=ours)
+        trusting = Outbound(to_loopback, allowed=LOOPBACK, tls=ours, **PATIENT)
         for _ in range(2):
             assert isinstance(await trusting.get(f"https://hooks.example:{receiver.port}/"), Answer)
         assert (asked, receiver.connections) == (["hooks.example"], 1)
         for outbound, host in (
             (trusting, "other.example"),
-            (Outbound(to_loopback, allowed=LOOPBACK), "hooks.example"),
+            (Outbound(to_loopback, allowed=LOOPBACK, **PATIENT), "hooks.example"),
         ):
             failed = await outbound.get(f"https://{host}:{receiver.port}/")
             assert isinstance(failed, OutboundFailed)

@@ -10,7 +10,8 @@ from postern.mail import site as site_module
 from postern.mail.smtp import Patience, Tls
 from postern.mail.transport import Accepted, Deferred, Envelope
 from postern.mail.transports.relay import MOST_RELAYS, Relay, RelayTransport
-from tests.peers.smtp_sink import Behaviour, Sink, client_context, nobodys_port, server_context
+from tests.peers.ports import nobodys_port
+from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 

@@ -17,7 +17,8 @@ from postern.mail.smtp import (
     connect,
 )
 from postern.mail.transport import LONGEST_DIALOGUE, Accepted, Deferred, Envelope, Rejected
-from tests.peers.smtp_sink import Behaviour, Sink, client_context, nobodys_port, server_context
+from tests.peers.ports import nobodys_port
+from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 SHORT = timedelta(seconds=0.15)

@@ -19,8 +19,6 @@ import re
 import socket
 import ssl
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -91,17 +89,6 @@ class Received:
     message_id: str
     encrypted: bool
     user: str | None
-
-
-@contextmanager
-def nobodys_port() -> Iterator[socket.socket]:
-    """A port of loopback that is taken and where nobody listens, until a sink does (`Sink(at=…)`).
-
-    One that was only found free may be another process's a moment later.
-    """
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield held
 
 
 class Sink:

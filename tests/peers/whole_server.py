@@ -67,7 +67,12 @@ class WholeServer:
             self.zone = zone
             listener = socket.create_server(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            settings = Settings(data=self.folder, dns=(f"{zone.address}:{zone.port}",), base_url=self.url)
+            settings = Settings(
+                data=self.folder,
+                dns=(f"{zone.address}:{zone.port}",),
+                base_url=self.url,
+                send_wait=timedelta(seconds=START_SECONDS),
+            )
             async with open_world(settings, self.database_url) as world:
                 config = uvicorn.Config(
                     make_app(world),  # pyright: ignore[reportArgumentType]
