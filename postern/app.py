@@ -166,6 +166,7 @@ def work_in(settings: Settings) -> list[Work[Any]]:
 
 REACTIONS: list[Reaction] = [
     postern.webhooks.operations.fan_out,
+    postern.emails.suppressions.follow_contacts,
     postern.customers.contacts.meet,
     postern.automations.operations.react,
     postern.organizations.joining.follow_customers,
@@ -182,6 +183,7 @@ READERS: Sequence[ReadCredential] = (
 
 IN_BULK: dict[Reaction, BulkReaction] = {
     postern.webhooks.operations.fan_out: postern.webhooks.operations.fan_out_in_bulk,
+    postern.emails.suppressions.follow_contacts: postern.emails.suppressions.follow_contacts_in_bulk,
     postern.customers.contacts.meet: postern.customers.contacts.meet_in_bulk,
     postern.automations.operations.react: postern.automations.operations.react_in_bulk,
     postern.organizations.joining.follow_customers: postern.organizations.joining.follow_customers_in_bulk,

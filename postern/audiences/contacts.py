@@ -117,7 +117,8 @@ async def get_contact(call: Call, id: UUID) -> Contact:
 async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
     """Change a contact: attributes are merged at the top level, and null removes one.
 
-    The contact joins and leaves dynamic audiences in the same transaction.
+    The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes again,
+    and takes the address off the suppression list if it unsubscribed there; bounces and complaints stay.
     """
     email, key = _address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
@@ -371,6 +372,8 @@ async def _change(
     if changed.unsubscribed and not contact.unsubscribed:
         names.append("contact.unsubscribed")
     data = {"email": changed.email, "changed": fields, **data}
+    if "unsubscribed" in fields:
+        data["unsubscribed"] = changed.unsubscribed
     await events.record_all(
         tx, [events.make_event(project_id, name, contact.id, now, **actor._asdict(), **data) for name in names]
     )

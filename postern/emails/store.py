@@ -396,6 +396,13 @@ async def unsuppress(tx: Transaction, *, project_id: UUID, address: str) -> Supp
 
 
 @statement("""
+    delete from suppressions
+    where project_id = %(project_id)s and address = any (%(addresses)s::text[]) and reason = 'UNSUBSCRIBE'
+""")
+async def subscribe_again(tx: Transaction, *, project_id: UUID, addresses: list[str]) -> None: ...
+
+
+@statement("""
     select id, address, reason, source, detail, send_id, created_at from suppressions
     where project_id = %(project_id)s and address = %(address)s
 """)

@@ -7,6 +7,7 @@ import msgspec
 from postern.audit import operations as audit
 from postern.emails import store
 from postern.emails.model import SUPPRESSIONS_BULK, Suppression, SuppressionMissing, SuppressionReason
+from postern.events.model import Event, Written
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction, containing
 from postern.kernel.http import delete, get, post
@@ -118,6 +119,18 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
         await store.forget_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
         await audit.record(tx, call, "suppression.deleted", "Suppression", gone.id, reason=gone.reason)
     return gone
+
+
+async def follow_contacts(tx: Transaction, happened: list[Event]) -> None:
+    """Write again to contacts whom their sender has subscribed again."""
+    for event in happened:
+        if event.type == "contact.updated" and event.data.get("unsubscribed") is False:
+            address = str(event.data["email"]).lower()
+            await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
+
+
+async def follow_contacts_in_bulk(tx: Transaction, written: Written) -> None:
+    """Nothing that changes contacts by the thousand subscribes anybody again."""
 
 
 async def suppress(

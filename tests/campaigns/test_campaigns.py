@@ -404,3 +404,26 @@ async def test_another_projects_template_and_campaign_are_unknown(project, new_p
     assert (await project.client.get(f"/campaigns/{campaign['id']}")).status_code == 404
     answer = await project.client.post("/campaigns", {"name": "x", "templateId": campaign["templateId"]})
     assert answer.json()["errors"][0]["path"] == "/templateId"
+
+
+async def test_who_is_subscribed_again_is_written_to_again(project, stranger, work_off):
+    """But who bounced is not: their sender cannot mend that."""
+    campaign, (ada, bounced) = await prepared(project, 2)
+    await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
+    await act(project, campaign, "send")
+    await work_off()
+    (send,) = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"]
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    link = message_from_bytes(source.content, policy=policy.default)["list-unsubscribe"].strip("<>")
+    assert (await stranger.post("/t/u/" + link.partition("/t/u/")[2])).status_code == 200
+    contacts = {each["email"]: each for each in (await project.client.get("/contacts")).json()["data"]}
+    assert contacts[ada]["unsubscribed"]
+    for email in (ada, bounced):
+        path = f"/contacts/{contacts[email]['id']}"
+        await project.client.patch(path, {"unsubscribed": True})
+        assert not (await project.client.patch(path, {"unsubscribed": False})).json()["unsubscribed"]
+    again = (await act(project, campaign, "duplicate")).json()
+    await act(project, again, "send")
+    await work_off()
+    done = await detail(project, again)
+    assert (done["stats"]["delivered"], done["progress"]["skipped"]["suppressed"]) == (1, 1)
