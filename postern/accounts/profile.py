@@ -123,7 +123,10 @@ async def change_account(call: Call, data: ProfileChange) -> Profile:
     example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
 )
 async def change_password(call: Call, data: PasswordChange) -> None:
-    """Change your password. Your other sessions end with the next request they make."""
+    """Change your password. Your other sessions end with the next request they make.
+
+    Links that were mailed before are dead, that to a new address among them.
+    """
     developer = await require_password(call, data.current_password)
     require_uncommon(data.new_password, developer.email)
     await require_unbreached(call.world, data.new_password)
@@ -131,7 +134,8 @@ async def change_password(call: Call, data: PasswordChange) -> None:
     async with call.db.transaction() as tx:
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
-        await store.drop_tokens(tx, developer_id=developer.id, purpose="RESET_PASSWORD")
+        # Whoever knew the password before may have asked for another address: that link dies too.
+        await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
         what = "The password of your developer account was changed."
         await post_notice(tx, call, developer.account_id, developer.email, "Your password was changed", what)
         await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)

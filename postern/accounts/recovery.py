@@ -98,7 +98,10 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
     status=204,
 )
 async def reset_developer_password(call: Call, data: ResetPassword) -> None:
-    """Choose a new password with the token from the mail. Every session ends; the second factor stays on."""
+    """Choose a new password with the token from the mail.
+
+    Every session ends, and so does a change of address that nobody confirmed; the second factor stays on.
+    """
     await require_unbreached(call.world, data.new_password)
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
@@ -133,7 +136,8 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     if developer.email_verified_at is None:  # The link arrived: the address is read.
         await store.confirm_email(tx, id=developer.id, email=developer.email, now=call.now)
     await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
-    await store.drop_tokens(tx, developer_id=developer.id, purpose="RESET_PASSWORD")
+    # Whoever was in before may have asked for another address: that link dies too.
+    await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
     what = "The password of your developer account was reset, and all sessions were ended."
     await post_notice(tx, call, developer.account_id, developer.email, "Your password was reset", what)
     await _record(tx, call, developer, "member.password_reset")

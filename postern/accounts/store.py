@@ -162,6 +162,13 @@ async def drop_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) -> N
 
 
 @statement("""
+    delete from developer_tokens
+    where developer_id = %(developer_id)s and not (purpose = 'VERIFY_EMAIL' and lower(email) = lower(%(email)s))
+""")
+async def drop_tokens_but_own(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
+
+
+@statement("""
     delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s and expires_at > %(now)s
     returning developer_id, email
 """)

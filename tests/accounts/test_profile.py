@@ -49,6 +49,36 @@ async def test_an_address_changes_once_it_is_confirmed(house, stranger):
     assert (await house.letter(old))["Subject"] == "Your address was changed"
 
 
+@pytest.mark.parametrize("how", ["changed", "reset"])
+async def test_a_new_password_ends_a_change_of_address(house, stranger, how):
+    """A thief who was in asked for another address; the owner chose another password; the thief's link is dead."""
+    mine, thiefs = house.tenant.email, f"{uuid4().hex[:12]}@example.com"
+    own = token_in(await house.letter(mine, "Confirm your e-mail address"))
+    asked = await house.owner.patch("/account", {"email": thiefs, "password": PASSWORD})
+    assert asked.json()["pendingEmail"] == thiefs
+    token = token_in(await house.letter(thiefs))
+    if how == "changed":
+        done = await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    else:
+        await stranger.post("/auth/password/forgot", {"email": mine})
+        reset = token_in(await house.letter(mine, "Reset your password"))
+        done = await stranger.post("/auth/password/reset", {"token": reset, "newPassword": NEW})
+    assert done.status_code == 204
+    for dead in (token, own):
+        refused = await stranger.post("/auth/verify-email", {"token": dead})
+        assert (refused.status_code, refused.json()["code"]) == (400, "link_invalid")
+    into = (await stranger.post("/auth/sign-in", {"email": mine, "password": NEW})).json()
+    profile = (await Client(stranger.app, into["accessToken"]).get("/account")).json()
+    assert (profile["email"], profile["pendingEmail"]) == (mine, None)
+
+
+async def test_a_new_password_leaves_the_link_that_confirms_the_present_address(house, stranger):
+    token = token_in(await house.letter(house.tenant.email, "Confirm your e-mail address"))
+    change = {"currentPassword": PASSWORD, "newPassword": NEW}
+    assert (await house.owner.patch("/account/password", change)).status_code == 204
+    assert (await stranger.post("/auth/verify-email", {"token": token})).json() == {"email": house.tenant.email}
+
+
 async def test_an_address_that_somebody_has_is_not_taken(house, new_project, stranger):
     theirs = await new_project()
     taken = await house.owner.patch("/account", {"email": theirs.email, "password": PASSWORD})
