@@ -35,15 +35,18 @@ class InHand:
         return len(self._sends)
 
     @asynccontextmanager
-    async def keeping(self, send: Send) -> AsyncIterator[None]:
-        """Keep the lease of an attempt for as long as the block runs."""
-        self._sends[send.id, send.attempt] = send
+    async def keeping(self, *sends: Send) -> AsyncIterator[None]:
+        """Keep the leases of these attempts for as long as the block runs."""
+        for send in sends:
+            self._sends[send.id, send.attempt] = send
         if self._keeper is None or self._keeper.done():
             self._keeper = asyncio.create_task(self._keep())
         try:
             yield
         finally:
-            del self._sends[send.id, send.attempt]
+            for send in sends:
+                # One of a share is settled before the share is, and then it is not kept any more.
+                self._sends.pop((send.id, send.attempt), None)
 
     async def _keep(self) -> None:
         lease = self._world.settings.lease

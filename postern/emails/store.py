@@ -11,6 +11,13 @@ from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
 
 
+class BodySize(Record):
+    """About how large the words of a send are, or words that many share; in octets."""
+
+    id: UUID
+    size: int
+
+
 class StoredBody(Record):
     """The words of one send."""
 
@@ -227,6 +234,17 @@ async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -
     select send_id, body from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
 """)
 async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
+
+
+# A stored size is that of the compressed text, where it was worth compressing; words shrink to an eighth at most.
+@statement("""
+    select send_id as id, pg_column_size(body) * case when pg_column_compression(body) is null then 1 else 8 end as size
+    from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+    union all
+    select id, pg_column_size(body) * case when pg_column_compression(body) is null then 1 else 8 end
+    from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
+""")
+async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_ids: list[UUID]) -> list[BodySize]: ...
 
 
 @statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")

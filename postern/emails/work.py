@@ -1,7 +1,7 @@
 """Sends that are due: handed over by whichever worker claims them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from postern.audiences.contacts import contacts_with_ids
 from postern.emails import store
 from postern.emails.contents import values_of
 from postern.emails.handover import Job, hand_over
+from postern.emails.leases import in_hand
 from postern.emails.model import ContentState, Send, SendBody
 from postern.kernel.due import Work
 from postern.kernel.settings import Settings
@@ -22,9 +23,45 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
+TOGETHER_OCTETS = 8 * 1024 * 1024
+"""Words and files of one share that are in memory at a time. A worker has a dozen shares in hand, and each message in
+up to three forms, so this is what bounds its memory when everybody gets an invoice of their own."""
+
 
 async def hand_over_share(world: "World", sends: list[Send]) -> None:
     """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
+    async with in_hand(world).keeping(*sends):
+        for together in packed(sends, await _sizes(world, sends)):
+            await _hand_over_together(world, together)
+
+
+def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
+    """The sends in their order, in lots of `TOGETHER_OCTETS` at most, or of one that is larger."""
+    lot: list[Send] = []
+    octets = 0
+    for send in sends:
+        size = sizes.get(send.content_id or send.id, 0)
+        if lot and octets + size > TOGETHER_OCTETS:
+            yield lot
+            lot, octets = [], 0
+        lot.append(send)
+        octets += size
+    if lot:
+        yield lot
+
+
+async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
+    """About how many octets the words and files of each send have; shared ones are made anew for each."""
+    found = await store.body_sizes(
+        world.db,
+        project_id=sends[0].project_id,
+        ids=[send.id for send in sends if send.content_id is None],
+        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+    )
+    return {row.id: row.size for row in found}
+
+
+async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
     jobs = await load(world, sends)
     if held := [job.send for job in jobs if job.state == "HELD"]:
         await _hold(world, held)

@@ -1,9 +1,14 @@
 """One project's load does not delay another's, and marketing does not delay transactional mail."""
 
 import asyncio
+import base64
+import random
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from uuid import uuid4
 
+from postern.emails import work
+from postern.emails.leases import in_hand
 from postern.emails.work import SENDS, hand_over_share
 from postern.kernel.due import Worker
 
@@ -98,3 +103,42 @@ async def test_a_pile_has_several_hands_and_never_all_of_them(project, new_proje
         finally:
             go_on.set()
         await until_delivered(project, 100)
+
+
+async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_memory(
+    project, world, work_off, monkeypatch
+):
+    monkeypatch.setattr(work, "TOGETHER_OCTETS", 100_000)
+    invoice = base64.b64encode(random.Random(1).randbytes(30_000)).decode()  # Not to be compressed: 40,000 octets.
+    large = {**MAIL, "attachments": [{"filename": "invoice.pdf", "content": invoice}]}
+    for mails in ([large] * 5, [MAIL] * 20):
+        assert (await project.client.post("/emails/batch", {"emails": mails})).status_code == 201
+    lots = []
+    together = work._hand_over_together
+
+    async def note(there, sends):
+        lots.append(len(sends))
+        kept = [*in_hand(there)._sends.values()]
+        assert {send.id for send in sends} <= {send.id for send in kept}
+        assert len(kept) == 25 - sum(lots[:-1]), "The leases of those that still wait are kept, too."
+        await together(there, sends)
+
+    monkeypatch.setattr(work, "_hand_over_together", note)
+    await work_off()
+    assert lots == [2, 2, 21]
+    assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
+
+
+def test_sends_are_packed_in_their_order_and_none_is_left_out():
+    class One:
+        content_id = None
+
+        def __init__(self, size):
+            self.id, self.size = uuid4(), size
+
+    mega = 1024 * 1024
+    sends = [One(size * mega) for size in (3, 3, 3, 20, 0, 8, 1, 7)]
+    lots = list(work.packed(sends, {each.id: each.size for each in sends}))
+    assert [[each.size // mega for each in lot] for lot in lots] == [[3, 3], [3], [20], [0, 8], [1, 7]]
+    assert [each for lot in lots for each in lot] == sends
+    assert list(work.packed([], {})) == []
