@@ -425,7 +425,9 @@ async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
         )
         for each in found:
             _places[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
+    # An automation that is being deleted takes its versions and runs along.
     return [
-        Moving(row, _places[row.automation_id, row.version], row.current_step, row.entered_at, tried=row.tried)
+        Moving(row, places, row.current_step, row.entered_at, tried=row.tried)
         for row in rows
+        if (places := _places.get((row.automation_id, row.version))) is not None
     ]

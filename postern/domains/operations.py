@@ -175,6 +175,7 @@ async def delete_domain(call: Call, id: UUID) -> Deleted:
         row = await store.delete(tx, project_id=call.project_id, id=id)
         if row is None:
             raise DomainMissing
+        call.require_match(row.updated_at)
         await events.record(tx, call, "domain.deleted", id, domain=row.domain)
         await audit.record(tx, call, "domain.deleted", "Domain", id, domain=row.domain)
     return Deleted()

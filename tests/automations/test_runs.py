@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import standardwebhooks
 
+from postern.automations import steps
 from postern.automations.work import WORK, advance
 from postern.events import operations as events
 from postern.events import store
@@ -483,8 +484,26 @@ async def test_each_step_happens_once_although_two_workers_have_the_run(
     assert run["status"] == "WAITING"
 
 
+async def test_a_deleted_automation_keeps_no_other_from_calling(
+    automate, contact, receiver, world, runs, clock, project, work_off
+):
+    going, staying = [
+        await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
+        for path in ("/going", "/staying")
+    ]
+    await contact()
+    lane, (moving, calling) = Lane(UUID(project.id)), WORK
+    await advance(world, await claim(world.db, moving, lane, clock(), 10))
+    jobs = await claim(world.db, calling, lane, clock(), 10)
+    assert len(jobs) == 2
+    assert (await project.client.delete(f"/automations/{going}")).status_code == 200
+    steps._places.clear()  # As in a process that has not met these versions yet.
+    await calling.do(world, jobs)
+    assert [request.target for request in receiver.requests] == ["/staying"]
+    assert [run["status"] for run in await runs(staying)] == ["COMPLETED"]
+
+
 async def test_one_poisoned_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
-    from postern.automations import steps
 
     whole = steps.Progress._send
 

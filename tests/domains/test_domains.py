@@ -270,6 +270,8 @@ async def test_reading_is_not_writing(project):
 
 async def test_a_deleted_domain_is_gone_with_its_work(project, zone, clock, work_off, world):
     domain = await verified(project, zone, "gone.example.org")
+    stale = await project.client.delete(f"/domains/{domain['id']}", headers={"if-match": '"0"'})
+    assert stale.status_code == 412
     assert (await project.client.delete(f"/domains/{domain['id']}")).json() == {"deleted": True}
     assert (await project.client.delete(f"/domains/{domain['id']}")).status_code == 404
     assert await sending_domain(world.db, as_uuid(project.id), "gone.example.org") is None
