@@ -420,6 +420,7 @@ COMPANIES: Mapping[str, Any] = {
 }
 
 THINGS: Mapping[str, str] = {
+    "": "audience",  # The one list of bare identifiers is that of a contact's audiences.
     "app": "project",
     "actor": "developer",
     "DeveloperView": "developer",

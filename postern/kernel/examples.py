@@ -64,7 +64,7 @@ class Examples:
         if origin is Literal:
             return choices[0]
         if origin is list or origin is tuple:
-            return [self._value(choices[0], owner, name.removesuffix("s"), first)]
+            return [self._value(choices[0], owner, name, first)]
         if isinstance(origin or kind, type) and issubclass(origin or kind, msgspec.Struct):
             return self._record(kind, first)
         return self._plain(kind, owner, name)
