@@ -11,7 +11,7 @@ from postern.access import operations as access
 from postern.access.model import RoleUnknown
 from postern.audit import operations as audit
 from postern.audit.model import AuditEntry
-from postern.customers import history, proof_store, rules, session_store, store
+from postern.customers import history, letters, proof_store, rules, session_store, store
 from postern.customers.hashes import check_hash
 from postern.customers.model import (
     ROLES_LIMIT,
@@ -64,6 +64,7 @@ from postern.kernel.passwords import PasswordCommon, hash_password, require_unco
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.secrets import Secrets
 from postern.kernel.values import as_id, new_id
+from postern.projects import operations as projects
 
 CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
@@ -285,7 +286,7 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
     """Lift a ban. Sessions that it ended stay ended. Lifting none changes nothing."""
     async with call.db.transaction() as tx:
         person = await lock_person(tx, call, id)
-        if person.banned_at is not None:
+        if person.is_banned(call.now):
             person = await store.set_ban(
                 tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
             )
@@ -327,6 +328,10 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
         person = await lock_person(tx, call, id)
         await drop_mfa(tx, call, person)
         await events.record(tx, call, "customer.mfa_reset", id)
+        if person.mfa_enabled_at is not None:
+            project = await projects.require_project(tx, call.project_id)
+            change = f"The second factor was taken away by {letters.app_name(project)}"
+            await letters.notify(tx, call, project, person, "MFA_CHANGED", change=change)
         await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
 
 

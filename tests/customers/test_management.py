@@ -181,6 +181,10 @@ async def test_a_ban_may_have_a_reason_and_an_end(project, clock, family):
     assert past.json()["errors"][0]["path"] == "/expiresAt"
     clock.move(timedelta(hours=25))
     assert (await project.client.get(base)).json()["bannedAt"] is None
+    lapsed = (await project.client.post(f"{base}/unban")).json()
+    assert lapsed["bannedAt"] is None
+    log = (await project.client.get(f"/customers/{made['id']}/audit-log")).json()["data"]
+    assert sum(each["action"] == "customer.unbanned" for each in log) == 1, "what ended by itself is not lifted"
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])

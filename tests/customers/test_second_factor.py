@@ -165,6 +165,9 @@ async def test_a_developer_resets_a_lost_second_factor(door, project, clock, fam
     assert half.status_code == 401
     assert (await door.sign_in(address)).json()["mfaRequired"] is False
     assert (await project.client.get("/customers/stats")).json()["mfaEnabled"] == 0
+    assert (await project.client.post(f"{base}/{up['customer']['id']}/mfa/reset")).status_code == 204
+    told = [mail for mail in await door.mails(address) if "was taken away" in mail["text"]]
+    assert len(told) == 1, "whoever has the account hears of it, once"
 
 
 # Passkeys.
