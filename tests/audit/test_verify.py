@@ -46,7 +46,7 @@ async def test_the_command_finds_the_chain_that_was_altered(project, new_project
     def run(*arguments):
         environment = {**os.environ, "DATABASE_URL": database_url, "POSTERN_DATA": str(tmp_path)}
         command = [str(Path(sys.executable).with_name("postern")), "audit", "verify", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
     whole = run("--project", other.id)
     assert (whole.returncode, "intact" in whole.stdout) == (0, True), whole.stderr
