@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-TOGETHER_OCTETS = 8 * 1024 * 1024
+TOGETHER_OCTETS = 4 * 1024 * 1024
 """Words and files of one share that are in memory at a time. A worker has a dozen shares in hand, and each message in
 up to three forms, so this is what bounds its memory when everybody gets an invoice of their own."""
 
