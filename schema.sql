@@ -336,6 +336,7 @@ CREATE TABLE public.account_invitations (
     role text NOT NULL,
     token_hash bytea NOT NULL,
     invited_by text NOT NULL,
+    inviter_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT account_invitations_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
@@ -1817,6 +1818,8 @@ ALTER TABLE ONLY public.workers
 
 CREATE UNIQUE INDEX account_invitations_email ON public.account_invitations USING btree (account_id, lower(email));
 
+CREATE INDEX account_invitations_inviter ON public.account_invitations USING btree (inviter_id);
+
 CREATE INDEX account_mails_due ON public.account_mails USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX audience_members_contact ON public.audience_members USING btree (project_id, contact_id);
@@ -2077,6 +2080,9 @@ ALTER TABLE ONLY public.access_roles
 
 ALTER TABLE ONLY public.account_invitations
     ADD CONSTRAINT account_invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.account_invitations
+    ADD CONSTRAINT account_invitations_inviter_id_fkey FOREIGN KEY (inviter_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -25,10 +25,12 @@ create table account_invitations (
     role text not null check (role in ('ADMIN', 'DEVELOPER', 'VIEWER')),
     token_hash bytea not null unique,
     invited_by text not null,
+    inviter_id uuid not null references developers (id) on delete cascade,
     expires_at timestamptz not null,
     created_at timestamptz not null
 );
 create unique index account_invitations_email on account_invitations (account_id, lower(email));
+create index account_invitations_inviter on account_invitations (inviter_id);
 
 -- Mail of this server to developers: sealed until it is handed over, then gone.
 -- Due work is shared out by project_id; here it holds the account, or nothing but zeros for mail to nobody's account.

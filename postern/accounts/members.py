@@ -40,6 +40,7 @@ from postern.kernel.limits import Rate, TooManyRequests
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.secrets import new_token
 from postern.kernel.values import Body, new_id
+from postern.projects.permissions import ROLE_PERMISSIONS
 
 INVITATION_RATE = Rate("account-invitation", 100, INVITATION_LIFE / 7)
 """Invitations that one account may send in a day."""
@@ -102,6 +103,7 @@ async def list_account_invitations(
 )
 async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
     """Invite somebody by mail, for 7 days. Inviting an address again replaces its invitation; the old link dies."""
+    assert call.caller.actor_id
     email = read_email(data.email)
     call.world.limiter.take(INVITATION_RATE, str(call.account_id))
     token = new_token()
@@ -120,6 +122,7 @@ async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
             role=data.role,
             token_hash=call.world.secrets.digest("account-invitation", token),
             invited_by=call.caller.actor_label or "",
+            inviter_id=call.caller.actor_id,
             expires_at=call.now + INVITATION_LIFE,
             now=call.now,
         )
@@ -164,6 +167,7 @@ async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
             raise AlreadyMember
         if developer.role == "OWNER":
             await _give_up_account(tx, call, data)
+        await store.drop_invitations_of(tx, inviter_id=developer.id)
         await store.move_developer(
             tx, id=developer.id, account_id=invitation.account_id, role=invitation.role, now=call.now
         )
@@ -183,13 +187,18 @@ async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
     example={"role": "ADMIN"},
 )
 async def change_member_role(call: Call, user_id: UUID, data: RoleChange) -> Member:
-    """Give a member another role; it counts from their next request on."""
+    """Give a member another role; it counts from their next request on.
+
+    Who may no longer invite: the open invitations that they sent are dead.
+    """
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         before = await _require_member(tx, call.account_id, user_id)
         if before.role == "OWNER":
             raise OwnerStays
         await store.set_role(tx, account_id=call.account_id, id=user_id, role=data.role, now=call.now)
+        if "account:write" not in ROLE_PERMISSIONS[data.role]:
+            await store.drop_invitations_of(tx, inviter_id=user_id)
         member = await _require_member(tx, call.account_id, user_id)
         await _record(tx, call, "member.role_changed", user_id, before=before.role, role=data.role)
     return member
@@ -203,7 +212,10 @@ async def change_member_role(call: Call, user_id: UUID, data: RoleChange) -> Mem
     problems=[MemberMissing, OwnerStays],
 )
 async def remove_member(call: Call, user_id: UUID) -> None:
-    """Remove a member: their sign-in is gone, and their next request is refused."""
+    """Remove a member: their sign-in is gone, and their next request is refused.
+
+    The open invitations that they sent are dead.
+    """
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         member = await _require_member(tx, call.account_id, user_id)

@@ -348,11 +348,14 @@ async def delete_developer(tx: Transaction, *, account_id: UUID, id: UUID) -> bo
 
 
 @statement("""
-    insert into account_invitations (id, account_id, email, role, token_hash, invited_by, expires_at, created_at)
-    values (%(id)s, %(account_id)s, %(email)s, %(role)s, %(token_hash)s, %(invited_by)s, %(expires_at)s, %(now)s)
+    insert into account_invitations (id, account_id, email, role, token_hash, invited_by, inviter_id, expires_at,
+                                     created_at)
+    values (%(id)s, %(account_id)s, %(email)s, %(role)s, %(token_hash)s, %(invited_by)s, %(inviter_id)s,
+            %(expires_at)s, %(now)s)
     on conflict (account_id, lower(email)) do update set
         id = excluded.id, email = excluded.email, role = excluded.role, token_hash = excluded.token_hash,
-        invited_by = excluded.invited_by, expires_at = excluded.expires_at, created_at = excluded.created_at
+        invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, expires_at = excluded.expires_at,
+        created_at = excluded.created_at
     returning *
 """)
 async def insert_invitation(
@@ -364,6 +367,7 @@ async def insert_invitation(
     role: str,
     token_hash: bytes,
     invited_by: str,
+    inviter_id: UUID,
     expires_at: Moment,
     now: Moment,
 ) -> AccountInvitation: ...
@@ -461,6 +465,10 @@ async def drop_account(tx: Transaction, *, account_id: UUID) -> bool: ...
     where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(email)s) limit 1
 """)
 async def pending_email(db: Queries, *, id: UUID, email: str) -> str | None: ...
+
+
+@statement("delete from account_invitations where inviter_id = %(inviter_id)s")
+async def drop_invitations_of(tx: Transaction, *, inviter_id: UUID) -> None: ...
 
 
 @statement("delete from account_invitations where account_id = %(account_id)s")

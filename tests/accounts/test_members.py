@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.accounts.people import House, token_in
 from tests.conftest import PASSWORD, Client
 
 ROLES = ("ADMIN", "DEVELOPER", "VIEWER")
@@ -34,6 +35,34 @@ async def test_an_invitation_is_for_one_address_once_and_a_week(house, stranger,
     assert (await stranger.post("/auth/sign-up", other)).json()["code"] == "link_invalid"
     clock.move(timedelta(days=7, seconds=1))
     assert (await stranger.post("/auth/sign-up", {**body, "invitationToken": second})).status_code == 400
+
+
+@pytest.mark.parametrize("how", ["removed", "left", "demoted", "moved away"])
+async def test_the_invitations_of_who_may_no_longer_invite_are_dead(house, new_project, how):
+    """Nobody comes back by an invitation that they sent to themselves before they went."""
+    grace_id, grace = await house.member("ADMIN")
+    email = f"{uuid4().hex[:12]}@example.com"
+    assert (await grace.post("/account/invitations", {"email": email, "role": "ADMIN"})).status_code == 201
+    token = token_in(await house.letter(email))
+    owners = await house.invite(f"{uuid4().hex[:12]}@example.com")
+    if how == "removed":
+        done = await house.owner.delete(f"/account/members/{grace_id}")
+    elif how == "left":
+        done = await grace.post("/account/leave")
+    elif how == "demoted":
+        done = await house.owner.patch(f"/account/members/{grace_id}", {"role": "DEVELOPER"})
+    else:
+        theirs = (await grace.get("/account")).json()["email"]
+        elsewhere = House(await new_project(), house.stranger, house.work_off, house.folder)
+        done = await grace.post("/account/invitations/accept", {"token": await elsewhere.invite(theirs)})
+    assert done.is_success, done.text
+    body = {"email": email, "password": PASSWORD, "name": "Eve", "invitationToken": token}
+    refused = await house.stranger.post("/auth/sign-up", body)
+    assert (refused.status_code, refused.json()["code"]) == (400, "link_invalid")
+    assert [each["invitedBy"] for each in (await house.owner.get("/account/invitations")).json()] == [
+        house.tenant.email
+    ]
+    assert owners
 
 
 async def test_a_revoked_invitation_is_dead(house, stranger):
