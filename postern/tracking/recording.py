@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from postern.audiences.contacts import touch_engagement
+from postern.audiences import membership
+from postern.audiences.contacts import hold, touch_engagement
 from postern.emails import engagement
 from postern.emails.model import TouchedSend
 from postern.emails.settling import event_of
@@ -28,6 +29,7 @@ async def keep_all(world: "World", hits: list[Hit]) -> list[bool]:
         known = [hit for hit in hits if hit.send_id in sends]
         if known:
             seen = await _judged(tx, known, sends)
+            await _hold_contacts(tx, seen)
             await _insert(tx, seen)
             await engagement.mark(tx, [_mark(each) for each in seen])
             await _touch_contacts(tx, seen)
@@ -51,6 +53,17 @@ async def _judged(tx: Transaction, hits: list[Hit], sends: dict[UUID, TouchedSen
         near = [each for each in [*recent, *clicks] if each.send_id == hit.send_id]
         found.append((hit, send, judge(hit, send.delivered_at or send.sent_at, near)))
     return found
+
+
+async def _hold_contacts(tx: Transaction, seen: list[Seen]) -> None:
+    """Those who opened and those who clicked together, before the sums that others change after their contacts."""
+    everybody: dict[UUID, set[UUID]] = {}
+    for _, send, judged in seen:
+        if send.contact_id is not None and judged.verdict != "machine":
+            everybody.setdefault(send.project_id, set()).add(send.contact_id)
+    for project_id, ids in sorted(everybody.items()):
+        await membership.hold(tx, project_id)
+        await hold(tx, project_id, sorted(ids))
 
 
 async def _insert(tx: Transaction, seen: list[Seen]) -> None:

@@ -1,15 +1,18 @@
 """Opens, clicks and unsubscribes, from the message to the log."""
 
+import asyncio
 import re
 from datetime import timedelta
 from html import unescape
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from postern.audiences import contacts
 from postern.kernel.clock import Moment
 from postern.tracking.model import Hit, RecentClick
+from postern.tracking.recording import keep_all
 from postern.tracking.rules import judge
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -248,3 +251,40 @@ async def test_what_a_contact_does_reaches_audiences_and_unsubscribing_reaches_t
     url = urlsplit(header.strip("<>"))
     await stranger.request("POST", f"{url.path}?{url.query}")
     assert (await project.client.get(f"/contacts/{contact['id']}")).json()["unsubscribed"] is True
+
+
+async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(project, world, clock, work_off):
+    """One group of hits opens for the one and clicks for the other; somebody else holds first the one it is after."""
+    people, sends = [], []
+    for name in ("ada", "bob"):
+        made = (await project.client.post("/contacts", {"email": f"{name}@example.com"})).json()
+        people.append(UUID(made["id"]))
+        sends.append(UUID((await project.client.post("/emails", {**MAIL, "to": [made["email"]]})).json()["id"]))
+    async with world.db.connection() as connection:
+        for contact_id, send_id in zip(people, sends, strict=True):
+            query = "update sends set contact_id = %s where project_id = %s and id = %s"
+            await connection.execute(query, [contact_id, UUID(project.id), send_id])
+    clock.move(timedelta(minutes=1))
+    hits = [
+        Hit(
+            send_id=send_id,
+            kind=kind,
+            url="https://x.example",
+            ip_address="",
+            user_agent="Firefox",
+            occurred_at=clock(),
+        )
+        for kind, send_id in (("OPEN", sends[1]), ("CLICK", sends[0]))
+    ]
+    async with world.db.transaction() as tx:
+        await contacts.hold(tx, UUID(project.id), people[:1])
+        keeping = asyncio.create_task(keep_all(world, hits))
+        await asyncio.wait([keeping], timeout=0.3)
+        assert not keeping.done()
+        assert await contacts.hold(tx, UUID(project.id), people[1:]) == people[1:]
+    assert await keeping == [True, True]
+    found = [(await project.client.get(f"/contacts/{contact_id}")).json() for contact_id in people]
+    assert [(bool(each["lastOpenedAt"]), bool(each["lastClickedAt"])) for each in found] == [
+        (False, True),
+        (True, False),
+    ]
