@@ -4,17 +4,19 @@ The link in its address is signed, lives an hour, and holds for one state of the
 confirmed, it is worth nothing any more.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 import msgspec
 
+from postern.audit import operations as audit
 from postern.billing import store
 from postern.billing.model import BillingAccount, Cycle, Purchase, Standing
 from postern.billing.rules import next_period
 from postern.kernel.clock import Moment
-from postern.kernel.credentials import Call
+from postern.kernel.credentials import Call, Caller
 from postern.kernel.problems import Refused
 from postern.kernel.secrets import SealBroken
 
@@ -36,6 +38,9 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     cycle: Cycle
     version: int
     expires_at: float
+    asked_by: UUID | None
+    """The developer who asked for the link, and their address: what is confirmed is theirs in the audit log."""
+    asked_as: str | None
 
 
 class Manual:
@@ -47,10 +52,10 @@ class Manual:
         self._world = world
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        return self._page(call.now, account, purchase.item, purchase.cycle)
+        return self._page(call, account, purchase.item, purchase.cycle)
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
-        return self._page(call.now, account, "portal", account.billing_cycle or "monthly")
+        return self._page(call, account, "portal", account.billing_cycle or "monthly")
 
     async def standing(self, account: BillingAccount) -> Standing | None:
         return None
@@ -61,13 +66,15 @@ class Manual:
     async def aclose(self) -> None:
         pass
 
-    def _page(self, now: Moment, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
+    def _page(self, call: Call, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
         offer = Confirmation(
             account_id=account.project_id,
             action=action,
             cycle=cycle,
             version=account.version,
-            expires_at=(now + LINK_LIFE).timestamp(),
+            expires_at=(call.now + LINK_LIFE).timestamp(),
+            asked_by=call.caller.actor_id,
+            asked_as=call.caller.actor_label,
         )
         sealed = self._world.secrets.seal(msgspec.json.encode(offer), "billing-manual")
         return f"{self._world.settings.public_url}/billing/manual/{sealed.hex()}"
@@ -82,16 +89,29 @@ def read_link(world: "World", link: str, now: Moment) -> Confirmation | None:
     return found if found.expires_at > now.timestamp() else None
 
 
-async def confirm(world: "World", offer: Confirmation, cancel: str | None, now: Moment) -> bool:
+async def confirm(call: Call, offer: Confirmation, cancel: str | None) -> bool:
     """Do what was offered; false where the account has changed since. Raises CancellationUnclear."""
-    account = await store.billing_account(world.db, account_id=offer.account_id)
-    if account is None or account.version != offer.version:
-        return False
-    after = _after(account, offer, cancel, now)
-    fields = {name: getattr(after, name) for name in Standing.__struct_fields__}
-    return await store.settle(
-        world.db, account_id=offer.account_id, attempt=None, version=offer.version, now=now, **fields
+    asker = Caller(
+        kind="nobody",
+        actor_type="DEVELOPER",
+        actor_id=offer.asked_by,
+        actor_label=offer.asked_as,
+        account_id=offer.account_id,
     )
+    async with call.db.transaction() as tx:
+        account = await store.billing_account(tx, account_id=offer.account_id)
+        if account is None or account.version != offer.version:
+            return False
+        after = _after(account, offer, cancel, call.now)
+        fields = {name: getattr(after, name) for name in Standing.__struct_fields__}
+        if not await store.settle(
+            tx, account_id=offer.account_id, attempt=None, version=offer.version, now=call.now, **fields
+        ):
+            return False
+        said = {"plan": after.plan, "billingCycle": after.billing_cycle, "b2bEnhanced": after.b2b_enhanced}
+        there = replace(call, caller=asker)
+        await audit.record(tx, there, "billing.changed", "Account", offer.account_id, account_wide=True, **said)
+    return True
 
 
 def _after(account: BillingAccount, offer: Confirmation, cancel: str | None, now: Moment) -> Standing:

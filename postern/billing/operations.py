@@ -156,7 +156,7 @@ async def manual_form(call: Call, request: RawRequest, link: LinkText) -> Answer
     """Confirms a booking."""
     given = await read_form(request)
     offer = manual.read_link(call.world, link, call.now)
-    if offer is None or not await manual.confirm(call.world, offer, given.get("cancel"), call.now):
+    if offer is None or not await manual.confirm(call, offer, given.get("cancel")):
         return _dead_link()
     return page("Done", paragraph("It counts from now on. You can close this page."))
 

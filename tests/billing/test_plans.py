@@ -70,6 +70,10 @@ async def test_the_portal_cancels(project, stranger):
     assert (await stranger.request("POST", path, data={"cancel": "all"})).status_code == 200
     now = await billing(project)
     assert (now["plan"], now["status"]) == ("free", "cancelled")
+    log = (await project.developer.get("/account/audit-log?action=billing.changed")).json()["data"]
+    assert {each["actorEmail"] for each in log} == {project.email}
+    found = [(each["metadata"]["plan"], each["metadata"]["b2bEnhanced"]) for each in log]
+    assert found == [("free", False), ("pro", False), ("pro", True), ("pro", False)]
 
 
 async def test_links_are_ours_young_and_for_one_account(project, stranger, clock):
