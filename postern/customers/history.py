@@ -38,6 +38,7 @@ TITLES = {
     "customer.metadata_updated": "Had metadata changed",
     "customer.roles_updated": "Had roles changed",
     "customer.linked": "Was linked",
+    "customer.mail_failed": "Could not be mailed",
     "customer.unlinked": "Removed an account elsewhere",
     "customer.deleted": "Was erased",
 }

@@ -14,9 +14,11 @@ import msgspec
 import structlog
 
 from postern.customers import proof_store
-from postern.customers.model import Person
+from postern.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, Person
 from postern.customers.proof_store import Letter
 from postern.emails.operations import send_system_mail
+from postern.events import operations as events
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
 from postern.kernel.problems import Problem
@@ -32,6 +34,8 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 ATTEMPTS = 8
 """How often a letter is tried before it is given up: the project has no sender that may send, for example."""
 STALE = timedelta(days=1)
+LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": LINK_LIFE, "RESET": RESET_LIFE}
+"""How long what a letter holds is of use; it is not sent later."""
 
 
 class Note(Record):
@@ -123,13 +127,18 @@ async def notify(
 async def write_letter(world: "World", letter: Letter) -> None:
     """Send a letter and let its note go. A crash in between sends it twice, never not at all."""
     note = msgspec.json.decode(world.secrets.open(letter.sealed, f"letter:{letter.id}"), type=Note)
-    if note.to is not None and world.clock() - letter.created_at < STALE:
+    ends = letter.created_at + LIVES.get(note.kind, STALE)
+    if note.to is not None and world.clock() >= ends:
+        await _gave_up(world, letter, note, "expired", "It would have come too late to be of use.")
+        return
+    if note.to is not None:
         try:
-            await _send(world, letter.project_id, note)
+            await _send(world, letter.project_id, note, ends if note.kind in LIVES else None)
         except Problem as problem:
             log.warning("letter_not_sent", kind=note.kind, project=str(letter.project_id), problem=problem.code())
-            if letter.attempt < ATTEMPTS:
-                return
+            if letter.attempt >= ATTEMPTS:
+                await _gave_up(world, letter, note, problem.code(), problem.detail)
+            return
     await proof_store.letter_written(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
 
 
@@ -148,7 +157,23 @@ def app_name(project: Project) -> str:
     return project.settings.sign_in.app_name or project.name
 
 
-async def _send(world: "World", project_id: UUID, note: Note) -> None:
+async def _gave_up(world: "World", letter: Letter, note: Note, code: str, reason: str) -> None:
+    """Tell the project that its sign-in mails do not go out, and why; the person learns nothing of it."""
+    event = events.make_event(
+        letter.project_id,
+        "customer.mail_failed",
+        letter.customer_id,
+        Moment.of(world.clock()),
+        kind=note.kind,
+        code=code,
+        reason=reason,
+    )
+    async with world.db.transaction() as tx:
+        if await proof_store.letter_written(tx, project_id=letter.project_id, id=letter.id, attempt=letter.attempt):
+            await events.record_all(tx, [event])
+
+
+async def _send(world: "World", project_id: UUID, note: Note, expires_at: Moment | None) -> None:
     assert note.to is not None
     project = await projects.require_project(world.db, project_id)
     values = {"app": app_name(project), **note.values}
@@ -162,6 +187,7 @@ async def _send(world: "World", project_id: UUID, note: Note) -> None:
         subject=_inert(subject.format(**values)),
         html=_inert(_page(text, values)),
         text=_inert(written),
+        expires_at=expires_at,
         tags=["sign-in"],
     )
 

@@ -58,6 +58,7 @@ class Letter(Record):
 
     project_id: UUID
     id: UUID
+    customer_id: UUID | None
     sealed: bytes
     attempt: int
     created_at: Moment

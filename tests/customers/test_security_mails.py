@@ -1,6 +1,7 @@
 """Mails about what happens to one's own account: each of them, and each switched off by itself."""
 
 import base64
+from datetime import timedelta
 
 import pytest
 
@@ -47,6 +48,37 @@ HAPPENS = {
     "MFA_CHANGED": (mfa_changed, "second factor"),
     "IDENTITY_CHANGED": (identity_changed, "How you sign in"),
 }
+
+
+async def test_the_project_hears_of_mails_that_do_not_go_out(door, project, clock):
+    relay = {"host": "127.0.0.1", "port": 9, "tls": "none"}
+    changed = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "door@never-verified.example"}}
+    assert (await project.developer.patch("", {"settings": changed})).status_code == 200
+    assert (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
+    for _ in range(7):
+        await door.work_off()
+        assert (await project.client.get("/events?type=customer.mail_failed")).json()["data"] == []
+        clock.move(timedelta(seconds=61))
+    await door.work_off()
+    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (told["data"]["kind"], told["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
+
+
+async def test_a_code_is_not_mailed_when_it_is_worthless(door, project, clock, world):
+    address = new_address()
+    await door.post("/sign-in/code", {"email": address})
+    clock.move(timedelta(minutes=11))
+    assert await door.mails(address) == []
+    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (told["data"]["kind"], told["data"]["code"]) == ("CODE", "expired")
+    await door.post("/sign-in/code", {"email": address})
+    await door.work_off()
+    async with world.db.connection() as connection:
+        rows = await connection.execute(
+            "select expires_at - created_at from sends where project_id = %s and recipient = %s", [project.id, address]
+        )
+        ((life,),) = await rows.fetchall()
+    assert life <= timedelta(minutes=10)
 
 
 def test_every_kind_is_tried():
