@@ -39,6 +39,8 @@ from postern.kernel.openapi import document
 from tests.conftest import PASSWORD
 from tests.peers.whole_server import WholeServer, whole_server
 
+WAIT_SECONDS = 120
+"""However busy the machine is."""
 DEEP = int(os.environ.get("POSTERN_FUZZ", "0"))
 EXAMPLES = DEEP or 5
 
@@ -75,7 +77,7 @@ class Actor:
     """The examples that were refused, and why."""
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.server.url, timeout=30)
+        self.http = httpx.Client(base_url=self.server.url, timeout=WAIT_SECONDS)
         email = f"dev-{uuid4().hex[:12]}@example.com"
         up = self.http.post("/auth/sign-up", json={"email": email, "password": PASSWORD, "name": "Ada"}).json()
         self.project = up["projects"][0]["id"]
@@ -219,7 +221,7 @@ def test_the_server_does_what_the_document_says(case: Case, actor: Actor) -> Non
         case.path_parameters = {**(case.path_parameters or {}), **actor.path(each.wire_path)}
     token = actor.token_for(each, chance)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    case.call_and_validate(base_url=actor.server.url, headers=headers, checks=CHECKS, timeout=30)
+    case.call_and_validate(base_url=actor.server.url, headers=headers, checks=CHECKS, timeout=WAIT_SECONDS)
 
 
 @pytest.mark.parametrize("path", sorted({path for _, path in BY_PLACE}))

@@ -117,7 +117,7 @@ async def test_the_whole_way_against_a_provider_not_of_ours(door, clock):
         await put(door, "MOCK", issuer)
         query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
         started = await door.get(f"/providers/MOCK/start?{query}")
-        async with httpx.AsyncClient() as browser:
+        async with httpx.AsyncClient(timeout=60) as browser:
             there = await browser.post(started.headers["location"], data={"sub": "42"})
         assert there.status_code == 302
         clock.move(datetime.now(UTC) - clock())  # The provider's clock runs, however slow the machine is.

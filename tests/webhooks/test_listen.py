@@ -60,7 +60,7 @@ async def test_events_are_shown_once_and_forwarded_signed(server, looks, project
     stream = follow(server, project.id, ["email.*", "custom.*"])
     first = await following(stream, looks)
     after = await happen("email.sent", 2) + await happen("customer.signed_in") + await happen("order.placed")
-    async with httpx.AsyncClient() as there:
+    async with httpx.AsyncClient(timeout=60) as there:
         async with asyncio.timeout(60):
             for pending in (first, anext(stream), anext(stream)):
                 event = await pending
