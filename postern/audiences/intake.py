@@ -1,6 +1,6 @@
 """Contacts by the thousand: imports of CSV files, and the export."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -201,6 +201,14 @@ def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[Row]:
     return list(rows.values())
 
 
+async def hold_all(tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()) -> list[UUID]:
+    """Hold the contacts there are of many, by normalised address or id, before the others are made."""
+    keys = sorted(set(keys))
+    if await store.count_known(tx, project_id=project_id, keys=keys) < len(keys):
+        await store.hold_newcomers(tx, project_id=project_id)
+    return await store.hold_contacts(tx, project_id=project_id, ids=list(ids), keys=keys)
+
+
 async def take_in(
     tx: Transaction,
     project_id: UUID,
@@ -214,7 +222,7 @@ async def take_in(
     No address may come twice. The caller holds the project's lock (`store.hold_shared`).
     """
     if mode == "upsert":
-        await store.hold_contacts(tx, project_id=project_id, ids=[], keys=[row.email_key for row in rows])
+        await hold_all(tx, project_id, [row.email_key for row in rows])
     first = new_id()
     taken = await intake_store.take_in(
         tx,

@@ -120,6 +120,20 @@ async def hold_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], k
 
 
 @statement("""
+    select count(*)::int from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
+""")
+async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
+
+
+# Of those who make contacts by the thousand and change others beside them, one at a time: what is new to one of them
+# may be held by another already.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
+""")
+async def hold_newcomers(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
     update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
         unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
         unsubscribed_at = case when not %(unsubscribed)s then null when unsubscribed then unsubscribed_at

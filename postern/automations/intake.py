@@ -178,7 +178,7 @@ async def _people(tx: Transaction, call: Call, given: list[tuple[str, CustomEven
     named = {path: as_id(item.contact_id) for path, item in given if item.contact_id is not None}
     rows = _newcomers({path: item.email for path, item in given if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
-    known = set(await contacts.hold(tx, call.project_id, list(named.values()), keys))
+    known = set(await intake.hold_all(tx, call.project_id, keys, list(named.values())))
     for path, contact_id in named.items():
         if contact_id not in known:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
