@@ -68,10 +68,19 @@ def seen_as(view: type[View], row: Record, /, **more: Any) -> View:
     return view(**given, **more)
 
 
+_latest = 0
+"""The moment in the last identifier of this process, in 1/4096 ms."""
+
+
 def new_id() -> UUID:
-    """A UUIDv7 (RFC 9562 §5.7 and §6.2 method 3): sorts by creation time to 0.25 µs, 62 bits of chance."""
+    """A UUIDv7 (RFC 9562 §5.7 and §6.2 method 3): sorts by creation time to 0.25 µs, 62 bits of chance.
+
+    In one process a later one is always the larger one, also where the clock is coarse or steps back.
+    """
+    global _latest
     millis, nanos = divmod(time.time_ns(), 1_000_000)
-    high = (millis << 16) | 0x7000 | (nanos * 4096 // 1_000_000)
+    _latest = moment = max((millis << 12) | (nanos * 4096 // 1_000_000), _latest + 1)
+    high = (moment >> 12 << 16) | 0x7000 | (moment & 0xFFF)
     low = (0b10 << 62) | (int.from_bytes(os.urandom(8), "big") >> 2)
     return UUID(int=(high << 64) | low)
 
