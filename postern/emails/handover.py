@@ -96,16 +96,21 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
 
 
-async def hand_over(world: "World", job: Job, *, is_awaited: bool = True) -> str:
-    """Try once to hand a claimed send over, settle the attempt, and return the status it has then.
+async def hand_over(world: "World", job: Job) -> str:
+    """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+    with in_hand(world).keeping(job.send):
+        return await hand_over_kept(world, job, gather_seconds=0)
 
-    Where that is not awaited by anybody, outcomes gather for a moment.
-    """
-    async with in_hand(world).keeping(job.send):
+
+async def hand_over_kept(world: "World", job: Job, *, gather_seconds: float = GATHER_SECONDS) -> str:
+    """The same for a send whose lease is kept already. Where nobody waits for it, outcomes gather for a moment."""
+    try:
         attempted = await _attempt(world, job)
         if attempted is None:
             return job.send.status  # A later attempt has begun; this one changes nothing.
-        return await _settle(world, attempted, 0 if is_awaited else GATHER_SECONDS)
+        return await _settle(world, attempted, gather_seconds)
+    finally:
+        in_hand(world).let_go(job.send)
 
 
 async def _attempt(world: "World", job: Job) -> Attempted | None:

@@ -5,8 +5,8 @@ messages for so long. So a lease is a minute, and whoever is alive renews it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -34,9 +34,9 @@ class InHand:
     def __len__(self) -> int:
         return len(self._sends)
 
-    @asynccontextmanager
-    async def keeping(self, *sends: Send) -> AsyncIterator[None]:
-        """Keep the leases of these attempts for as long as the block runs."""
+    @contextmanager
+    def keeping(self, *sends: Send) -> Iterator[None]:
+        """Keep the leases of these attempts for as long as the block runs, or until each is let go."""
         for send in sends:
             self._sends[send.id, send.attempt] = send
         if self._keeper is None or self._keeper.done():
@@ -45,8 +45,11 @@ class InHand:
             yield
         finally:
             for send in sends:
-                # One of a share is settled before the share is, and then it is not kept any more.
-                self._sends.pop((send.id, send.attempt), None)
+                self.let_go(send)
+
+    def let_go(self, send: Send) -> None:
+        """An attempt is settled: when it is due next is not to be changed any more."""
+        self._sends.pop((send.id, send.attempt), None)
 
     async def _keep(self) -> None:
         lease = self._world.settings.lease

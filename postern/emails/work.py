@@ -12,7 +12,7 @@ from psycopg_pool import PoolTimeout
 from postern.audiences.contacts import contacts_with_ids
 from postern.emails import store
 from postern.emails.contents import values_of
-from postern.emails.handover import Job, hand_over
+from postern.emails.handover import Job, hand_over_kept
 from postern.emails.leases import in_hand
 from postern.emails.model import ContentState, Send, SendBody
 from postern.kernel.due import Work
@@ -30,7 +30,7 @@ up to three forms, so this is what bounds its memory when everybody gets an invo
 
 async def hand_over_share(world: "World", sends: list[Send]) -> None:
     """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
-    async with in_hand(world).keeping(*sends):
+    with in_hand(world).keeping(*sends):
         for together in packed(sends, await _sizes(world, sends)):
             await _hand_over_together(world, together)
 
@@ -66,7 +66,7 @@ async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
     if held := [job.send for job in jobs if job.state == "HELD"]:
         await _hold(world, held)
         jobs = [job for job in jobs if job.state != "HELD"]
-    done = await asyncio.gather(*(hand_over(world, job, is_awaited=False) for job in jobs), return_exceptions=True)
+    done = await asyncio.gather(*(hand_over_kept(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
             log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
