@@ -32,6 +32,8 @@ ADDRESSES_KEPT: Final = 5_000
 """Parsed addresses that a process remembers."""
 KNOWN_CHARACTERS: Final = 4_000_000
 """Characters of words that the process holds; with more it begins anew."""
+WORDS_COST: Final = 300
+"""For how many characters words count besides their own: a hundred thousand short subjects take memory, too."""
 KNOWN_SIGNERS: Final = 1_000
 """Signers that it holds; with more it begins anew."""
 HEAD: Final = 4
@@ -206,6 +208,7 @@ class ComposingProcess:
         self._signers: dict[int, tuple[int, Signer]] = {}
         """By identity (held, so that an identity keeps its meaning), and their numbers there."""
         self._characters = 0
+        self._ended = False
 
     async def make_all(self, orders: Sequence[Order], *, now: int) -> list[Made]:
         """As the function does. Raises ComposingAway or Unsendable."""
@@ -242,16 +245,18 @@ class ComposingProcess:
         keys = [(each.domain, each.selector, _pem(each)) for _, each in signers.values()]
         try:
             frame = _framed(Frame(now, forget, list(words), keys, drafts))
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise Unsendable(str(error)) from None
         if forget:
             self._words, self._signers, self._characters = {}, {}, 0
         self._words |= words
         self._signers |= signers
-        self._characters += sum(each.size for each in words)
+        self._characters += sum(each.size + WORDS_COST for each in words)
         return frame
 
     async def _start(self) -> asyncio.subprocess.Process:
+        if self._ended:  # Nobody would end another one.
+            raise ComposingAway("It was ended.")
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -291,11 +296,13 @@ class ComposingProcess:
                     answer.set_exception(ComposingAway(why))
             with suppress(ProcessLookupError):
                 process.kill()
-            await process.wait()
+            # What is left in the pipe has to be read: asyncio waits for the end of the pipes as well.
+            await process.communicate()
 
     async def aclose(self) -> None:
-        """End the process."""
+        """End the process; it is not started again."""
         async with self._starting:
+            self._ended = True
             if self._listener is not None:
                 self._listener.cancel()
                 await asyncio.wait([self._listener])

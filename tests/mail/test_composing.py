@@ -100,10 +100,18 @@ def test_our_own_mistake_names_its_place_and_fails_one_message_alone(monkeypatch
     assert "in broken" in made.trace
 
 
-async def test_what_cannot_be_written_into_a_frame_is_said_so_and_leaves_nothing_behind():
+def nested(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [2**70, nested(5_000), "\ud800"], ids=["large", "deep", "half a pair"])
+async def test_what_cannot_be_written_into_a_frame_is_said_so_and_leaves_nothing_behind(value):
     async with open_composing() as apart:
         with pytest.raises(Unsendable):
-            await apart.make_all(orders(1, values={"name": 2**70}), now=NOW)
+            await apart.make_all(orders(1, values={"name": value}), now=NOW)
         assert await apart.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
 
 
@@ -116,6 +124,15 @@ async def test_beyond_its_limits_it_begins_anew(monkeypatch, limit, most):
         for group in [*wanted, *wanted]:
             assert await apart.make_all(group, now=NOW) == make_all(group, now=NOW)
         assert len(apart._signers) <= 4
+
+
+async def test_many_short_words_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(composing, "KNOWN_CHARACTERS", 10_000)
+    async with open_composing() as apart:
+        for group in range(10):
+            wanted = [Order(Words(f"{group}{number}"), draft(number)) for number in range(10)]
+            assert await apart.make_all(wanted, now=NOW) == make_all(wanted, now=NOW)
+        assert len(apart._words) < 50
 
 
 async def test_a_killed_process_is_said_so_and_the_next_one_composes():
@@ -158,3 +175,22 @@ async def test_it_ends_when_who_started_it_has_gone():
     process.stdin.close()  # As the kernel does for a process that is killed.
     assert await asyncio.wait_for(process.wait(), 60) is not None
     await apart.aclose()
+
+
+async def test_once_ended_it_is_not_started_again():
+    apart = ComposingProcess()
+    await apart.make_all(orders(1), now=NOW)
+    await apart.aclose()
+    with pytest.raises(ComposingAway):
+        await apart.make_all(orders(1), now=NOW)
+    assert apart._process is None
+
+
+async def test_it_ends_although_an_answer_is_not_read_any_more():
+    apart = ComposingProcess()
+    await apart.make_all(orders(1), now=NOW)
+    process = apart._process
+    process.stdout.feed_data(bytes(3 * composing.BUFFER))  # As of a large answer: nothing more is read before that is.
+    async with asyncio.timeout(60):
+        await apart.aclose()
+    assert process.returncode is not None
