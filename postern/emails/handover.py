@@ -201,21 +201,27 @@ async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
     return [[each.id] if each.id in known else [] for each in sends]
 
 
-async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict]:
-    """Render, compose and sign messages; what is wrong with one of them is that one's verdict."""
-    facts = {project_id: await _facts(world, project_id, jobs) for project_id in {j.send.project_id for j in jobs}}
+async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Exception]:
+    """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
+
+    What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
+    """
+    concerned = {job.send.project_id for job in jobs}
+    facts = {project_id: await _facts_or_why_not(world, project_id, jobs) for project_id in concerned}
     plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
     orders = [plan.order for plan in plans if isinstance(plan, Decided)]
     made = iter(await _make(world, orders, now=int(world.clock().timestamp())) if orders else [])
     return [_prepared(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
 
 
-async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict]:
+async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Exception]:
     """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
     return await prepare_all(world, jobs)
 
 
-def _plan(job: Job, facts: "Facts") -> Decided | Verdict:
+def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Exception:
+    if isinstance(facts, Exception):
+        return facts
     try:
         return _decide(job, facts)
     except Problem as problem:
@@ -276,6 +282,15 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     return_path_domain: str | None
     sign_return_path: Any
     clock: Any
+
+
+async def _facts_or_why_not(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts | Exception:
+    try:
+        return await _facts(world, project_id, jobs)
+    except (OperationalError, PoolTimeout):
+        raise  # Of a database that is away, it is enough that one asks.
+    except Exception as error:  # One project's trouble is not that of those who are in the same group.
+        return error
 
 
 async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
