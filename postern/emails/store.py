@@ -369,10 +369,11 @@ async def change(
 ) -> Send: ...
 
 
+# An attempt may be settled while its renewal is on the way: the time of its next one, further off, is left alone.
 @statement("""
     update sends as s set due_at = %(until)s
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
-    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at is not null
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at < %(until)s
 """)
 async def renew(
     db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime

@@ -65,6 +65,8 @@ async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
     jobs = await load(world, sends)
     if held := [job.send for job in jobs if job.state == "HELD"]:
         await _hold(world, held)
+        for send in held:  # Released meanwhile, it is due at once.
+            in_hand(world).let_go(send)
         jobs = [job for job in jobs if job.state != "HELD"]
     done = await asyncio.gather(*(hand_over_kept(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):

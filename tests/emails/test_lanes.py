@@ -5,11 +5,15 @@ import base64
 import random
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from uuid import uuid4
+from datetime import timedelta
+from uuid import UUID, uuid4
 
-from postern.emails import work
+from postern.emails import contents, store, work
+from postern.emails.handover import hand_over, hand_over_kept
 from postern.emails.leases import in_hand
-from postern.emails.work import SENDS, hand_over_share
+from postern.emails.model import SendBody
+from postern.emails.work import SENDS, hand_over_share, load
+from postern.kernel.credentials import ProjectMissing
 from postern.kernel.due import Worker
 
 TRANSACTIONAL, MARKETING = SENDS
@@ -127,6 +131,64 @@ async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_me
     await work_off()
     assert lots == [2, 2, 21]
     assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
+
+
+async def queued_sends(world, project, number):
+    made = await project.client.post("/emails/batch", {"emails": [MAIL] * number})
+    ids = [UUID(each["id"]) for each in made.json()["data"]]
+    return await store.sends_by_id(world.db, project_id=UUID(project.id), ids=ids)
+
+
+async def due_of(world, send):
+    (found,) = await store.sends_by_id(world.db, project_id=send.project_id, ids=[send.id])
+    return found.due_at
+
+
+async def test_a_project_that_was_deleted_meanwhile_takes_no_others_messages_with_it(project, new_project, world):
+    other = await new_project()
+    jobs = [
+        *await load(world, await queued_sends(world, other, 1)),
+        *await load(world, await queued_sends(world, project, 2)),
+    ]
+    assert (await other.developer.delete("")).status_code == 200
+    gone, *statuses = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
+    assert isinstance(gone, ProjectMissing)
+    assert statuses == ["DELIVERED", "DELIVERED"]
+
+
+async def test_a_renewal_that_comes_late_leaves_a_settled_attempt_alone(project, world, clock):
+    (send,) = await queued_sends(world, project, 1)
+    for due, expected in (
+        (timedelta(minutes=15), timedelta(minutes=15)),
+        (timedelta(seconds=40), timedelta(minutes=1)),
+    ):
+        now = clock()
+        async with world.db.connection() as connection:
+            await connection.execute("update sends set due_at = %s where id = %s", [now + due, send.id])
+        fence = {"project_id": [send.project_id], "id": [send.id], "attempt": [send.attempt]}
+        await store.renew(world.db, **fence, until=now + timedelta(minutes=1))
+        assert await due_of(world, send) == now + expected
+
+
+async def test_what_is_held_is_not_in_hand_any_more(project, world, monkeypatch):
+    held, going = await queued_sends(world, project, 2)
+    async with world.db.transaction() as tx:
+        content_id = uuid4()
+        await contents.keep(tx, held.project_id, content_id, SendBody(subject="Hello"), world.clock())
+        await contents.hold(tx, held.project_id, [content_id])
+    async with world.db.connection() as connection:
+        await connection.execute("update sends set content_id = %s where id = %s", [content_id, held.id])
+    sends = await store.sends_by_id(world.db, project_id=held.project_id, ids=[held.id, going.id])
+    seen = []
+
+    async def note(there, job):
+        seen.append({send.id for send in in_hand(there)._sends.values()})
+        return await hand_over_kept(there, job)
+
+    monkeypatch.setattr(work, "hand_over_kept", note)
+    await hand_over_share(world, sends)
+    assert seen == [{going.id}]
+    assert await due_of(world, held) is None
 
 
 def test_sends_are_packed_in_their_order_and_none_is_left_out():
