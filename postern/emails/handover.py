@@ -201,7 +201,7 @@ async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
     return [[each.id] if each.id in known else [] for each in sends]
 
 
-async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Exception]:
+async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | BaseException]:
     """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
 
     What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
@@ -214,12 +214,12 @@ async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdic
     return [_prepared(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
 
 
-async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Exception]:
+async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | BaseException]:
     """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
     return await prepare_all(world, jobs)
 
 
-def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Exception:
+def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | BaseException:
     if isinstance(facts, Exception):
         return facts
     try:
