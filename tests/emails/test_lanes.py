@@ -133,6 +133,16 @@ async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_me
     assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
 
 
+async def test_words_that_the_database_keeps_small_are_counted_as_large_as_they_are(project, world):
+    repeated = {**MAIL, "html": "<p>" + "Hello again. " * 20_000}
+    made = await project.client.post("/emails/batch", {"emails": [repeated, MAIL]})
+    ids = [UUID(each["id"]) for each in made.json()["data"]]
+    found = await store.body_sizes(world.db, project_id=UUID(project.id), ids=ids, content_ids=[])
+    sizes = {row.id: row.size for row in found}
+    assert 260_000 < sizes[ids[0]] < 270_000
+    assert sizes[ids[1]] < 1_000
+
+
 async def queued_sends(world, project, number):
     made = await project.client.post("/emails/batch", {"emails": [MAIL] * number})
     ids = [UUID(each["id"]) for each in made.json()["data"]]
