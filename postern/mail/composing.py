@@ -7,6 +7,7 @@ and answers with messages; it ends when its input does, so it never outlives who
 
 import asyncio
 import gc
+import os
 import sys
 import traceback
 from collections import OrderedDict, deque
@@ -202,7 +203,8 @@ class ComposingProcess:
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
         self._starting = asyncio.Lock()
-        self._listener: asyncio.Task[None] | None = None
+        self._listeners: set[asyncio.Task[None]] = set()
+        """Of this process, and of those before it that are not quite gone."""
         self._asked: deque[asyncio.Future[list[Made]]] = deque()
         self._words: dict[Words, int] = {}
         self._signers: dict[int, tuple[int, Signer]] = {}
@@ -272,7 +274,9 @@ class ComposingProcess:
             raise ComposingAway(str(error)) from None
         self._process = process
         self._words, self._signers, self._characters = {}, {}, 0
-        self._listener = asyncio.create_task(self._listen(process))
+        listener = asyncio.create_task(self._listen(process))
+        self._listeners.add(listener)
+        listener.add_done_callback(self._listeners.discard)
         return process
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -286,7 +290,7 @@ class ComposingProcess:
                 answer = self._asked.popleft()
                 if not answer.done():  # Whoever asked may have given up.
                     answer.set_result(made)
-        except (OSError, asyncio.IncompleteReadError) as error:
+        except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError) as error:
             why = str(error)
         finally:
             self._process = None
@@ -303,9 +307,11 @@ class ComposingProcess:
         """End the process; it is not started again."""
         async with self._starting:
             self._ended = True
-            if self._listener is not None:
-                self._listener.cancel()
-                await asyncio.wait([self._listener])
+            if self._process is not None:
+                with suppress(ProcessLookupError):
+                    self._process.kill()  # Its listener comes to the end, and tells those who wait.
+            if self._listeners:
+                await asyncio.wait(self._listeners)
 
 
 def _pem(signer: Signer) -> bytes:
@@ -323,17 +329,26 @@ def main() -> None:
     signers: list[Signer] = []
     gc.freeze()
     gc.set_threshold(COLLECT_EVERY)
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    while head := source.read(HEAD):
-        frame = msgspec.msgpack.decode(source.read(int.from_bytes(head)), type=Frame)
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Frames have the standard output to themselves: one line printed among them, and nobody could read on.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    while len(head := source.read(HEAD)) == HEAD:
+        size = int.from_bytes(head)
+        content = source.read(size)
+        if len(content) < size:  # Who asked died in the middle of it.
+            return
+        frame = msgspec.msgpack.decode(content, type=Frame)
         if frame.forget:
             words.clear()
             signers.clear()
         words += frame.words
         signers += [Signer.load(domain, selector, pem) for domain, selector, pem in frame.signers]
         orders = [Order(words[number], draft, [signers[each] for each in by]) for number, by, draft in frame.drafts]
-        sink.write(_framed(make_all(orders, now=frame.now)))
-        sink.flush()
+        try:
+            sink.write(_framed(make_all(orders, now=frame.now)))
+            sink.flush()
+        except BrokenPipeError:  # Nobody waits for it any more.
+            return
 
 
 if __name__ == "__main__":

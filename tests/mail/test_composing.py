@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,6 +14,7 @@ from postern.mail.composing import (
     ComposingAway,
     ComposingProcess,
     Draft,
+    Frame,
     Made,
     Order,
     Unsendable,
@@ -168,6 +171,26 @@ async def test_who_waits_when_it_is_ended_is_told():
         await waiting
 
 
+def test_it_ends_without_a_word_when_who_asked_died_in_the_middle():
+    frame = composing._framed(Frame(NOW, False, [], [], []))
+    for left in (frame[:2], frame[:-1], frame + frame[:-1]):
+        done = subprocess.run([sys.executable, "-m", composing.__name__], input=left, capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+async def test_one_that_has_just_died_is_waited_for_when_all_ends():
+    apart = ComposingProcess()
+    await apart.make_all(orders(1), now=NOW)
+    process = apart._process
+    process.kill()
+    async with asyncio.timeout(60):
+        while apart._process is not None:
+            await asyncio.sleep(0)
+    await apart.aclose()
+    assert process.returncode is not None
+    assert not apart._listeners
+
+
 async def test_it_ends_when_who_started_it_has_gone():
     apart = ComposingProcess()
     await apart.make_all(orders(1), now=NOW)
@@ -194,3 +217,41 @@ async def test_it_ends_although_an_answer_is_not_read_any_more():
     async with asyncio.timeout(60):
         await apart.aclose()
     assert process.returncode is not None
+
+
+NOISY = """
+from postern.mail import composing
+
+make = composing.make_all
+
+def noisy(orders, *, now):
+    print("Something to say.", flush=True)
+    return make(orders, now=now)
+
+composing.make_all = noisy
+composing.main()
+"""
+
+
+def test_what_is_printed_there_does_not_come_between_the_answers():
+    (order,) = orders(1, signers=())
+    first, again = (
+        composing._framed(Frame(NOW, False, words, [], [(0, [], order.draft)])) for words in ([order.words], [])
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", NOISY], input=first + again, capture_output=True, timeout=120, check=True
+    )
+    answer = composing._framed(make_all([order], now=NOW))
+    assert done.stdout == answer * 2
+    assert done.stderr.count(b"Something to say.") == 2
+
+
+async def test_who_asked_is_told_when_an_answer_cannot_be_read():
+    async with open_composing() as apart:
+        await apart.make_all(orders(1), now=NOW)
+        waiting = asyncio.create_task(apart.make_all(orders(500), now=NOW))
+        await asyncio.sleep(0)
+        apart._process.stdout.feed_data(composing._framed("no messages"))
+        with pytest.raises(ComposingAway, match="Expected"):
+            await waiting
+        assert await apart.make_all(orders(1), now=NOW) == make_all(orders(1), now=NOW)
