@@ -31,7 +31,7 @@ from postern.mail.address import AddressInvalid
 from postern.mail.composing import (
     CONTENT_KEPT_CHARACTERS,
     ComposingAway,
-    ComposingProcess,
+    ComposingProcesses,
     Draft,
     Made,
     Order,
@@ -259,9 +259,9 @@ def _is_small(order: Order) -> bool:
 
 
 async def _make_apart(world: "World", orders: list[Order], now: int) -> list[Made]:
-    apart: ComposingProcess | None = world.parts.get(ComposingProcess)
+    apart: ComposingProcesses | None = world.parts.get(ComposingProcesses)
     if apart is None:
-        apart = world.parts[ComposingProcess] = ComposingProcess()
+        apart = world.parts[ComposingProcesses] = ComposingProcesses()
     try:
         return await apart.make_all(orders, now=now)
     except ComposingAway as error:

@@ -37,6 +37,8 @@ WORDS_COST: Final = 300
 """For how many characters words count besides their own: a hundred thousand short subjects take memory, too."""
 KNOWN_SIGNERS: Final = 1_000
 """Signers that it holds; with more it begins anew."""
+PROCESSES: Final = 2
+"""How many of them a worker uses: two make about what its event loop can send."""
 HEAD: Final = 4
 """Octets that say how long a frame is."""
 COLLECT_EVERY: Final = 20_000
@@ -212,6 +214,11 @@ class ComposingProcess:
         self._characters = 0
         self._ended = False
 
+    @property
+    def asked(self) -> int:
+        """Orders that it has not answered yet."""
+        return len(self._asked)
+
     async def make_all(self, orders: Sequence[Order], *, now: int) -> list[Made]:
         """As the function does. Raises ComposingAway or Unsendable."""
         async with self._starting:
@@ -312,6 +319,22 @@ class ComposingProcess:
                     self._process.kill()  # Its listener comes to the end, and tells those who wait.
             if self._listeners:
                 await asyncio.wait(self._listeners)
+
+
+class ComposingProcesses:
+    """A few of them; each order goes to one that is free, or to the one with the fewest before it."""
+
+    def __init__(self, most: int = PROCESSES) -> None:
+        self._processes = [ComposingProcess() for _ in range(most)]
+
+    async def make_all(self, orders: Sequence[Order], *, now: int) -> list[Made]:
+        """As the function does. Raises ComposingAway or Unsendable."""
+        # The first of equals, so that no more are started than there is work for.
+        return await min(self._processes, key=lambda each: each.asked).make_all(orders, now=now)
+
+    async def aclose(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*(each.aclose() for each in self._processes))
 
 
 def _pem(signer: Signer) -> bytes:

@@ -122,8 +122,13 @@ def _has_blanks_to_fold(body: bytes) -> bool:
     """Whether there is more than single spaces within lines: a body of base64 parts has only a few of those."""
     if b"\t" in body:
         return True
-    _, *after_a_space = body.split(b" ")
-    return any(not piece or piece.startswith(b"\r\n") for piece in after_a_space)
+    at = body.find(b" ")
+    while at >= 0:
+        after = body[at + 1 : at + 3]
+        if after in (b"", b"\r\n") or after.startswith(b" "):
+            return True
+        at = body.find(b" ", at + 1)
+    return False
 
 
 _FOLDED = re.compile(rb"\r\n(?=[ \t])")
@@ -135,7 +140,9 @@ def _signed_fields(head: bytes) -> tuple[str, bytes]:
     for line in _FOLDED.sub(b"", head).split(b"\r\n"):
         name, colon, value = line.partition(b":")
         if colon:
-            canonical = _RUN.sub(b" ", value).strip(b" ")
+            canonical = value.strip(b" \t")
+            if b"  " in canonical or b"\t" in canonical:
+                canonical = _RUN.sub(b" ", canonical)
             found.setdefault(name.strip(b" \t").lower(), []).append(canonical)
     names: list[str] = []
     fields: list[bytes] = []

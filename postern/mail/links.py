@@ -7,7 +7,7 @@ URL shapes: `{base}/t/o/{sendId}` (open), `{base}/t/c/{sendId}?u=…&s=…` (cli
 import html
 import re
 import secrets
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Sequence
 from functools import lru_cache
 from hmac import HMAC, compare_digest
@@ -39,7 +39,11 @@ def sign_link(key: bytes, purpose: str, send_id: str, url: str = "") -> str:
     """The signature of a link: 22 characters of base64url over purpose, send and target."""
     mac = _keyed(key).copy()
     mac.update(f"{purpose}|{send_id}|{url}".encode("utf-8", "surrogatepass"))
-    return urlsafe_b64encode(mac.digest()[:SIGNATURE_OCTETS]).rstrip(b"=").decode()
+    return b2a_base64(mac.digest()[:SIGNATURE_OCTETS], newline=False).translate(_URLSAFE, b"=").decode()
+
+
+_URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
+"""RFC 4648 §5."""
 
 
 @lru_cache(maxsize=64)

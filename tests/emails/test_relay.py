@@ -15,7 +15,7 @@ from postern.accounts.mail import Letter
 from postern.emails.letters import deliver_letter
 from postern.emails.ways_out import NoSmartHost
 from postern.kernel.values import new_id
-from postern.mail.composing import ComposingProcess
+from postern.mail.composing import ComposingProcesses
 from tests.domains.test_domains import publish
 from tests.peers.ports import nobodys_port
 from tests.peers.smtp_sink import Sink
@@ -72,7 +72,7 @@ def verifies(message, keys):
 async def test_many_are_composed_by_a_process_of_their_own_and_without_it_all_the_same(sender, sink, world, work_off):
     for round_, kill in ((1, False), (2, True)):
         if kill:
-            world.parts[ComposingProcess]._process.kill()
+            world.parts[ComposingProcesses]._processes[0]._process.kill()
         emails = [{**MAIL, "to": [f"{round_}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
         assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
         await work_off()

@@ -13,6 +13,7 @@ from postern.mail import composing
 from postern.mail.composing import (
     ComposingAway,
     ComposingProcess,
+    ComposingProcesses,
     Draft,
     Frame,
     Made,
@@ -255,3 +256,19 @@ async def test_who_asked_is_told_when_an_answer_cannot_be_read():
         with pytest.raises(ComposingAway, match="Expected"):
             await waiting
         assert await apart.make_all(orders(1), now=NOW) == make_all(orders(1), now=NOW)
+
+
+async def test_a_second_process_is_started_when_the_first_is_busy_and_not_before():
+    several = ComposingProcesses(3)
+    try:
+        for _ in range(3):
+            assert await several.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
+        assert [each._process is not None for each in several._processes] == [True, False, False]
+        first = asyncio.create_task(several.make_all(orders(300), now=NOW))
+        await asyncio.sleep(0)
+        assert await several.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
+        assert await first == make_all(orders(300), now=NOW)
+        assert [each._process is not None for each in several._processes] == [True, True, False]
+        assert [each.asked for each in several._processes] == [0, 0, 0]
+    finally:
+        await several.aclose()
