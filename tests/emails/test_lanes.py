@@ -121,8 +121,11 @@ async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_me
     together = work._hand_over_together
 
     async def note(there, sends):
+        if str(sends[0].project_id) != project.id:  # Other tests leave mail due in the same database.
+            await together(there, sends)
+            return
         lots.append(len(sends))
-        kept = [*in_hand(there)._sends.values()]
+        kept = [send for send in in_hand(there)._sends.values() if str(send.project_id) == project.id]
         assert {send.id for send in sends} <= {send.id for send in kept}
         assert len(kept) == 25 - sum(lots[:-1]), "The leases of those that still wait are kept, too."
         await together(there, sends)
