@@ -33,7 +33,7 @@ import dns.rrset
 
 from postern.mail.resolver import Nameserver, Resolver
 
-PATIENT = {"try_timeout": timedelta(seconds=60), "lookup_timeout": timedelta(seconds=120)}
+PATIENT = {"try_timeout": timedelta(seconds=5), "lookup_timeout": timedelta(seconds=120)}
 """For answers that come: how busy the machine is must not decide."""
 HASTY = {"try_timeout": timedelta(seconds=0.05), "lookup_timeout": timedelta(seconds=0.15)}
 """For answers that never come."""
