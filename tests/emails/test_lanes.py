@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import random
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -14,24 +13,11 @@ from postern.emails.leases import in_hand
 from postern.emails.model import SendBody
 from postern.emails.work import SENDS, hand_over_share, load
 from postern.kernel.credentials import ProjectMissing
-from postern.kernel.due import Worker
+from tests.workers import at_work
 
 TRANSACTIONAL, MARKETING = SENDS
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello"}
 NOT_NOW = {"prefer": "wait=0"}
-
-
-@asynccontextmanager
-async def at_work(world, works):
-    """A worker that does these for as long as the block lasts."""
-    worker = Worker(world, works)
-    running = asyncio.create_task(worker.run())
-    try:
-        yield
-    finally:
-        worker.stop()
-        async with asyncio.timeout(60):
-            await running
 
 
 async def until_delivered(project, number):

@@ -2,30 +2,18 @@
 
 import asyncio
 from collections import Counter
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from postern.kernel.due import Worker
 from postern.kernel.outbound import Outbound
 from postern.webhooks.work import AT_ONCE, WORK
 from tests.peers.http_receiver import Reply
+from tests.workers import at_work
 
 ENDPOINTS = 50
 DEAD, SLOW, REDIRECTING, GONE = range(4)
 EVENTS = 40
 PATIENCE = timedelta(hours=1)
 """What a request may take here, so that only the test decides when the bad endpoints answer."""
-
-
-@asynccontextmanager
-async def at_work(world):
-    worker = Worker(world, WORK)
-    running = asyncio.create_task(worker.run())
-    try:
-        yield
-    finally:
-        worker.stop()
-        await asyncio.wait_for(running, 90)
 
 
 async def until(condition, seconds=90):
@@ -69,7 +57,7 @@ async def test_bad_endpoints_delay_nobody(subscribe, happen, receiver, world, pr
         found = await hooks[DEAD].deliveries() + await hooks[SLOW].deliveries()
         return all(each["attempts"] for each in found)
 
-    async with at_work(world):
+    async with at_work(world, WORK):
         for _ in range(EVENTS // 4):
             ids += await happen("order.placed", 4)
         await until(all_told)
