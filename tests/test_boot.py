@@ -293,7 +293,11 @@ def test_bootstrap_beside_a_running_server(first: Started) -> None:
 
 def test_bootstrap_and_migrate_without_a_server(place: Path) -> None:
     folder = place / "alone"
-    assert "applied 0001_" in command(folder, "migrate").stdout
+    server = start(folder)
+    try:
+        server.wait_until_ready()
+    finally:
+        server.stop()
     assert command(folder, "migrate").stdout == "The schema is up to date.\n"
     made = json.loads(command(folder, "bootstrap", "--json").stdout)
     server = start(folder)
@@ -371,7 +375,11 @@ def test_a_killed_server_starts_again(server: Started, port_of_victims: str) -> 
 
 def test_another_master_key_is_refused(place: Path) -> None:
     folder = place / "keyed"
-    assert command(folder, "bootstrap", "--json").returncode == 0
+    server = start(folder)
+    try:
+        server.wait_until_ready()
+    finally:
+        server.stop()
     server = start(folder, POSTERN_SECRET="another secret than the one in the folder")
     assert server.process.wait(WAIT_SECONDS) == 78
     assert "another master key" in server.printed()
@@ -381,7 +389,7 @@ def test_another_master_key_is_refused(place: Path) -> None:
 def test_without_a_database_the_parts_say_what_to_do(place: Path) -> None:
     nothing = command(place / "nothing", "worker")
     assert nothing.returncode == 78
-    assert "set DATABASE_URL" in nothing.stderr
+    assert "Set DATABASE_URL" in nothing.stderr
     away = command(place / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0")
     assert away.returncode == 78
     assert "Traceback" not in away.stderr
@@ -417,7 +425,8 @@ def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
 
 def test_the_parts_run_apart_on_a_database_of_ones_own(place: Path, port: str, empty_database: str) -> None:
     folder = place / "apart"
-    own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port}
+    secret = "a secret that these processes have in common"
+    own = {"DATABASE_URL": empty_database, "POSTERN_PORT": port, "POSTERN_SECRET": secret}
     early = command(folder, "api", **own)
     assert early.returncode == 78
     assert "run `postern migrate`" in early.stderr

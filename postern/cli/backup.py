@@ -28,25 +28,36 @@ def backup(file: File) -> None:
     if file.exists():
         raise CannotRun(f"{file} is there already; name another file.")
     unfinished = file.with_name(f"{file.name}.unfinished")
-    # What is in it is for the owner alone, from the first byte on.
-    unfinished.unlink(missing_ok=True)
-    unfinished.touch(mode=0o600)
     with reach_database(read_settings()) as (url, _):
-        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={unfinished}", f"--dbname={url}")
-    unfinished.rename(file)
+        try:
+            # What is in it is for the owner alone, from the first byte on.
+            unfinished.unlink(missing_ok=True)
+            unfinished.touch(mode=0o600)
+            _run(
+                "pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={unfinished}", f"--dbname={url}"
+            )
+            unfinished.rename(file)
+        except OSError as error:
+            raise CannotRun(f"{file} cannot be written: {error.strerror}.") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
     print(f"{file}: {file.stat().st_size:,} bytes. Keep the master key too, elsewhere.")
 
 
 def restore(file: File) -> None:
-    """Fill an empty database from a file that `postern backup` wrote; the server must not run on it."""
+    """Fill an empty database from a file that `postern backup` wrote; the server must not run on it.
+
+    Without DATABASE_URL a new database is made in the data folder, which must hold the master key of that time.
+    """
     import psycopg
 
-    from postern.cli.place import reach_database
+    from postern.cli.place import fill_database
     from postern.kernel.settings import read_settings
 
     if not file.is_file():
         raise CannotRun(f"There is no file {file}.")
-    with reach_database(read_settings()) as (url, _):
+    _run("pg_restore", "--list", str(file))
+    with fill_database(read_settings()) as url:
         with psycopg.connect(url) as connection:
             found = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
         if found and found[0]:

@@ -83,12 +83,13 @@ def register(app: typer.Typer) -> None:
 
 def bootstrap(as_json: Json = False) -> None:
     """Make a fresh account, its project and a live secret key, whether the server runs or not."""
-    from postern.cli.place import reach_database
+    from postern.cli.place import reach_database, require_master_key
     from postern.kernel.migrations import migrate
     from postern.kernel.settings import read_settings
 
     settings = read_settings()
     with reach_database(settings) as (url, base_url):
+        require_master_key(settings)
         migrate(url)
         made = asyncio.run(begin(settings, url, base_url))
     print(made.as_json() if as_json else made.welcome())

@@ -39,9 +39,13 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
     """Show how a campaign goes, until it is SENT, CANCELLED or FAILED. Ctrl-C stops the watching, not the campaign."""
     from rich.console import Console
 
+    from postern.cli.people import server_at
+    from postern.kernel.settings import read_settings
+
+    base_url, _ = server_at(url, read_settings())
     with bar(Console(stderr=True)) as show:
         try:
-            last = asyncio.run(_watch(url, key, project, campaign, show))
+            last = asyncio.run(_watch(base_url, key, project, campaign, show))
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
     print(summary(last))

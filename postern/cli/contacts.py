@@ -22,7 +22,7 @@ Progress = Callable[[str, float, str], None]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="A CSV file with a header.")]
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with contacts:write and contacts:read.")]
-Server = Annotated[str, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
+Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
 Mode = Annotated[Literal["upsert", "skip"], typer.Option(help="What becomes of contacts that exist.")]
 
 
@@ -31,14 +31,16 @@ def register(app: typer.Typer) -> None:
     app.command("import")(import_contacts)
 
 
-def import_contacts(
-    file: File, project: Project, key: Key, url: Server = "http://127.0.0.1:8025", mode: Mode = "upsert"
-) -> None:
+def import_contacts(file: File, project: Project, key: Key, url: Server = None, mode: Mode = "upsert") -> None:
     """Import contacts from a CSV file. Ctrl-C after the upload leaves the import running on the server."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
+    from postern.cli.people import server_at
+    from postern.kernel.settings import read_settings
+
+    base_url, _ = server_at(url, read_settings())
     columns = (TextColumn("{task.description:<8}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Bars(*columns, TextColumn("{task.fields[remark]}"), console=Console(stderr=True)) as bars:
         tasks: dict[str, Any] = {}
@@ -48,7 +50,7 @@ def import_contacts(
                 tasks[phase] = bars.add_task(phase, total=1.0, remark="")
             bars.update(tasks[phase], completed=done, remark=remark)
 
-        state = asyncio.run(_import(url, key, project, file, mode, show))
+        state = asyncio.run(_import(base_url, key, project, file, mode, show))
     print(summary(state))
     if state["status"] != "COMPLETED" or state["failed"]:
         raise typer.Exit(1)

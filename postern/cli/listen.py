@@ -23,7 +23,7 @@ AWAY = (502, 503, 504)
 
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with events:read.")]
-Server = Annotated[str, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
+Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
 Forward = Annotated[str | None, typer.Option(help="Where to send events on, as webhooks are sent.")]
 Names = Annotated[str, typer.Option("--events", help="Which events: names, `email.*`, `*`, comma-separated.")]
 Secret = Annotated[str | None, typer.Option(help="Signs what is forwarded; made up and shown if left out.")]
@@ -41,19 +41,22 @@ def register(app: typer.Typer) -> None:
 def listen(
     project: Project,
     key: Key,
-    url: Server = "http://127.0.0.1:8025",
+    url: Server = None,
     forward: Forward = None,
     events: Names = "*",
     secret: Secret = None,
 ) -> None:
     """Show a project's events as they happen, and forward them signed with `--forward http://localhost:3000/hook`."""
+    from postern.cli.people import server_at
+    from postern.kernel.settings import read_settings
     from postern.kernel.signatures import new_webhook_secret
 
+    base_url, _ = server_at(url, read_settings())
     secret = secret or new_webhook_secret()
     if forward:
         print(f"Forwarding to {forward}, signed with {secret}", flush=True)
     try:
-        asyncio.run(_listen(url, key, project, names_in(events), forward, secret))
+        asyncio.run(_listen(base_url, key, project, names_in(events), forward, secret))
     except KeyboardInterrupt:
         pass
 

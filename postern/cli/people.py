@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from postern.kernel.settings import Settings
+
 if TYPE_CHECKING:
     import httpx
+
+    from postern.cli.place import Running
 
 REQUEST_SECONDS = 60.0
 
@@ -94,17 +98,19 @@ class There:
 
 @asynccontextmanager
 async def reach(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[There]:
-    """The key's project; without a key, a fresh project on the server of the data folder."""
+    """The key's project; without a key, a fresh project on the server of the data folder.
+
+    Raises CannotRun where neither a URL is given nor a server runs on the data folder.
+    """
     import httpx
 
     from postern.cli import CannotRun
     from postern.cli.begin import begin
-    from postern.cli.place import running_on
+    from postern.cli.place import require_master_key
     from postern.kernel.settings import read_settings
 
     settings = read_settings()
-    running = running_on(settings.data) if settings.data.is_dir() else None
-    base_url = url or (running.base_url if running else settings.public_url)
+    base_url, running = server_at(url, settings)
     inbox_url = f"{base_url}/inbox"
     if key is None:
         if running is None or base_url != running.base_url:
@@ -112,6 +118,7 @@ async def reach(url: str | None, key: str | None, project: str | None) -> AsyncG
                 f"No server runs on the data folder {settings.data}. Start one with `postern serve`, "
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
+        require_master_key(settings)
         made = await begin(settings, running.database_url, running.base_url)
         key, project, inbox_url = made.secret_key, made.project_id, made.inbox_url
     if project is None:
@@ -119,6 +126,26 @@ async def reach(url: str | None, key: str | None, project: str | None) -> AsyncG
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_SECONDS) as http:
         yield There(http, base_url, project, inbox_url)
+
+
+def server_at(url: str | None, settings: Settings) -> "tuple[str, Running | None]":
+    """The server's URL: the one that is given, or that of the server on the data folder, which it says.
+
+    Raises CannotRun where there is neither.
+    """
+    from postern.cli import CannotRun
+    from postern.cli.place import running_on, tell
+
+    running = running_on(settings.data)
+    if url:
+        return url, running
+    if running is None:
+        raise CannotRun(
+            f"No server runs on the data folder {settings.data}. Start one with `postern serve`, set POSTERN_DATA to "
+            "the folder of yours, or give --url (POSTERN_URL)."
+        )
+    tell(f"Using the server at {running.base_url}, which runs on the data folder {settings.data}.")
+    return running.base_url, running
 
 
 async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:

@@ -2,13 +2,19 @@
 
 import json
 import os
+import shutil
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
 from postern.cli import CannotRun
 from postern.kernel.embedded import EmbeddedPostgres, FolderInUseError, hold_folder
+from postern.kernel.secrets import KEY_FILE
 from postern.kernel.settings import Settings
 
 LOCK = "postern.lock"
@@ -50,7 +56,9 @@ def announce(folder: Path, running: Running) -> None:
 
 
 def running_on(folder: Path) -> Running | None:
-    """The `postern serve` that has this folder, if one does."""
+    """The `postern serve` that has this folder, if one does. Nothing is written to a folder that none ever had."""
+    if not (folder / LOCK).exists():
+        return None
     try:
         with hold_folder(folder, LOCK):
             return None
@@ -65,23 +73,92 @@ def database_url(settings: Settings) -> str:
     """The database that is set or running. Raises CannotRun when there is none."""
     if settings.database_url:
         return settings.database_url
-    if settings.data.is_dir() and (running := running_on(settings.data)):
+    if running := running_on(settings.data):
+        tell(f"Using the server that runs on the data folder {settings.data}.")
         return running.database_url
-    raise CannotRun("There is no database: set DATABASE_URL, or run `postern serve`, which brings its own.")
+    raise CannotRun(
+        f"There is no database: no server runs on the data folder {settings.data}. Set DATABASE_URL, or run "
+        "`postern serve`, which brings its own."
+    )
 
 
 @contextmanager
 def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
-    """The database and the base URL: the running server's, or an embedded one just for this block."""
-    running = running_on(settings.data) if settings.data.is_dir() else None
+    """The database and the base URL: the running server's, or the data folder's, started just for this block.
+
+    Says on standard error which one it is. Raises CannotRun where there is none: only `postern serve` makes one, so
+    that a command in the wrong folder cannot work on an empty database.
+    """
+    running = running_on(settings.data)
     if running and settings.database_url in (None, running.database_url):
+        tell(f"Using the server that runs on the data folder {settings.data}.")
         yield running.database_url, running.base_url
         return
     if settings.database_url:
+        tell(f"Using the database of DATABASE_URL, {database_name(settings.database_url)}.")
         yield settings.database_url, settings.public_url
         return
+    if not holds_database(settings.data):
+        raise CannotRun(
+            f"There is no database in the data folder {settings.data}. Set POSTERN_DATA to the folder of your server "
+            "(or DATABASE_URL to its database), or run `postern serve`, which makes one."
+        )
+    tell(f"Using the database in the data folder {settings.data}; no server runs on it.")
     server = EmbeddedPostgres(settings.data)
     try:
         yield server.start(), settings.public_url
     finally:
         server.stop()
+
+
+@contextmanager
+def fill_database(settings: Settings) -> Generator[str]:
+    """A database to restore a backup into: that of DATABASE_URL, or a new one in the data folder.
+
+    A new one is made only beside a master key, which whoever restores has put there (or set as POSTERN_SECRET), and is
+    removed again if the block fails. Raises CannotRun without that key, or where the folder has a database.
+    """
+    running = running_on(settings.data)
+    if settings.database_url or running or holds_database(settings.data):
+        with reach_database(settings) as (url, _):
+            yield url
+        return
+    require_master_key(settings)
+    tell(f"Making a database in the data folder {settings.data}.")
+    server = EmbeddedPostgres(settings.data)
+    try:
+        yield server.start()
+    except BaseException:
+        server.stop()
+        shutil.rmtree(server.cluster, ignore_errors=True)
+        raise
+    finally:
+        server.stop()
+
+
+def holds_database(folder: Path) -> bool:
+    """Whether the embedded server has made a database in this folder."""
+    return (folder / "postgres" / "PG_VERSION").exists()
+
+
+def require_master_key(settings: Settings) -> None:
+    """Refuse to go on without the key of the server. Raises CannotRun; a new key would fit no database."""
+    if not settings.secret and not (settings.data / KEY_FILE).exists():
+        raise CannotRun(
+            f"There is no master key in the data folder {settings.data}. Set POSTERN_DATA to the folder that has the "
+            f"server's {KEY_FILE}, or POSTERN_SECRET as it is set for the server."
+        )
+
+
+def database_name(url: str) -> str:
+    """Host and name of a database, without the password that its URL may have."""
+    try:
+        parts = conninfo_to_dict(url)
+    except ProgrammingError:
+        return "which cannot be read"
+    return f"{parts.get('dbname') or 'postgres'} on {parts.get('host') or 'this machine'}"
+
+
+def tell(sentence: str) -> None:
+    """Say something to the person at the terminal, apart from what the command prints for programs."""
+    print(sentence, file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def serve(api_processes: Many = 1, workers: Many = 1) -> None:
     """Run everything: the database (its own, unless DATABASE_URL is set), the API and a worker.
 
-    Set with the environment: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA (./var), DATABASE_URL.
+    Set with the environment: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL.
     Ctrl-C lets requests and work in hand finish, then stops all that was started.
     """
     from postern.cli.tree import run_tree

@@ -145,7 +145,6 @@ class Tree:
 async def run_tree(settings: Settings, *, api_processes: int, workers: int) -> int:
     """Run the server until SIGINT or SIGTERM and return the exit code."""
     set_up_logs(settings.log_format, settings.log_level)
-    settings = msgspec.structs.replace(settings, data=settings.data.absolute())
     stopping = _stop_on_signals()
     with occupy(settings.data):
         listener = await _listen(settings)

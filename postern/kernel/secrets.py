@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 MASTER_KEY_BYTES = 32
 SEAL_VERSION = b"\x01"
+KEY_FILE = "master.key"
 
 
 class SealBroken(Exception):
@@ -77,7 +78,7 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
         if len(text) < MASTER_KEY_BYTES:
             raise ValueError(f"POSTERN_SECRET has at least {MASTER_KEY_BYTES} characters.")
         return hashlib.sha256(text.encode()).digest()
-    file = folder / "master.key"
+    file = folder / KEY_FILE
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
         # Written whole beside its place first: API and worker start together, and one must not read half a key.

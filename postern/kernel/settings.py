@@ -30,7 +30,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str = "127.0.0.1"
     port: int = 8025
-    data: Path = Path("var")
+    data: Path = msgspec.field(default_factory=lambda: default_data_folder())
+    """The data folder; the default belongs to the installation, so it is the same from whatever folder one starts."""
     database_url: str | None = None
     """`DATABASE_URL`; absent means the embedded server in the data folder."""
     secret: str | None = None
@@ -113,8 +114,19 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
             except ValueError as error:
                 raise SettingInvalid(f"{variable}={text!r}: {error}") from None
     if "data" in given:
-        given["data"] = given["data"].expanduser()
+        given["data"] = given["data"].expanduser().absolute()
     return Settings(**given)
+
+
+def default_data_folder() -> Path:
+    """The data folder of this installation: `var` of a source tree, or one of the user's for an installed package.
+
+    It never depends on the current folder: a command must find the database that the server made.
+    """
+    source = Path(__file__).resolve().parents[2]
+    if (source / "pyproject.toml").is_file() and (source / "migrations").is_dir():
+        return source / "var"
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "postern"
 
 
 def _read(name: str, text: str) -> Any:

@@ -1,0 +1,166 @@
+"""Commands work on the database of the server, from whatever folder they are started, and never make one."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.test_boot import (
+    ROOT,
+    WAIT_SECONDS,
+    Started,
+    assert_bootstrapped,
+    command,
+    environment,
+    eventually,
+    first,
+    is_ready,
+    place,
+)
+
+__all__ = ["first", "place"]
+
+
+@dataclass
+class Installation:
+    """A copy of the source tree with its own default data folder, used from another current folder."""
+
+    root: Path
+    elsewhere: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = environment(self.root / "unused", **more)
+        del kept["POSTERN_DATA"]
+        return {**kept, "PYTHONPATH": str(self.root), "HOME": str(self.elsewhere)}
+
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "postern", *words],
+            env=self.environment(**more),
+            cwd=self.elsewhere,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=WAIT_SECONDS,
+        )
+
+    def left_behind(self) -> list[str]:
+        return sorted(path.name for path in self.elsewhere.iterdir())
+
+
+@pytest.fixture
+def installation(place: Path) -> Iterator[Installation]:
+    root, elsewhere = place / "installation", place / "elsewhere"
+    for folder in ("postern", "migrations"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    elsewhere.mkdir()
+    yield Installation(root, elsewhere)
+    shutil.rmtree(root)
+    shutil.rmtree(elsewhere)
+
+
+def test_commands_find_the_data_folder_of_the_installation(installation: Installation) -> None:
+    """From any folder, a command without POSTERN_DATA works on the server of its installation, and says so.
+
+    Defects: N1
+    """
+    output = installation.root / "serve.log"
+    with output.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "postern", "serve"],
+            env=installation.environment(),
+            cwd=installation.root.parent,
+            stdout=file,
+            stderr=file,
+            text=True,
+        )
+    server = Started(process, installation.root / "var", output)
+    try:
+        server.wait_until_ready()
+        made = installation.run("bootstrap", "--json")
+        assert_bootstrapped(json.loads(made.stdout), server.url)
+        where = f"Using the server that runs on the data folder {installation.root / 'var'}."
+        assert where in made.stderr
+        written = installation.run("backup", "x.dump")
+        assert (written.returncode, where in written.stderr) == (0, True), written.stderr
+        assert (installation.elsewhere / "x.dump").stat().st_size > 100_000
+        verified = installation.run("audit", "verify")
+        assert (verified.returncode, where in verified.stderr) == (0, True)
+        assert not verified.stdout.startswith("0 chains"), verified.stdout
+        migrated = installation.run("migrate")
+        assert (migrated.stdout, where in migrated.stderr) == ("The schema is up to date.\n", True)
+        page = installation.elsewhere / "page.txt"
+        page.write_text("Hello")
+        sent = installation.run("send", "--to", "a@example.com", "--subject", "Hi", "--text", "page.txt")
+        assert (sent.returncode, server.url in sent.stderr) == (0, True), sent.stderr
+        assert installation.left_behind() == ["page.txt", "x.dump"]
+    finally:
+        assert server.stop() == 0
+    written = installation.run("backup", "offline.dump")
+    assert (written.returncode, "no server runs on it" in written.stderr) == (0, True), written.stderr
+    assert (installation.elsewhere / "offline.dump").stat().st_size > 100_000
+
+
+ON_THE_DATABASE = ["bootstrap", "audit verify", "migrate", "backup x.dump", "api", "worker"]
+ON_THE_SERVER = ["demo", "send --to a@b.example --subject Hi --text FILE", "tail", "listen", "import FILE"]
+
+
+@pytest.mark.parametrize("words", [*ON_THE_DATABASE, *ON_THE_SERVER, "campaign watch x", "restore DUMP"])
+def test_where_no_server_was_a_command_refuses_and_makes_nothing(words: str, first: Started, tmp_path: Path) -> None:
+    """Only `serve` makes a database: every other command refuses, and leaves the folder as it was.
+
+    Defects: N1
+    """
+    folder, file, dump = tmp_path / "nowhere", tmp_path / "file", tmp_path / "dump"
+    file.write_text("email\nada@example.com\n")
+    if "DUMP" in words:
+        assert command(first.folder, "backup", str(dump)).returncode == 0
+    before = sorted(tmp_path.iterdir())
+    line = words.replace("FILE", str(file)).replace("DUMP", str(dump)).replace("x.dump", str(tmp_path / "x.dump"))
+    keys = {} if words.startswith(("demo", "send")) else {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x"}
+    for _ in range(2):
+        refused = command(folder, *line.split(), **keys)
+        assert refused.returncode == 78, refused.stdout
+        assert refused.stderr.startswith(("postern: There is no", "postern: No server"))
+        assert str(folder) in refused.stderr
+        assert (refused.stdout, refused.stderr.count("\n")) == ("", 1)
+        assert sorted(tmp_path.iterdir()) == before
+        folder.mkdir(exist_ok=True)
+        before = sorted(tmp_path.iterdir())
+        assert not list(folder.iterdir())
+
+
+def test_a_restore_that_fails_leaves_no_database(first: Started, place: Path) -> None:
+    """A new database that could not be filled is taken away, and the next `serve` does not begin on it.
+
+    Defects: N1
+    """
+    dump, folder = place / "whole.dump", place / "half"
+    assert command(first.folder, "backup", str(dump)).returncode == 0
+    folder.mkdir()
+    shutil.copy(first.folder / "master.key", folder)
+    with dump.open("r+b") as file:
+        file.truncate(dump.stat().st_size - 5_000)
+    failed = command(folder, "restore", str(dump))
+    assert (failed.returncode, "Traceback" in failed.stderr) == (78, False), failed.stderr
+    assert not (folder / "postgres").exists()
+
+
+def test_another_database_needs_the_master_key_of_its_server(first: Started, tmp_path: Path) -> None:
+    """With DATABASE_URL alone, `bootstrap` makes no master key of its own, whose API keys the server would refuse.
+
+    Defects: N1
+    """
+    database = first.running["database_url"]
+    refused = command(tmp_path / "stray", "bootstrap", DATABASE_URL=database)
+    assert (refused.returncode, "There is no master key" in refused.stderr) == (78, True)
+    assert not (tmp_path / "stray").exists()
+    eventually(lambda: is_ready(first.url), first)
+    assert httpx.get(f"{first.url}/healthz", timeout=WAIT_SECONDS).status_code == 200
