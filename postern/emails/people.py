@@ -60,7 +60,7 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, contact
         await _erase_attempts(tx, project_id=project_id, ids=ids)
         await _erase_captured(tx, project_id=project_id, ids=ids)
         await _erase_hits(tx, project_id=project_id, ids=ids)
-        await _erase_answers(tx, project_id=project_id, ids=ids)
+        await _erase_answers(tx, project_id=project_id, ids=ids, erased=ERASED)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=ids, now=now)
         await _erase_sends(tx, project_id=project_id, ids=ids, erased=ERASED)
     await _erase_suppression(tx, project_id=project_id, address=address)
@@ -104,10 +104,17 @@ async def _erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID])
 async def _erase_hits(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
+# A repeated request still gets its first answer: ids and states name nobody. Reasons in a batch may quote addresses.
 @statement("""
-    update idempotency_keys set response = null where project_id = %(project_id)s and send_ids && %(ids)s::uuid[]
+    update idempotency_keys as known
+    set response = jsonb_build_object('data', array(
+            select case when item ->> 'error' is null then item
+                        else item || jsonb_build_object('error', %(erased)s::text) end
+            from jsonb_array_elements(known.response -> 'data') with ordinality as items (item, place) order by place
+        ))
+    where project_id = %(project_id)s and send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'data') = 'array'
 """)
-async def _erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+async def _erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
 
 
 @statement("""

@@ -82,3 +82,18 @@ async def test_erasing_one_customer_leaves_the_others_alone(door, project, world
     assert (await door.sign_in(other, GOOD)).status_code == 200
     read = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
     assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
+
+
+async def test_a_request_repeated_after_the_erasure_gets_its_first_answer(project):
+    address, key = f"ada-{uuid4().hex[:10]}@example.com", {"idempotency-key": uuid4().hex}
+    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    mail = {"to": [address], "from": "shop@acme.example", "subject": "Hello", "text": "Hello"}
+    batch = {"emails": [mail, {**mail, "to": [f"not an address: {address}"]}]}
+    first = await project.client.post("/emails", mail, headers=key)
+    first_of_many = await project.client.post("/emails/batch", batch, headers=key)
+    assert first_of_many.json()["data"][1]["error"]
+    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
+    assert (await project.client.post("/emails", mail, headers=key)).json() == first.json()
+    again = (await project.client.post("/emails/batch", batch, headers=key)).json()["data"]
+    assert again[0] == first_of_many.json()["data"][0]
+    assert again[1] == {"id": None, "messageId": None, "status": "FAILED", "error": "erased"}
