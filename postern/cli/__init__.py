@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "postern.cli.serve",
     "postern.cli.begin",
+    "postern.cli.field",
     "postern.cli.listen",
     "postern.cli.people",
     "postern.cli.demo",

@@ -59,6 +59,8 @@ These are shown only now; `postern bootstrap` makes another set.
     export POSTERN_URL={self.base_url}
     export POSTERN_PROJECT={self.project_id}
     export POSTERN_KEY={self.secret_key}
+    export POSTERN_EMAIL={self.developer_email}
+    export POSTERN_PASSWORD={self.developer_password}
 
 The developer account that owns them (POST /auth/sign-in):
 

@@ -1,0 +1,44 @@
+"""`postern field` takes one value out of a JSON document, or says why it cannot."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def run(document: str, path: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "postern", "field", path],
+        input=document,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("id", "42x"), ("data.1.email", "g@x"), ("count", "3"), ("ok", "true"), ("gone", "null")],
+)
+def test_a_value_is_printed_as_a_shell_wants_it(path, value):
+    document = '{"id": "42x", "count": 3, "ok": true, "gone": null, "data": [{"email": "a@x"}, {"email": "g@x"}]}'
+    printed = run(document, path)
+    assert (printed.returncode, printed.stdout) == (0, f"{value}\n")
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "reason"),
+    [
+        ("", "id", "nothing on standard input"),
+        ("<html>", "id", "not JSON"),
+        ('{"detail": "No such domain."}', "id", "No such domain."),
+        ("[1]", "7", "has no"),
+        ("3", "id", "has no"),
+    ],
+)
+def test_a_value_that_is_not_there_is_one_sentence(document, path, reason):
+    printed = run(document, path)
+    assert printed.returncode == 78
+    assert reason in printed.stderr
+    assert "Traceback" not in printed.stderr
