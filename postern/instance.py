@@ -26,6 +26,7 @@ from postern.kernel.database import Database, Queries, statement
 from postern.kernel.due import Work, longest_wait
 from postern.kernel.http import Operation, RawRequest
 from postern.kernel.openapi import document
+from postern.kernel.problems import Forbidden
 from postern.kernel.secrets import Secrets
 from postern.kernel.values import to_json
 
@@ -38,10 +39,31 @@ HEARTBEAT = timedelta(seconds=5)
 SILENCE = timedelta(seconds=30)
 """After how much silence a worker counts as gone."""
 
+FORWARDING_HEADERS = frozenset(
+    (
+        "forwarded",
+        "via",
+        "x-real-ip",
+        "x-client-ip",
+        "x-cluster-client-ip",
+        "x-original-host",
+        "x-original-forwarded-for",
+        "x-envoy-external-address",
+        "true-client-ip",
+        "cf-connecting-ip",
+        "cdn-loop",
+        "fastly-client-ip",
+    )
+)
+"""Headers by which a proxy says that it passes a request on, besides `X-Forwarded-*`."""
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
+
+
+class AdminTokenMissing(Forbidden):
+    """Send `Authorization: Bearer` with POSTERN_ADMIN_TOKEN: only this machine may ask without it, and not by proxy."""
 
 
 class WrongMasterKey(Exception):
@@ -152,7 +174,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     @page("/metrics")
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         if not _may_scrape(request):
-            return Response(b"Metrics are for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
+            raise AdminTokenMissing
         instance = await measure(request.app.state.world, works)
         # As a header, because to a media type of text the framework adds a charset, which this one has.
         return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
@@ -160,7 +182,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     @page("/zone", sync_to_thread=False)
     def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:
         if not _may_scrape(request):
-            return Response(b"The zone is for loopback, or for the bearer of POSTERN_ADMIN_TOKEN.\n", status_code=403)
+            raise AdminTokenMissing
         return Stream(zone_lines(request.app.state.world), media_type="text/dns")
 
     @page("/openapi.json", sync_to_thread=False)
@@ -185,16 +207,26 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
 
 
 def _may_scrape(request: RawRequest) -> bool:
-    token = request.app.state.world.settings.admin_token
+    """Whether the request has the admin token, or comes from this very machine with no proxy in between.
+
+    A proxy on this machine makes everybody's requests come from loopback, so loopback counts only as long as the base
+    URL is loopback too and no header says that the request was passed on.
+    """
+    settings = request.app.state.world.settings
     given = request.headers.get("authorization", "").removeprefix("Bearer ")
-    if token and hmac.compare_digest(given.encode(), token.encode()):
+    if settings.admin_token and hmac.compare_digest(given.encode(), settings.admin_token.encode()):
         return True
-    if "x-forwarded-for" in request.headers or "forwarded" in request.headers:
-        return False  # It came through a proxy: loopback says nothing about who asked.
+    if not settings.is_local or any(is_forwarding_header(name) for name in request.headers):
+        return False
     try:
         return request.client is not None and ip_address(request.client.host).is_loopback
     except ValueError:
         return False
+
+
+def is_forwarding_header(name: str) -> bool:
+    """Whether a header, in lower case, is one that proxies add to what they pass on."""
+    return name.startswith("x-forwarded") or name in FORWARDING_HEADERS
 
 
 DOCS_PAGE = """<!doctype html>

@@ -103,6 +103,46 @@ async def test_metrics_are_for_loopback_or_the_bearer_of_the_token(app, world):
     assert scraped.headers.get_list("content-type") == [CONTENT_TYPE_LATEST]
 
 
+PASSED_ON = {
+    "x-forwarded-for": "203.0.113.5",
+    "x-forwarded-host": "mail.example.com",
+    "x-forwarded-proto": "https",
+    "x-forwarded-anything": "1",
+    "forwarded": "for=203.0.113.5",
+    "via": "1.1 proxy",
+    "x-real-ip": "203.0.113.5",
+    "cf-connecting-ip": "203.0.113.5",
+    "true-client-ip": "203.0.113.5",
+    "cdn-loop": "cloudflare",
+}
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/zone"])
+async def test_behind_a_proxy_the_token_is_needed(local, world, path):
+    """A proxy on this machine is loopback itself: a public base URL or a header of a proxy asks for the token.
+
+    Defects: N2
+    """
+    page = f"http://postern.test{path}"
+    token = {"authorization": "Bearer a token for scraping"}
+    world.settings = msgspec.structs.replace(world.settings, admin_token="a token for scraping")
+    for name, value in PASSED_ON.items():
+        assert (await local.get(page, headers={name: value})).status_code == 403, name
+        assert (await local.get(page, headers={name: value, **token})).status_code == 200, name
+    for base_url, status in (
+        ("https://mail.example.com", 403),
+        ("http://192.168.1.5:8025", 403),
+        ("http://localhost:8025", 200),
+        ("http://[::1]:8025", 200),
+        ("http://127.0.0.1:8025", 200),
+    ):
+        world.settings = msgspec.structs.replace(world.settings, base_url=base_url)
+        answer = await local.get(page)
+        assert answer.status_code == status, base_url
+        assert ("POSTERN_ADMIN_TOKEN" in answer.text) == (status == 403)
+        assert (await local.get(page, headers=token)).status_code == 200, base_url
+
+
 async def test_without_a_database_the_metrics_say_so(settings, clock):
     from postern.app import make_app
     from postern.world import open_world

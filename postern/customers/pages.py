@@ -23,7 +23,7 @@ from postern.customers.proof_store import Challenge
 from postern.customers.providers import CodeChallenge, continue_grant
 from postern.customers.sessions import SignIn, bearer_of
 from postern.kernel.credentials import Call, Caller
-from postern.kernel.html import ForeignForm
+from postern.kernel.html import require_own_form
 from postern.kernel.http import Answer, Operation, RawRequest, get, post
 from postern.kernel.problems import Invalid, Missing, Problem
 from postern.kernel.values import Record, as_id
@@ -494,9 +494,8 @@ async def _form(request: RawRequest) -> dict[str, str]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise Invalid(f"Send the form as `{FORM}`.")
     found = {name: str(value) for name, value in list((await request.form()).items())[:FORM_FIELDS]}
-    if request.headers.get("sec-fetch-site") == "cross-site":
-        # Whoever has another site's visitors sign in to an account of their own wants to see what they do there.
-        raise ForeignForm
+    # Whoever has another site's visitors sign in to an account of their own wants to see what they do there.
+    require_own_form(request)
     if any("\0" in value for value in found.values()):
         raise Invalid("A value holds a NUL character.")
     return found

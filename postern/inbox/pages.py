@@ -11,7 +11,7 @@ from postern.accounts import operations as accounts
 from postern.accounts.model import SignIn
 from postern.inbox import operations as inbox
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, PermissionMissing, ProjectMissing
-from postern.kernel.html import ForeignForm
+from postern.kernel.html import require_own_form
 from postern.kernel.problems import Problem
 from postern.kernel.values import as_id, timestamp
 from postern.projects import operations as projects
@@ -287,9 +287,7 @@ def _origin(request: RawRequest) -> Origin:
 
 async def _form(request: RawRequest) -> dict[str, str]:
     """The fields of a form that this server's own page sent: another site's is refused (CSRF)."""
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
-        raise ForeignForm
+    require_own_form(request)
     body = (await request.body())[:10_000].decode("utf-8", "replace")
     return {name: values[0].replace("\0", "") for name, values in parse_qs(body).items()}
 

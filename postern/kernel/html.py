@@ -12,6 +12,8 @@ from postern.kernel.problems import Forbidden, Refused
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+OWN_SITES = ("same-origin", "none")
+"""What browsers say in `Sec-Fetch-Site` of a form on our own page, and of what the person entered themselves."""
 FIELD_LIMIT = 20
 """Fields of a form."""
 
@@ -85,11 +87,31 @@ def field(name: str, label: str, kind: str, autocomplete: str, *, value: str = "
 
 async def read_form(request: RawRequest) -> dict[str, str]:
     """The fields of a form of ours. Raises ForeignForm for one that another site sent, and TooManyFields."""
-    origin = request.headers.get("origin")
-    if origin not in (None, "null") and origin.partition("://")[2] != request.headers.get("host"):
-        raise ForeignForm
+    require_own_form(request)
     text = (await request.body()).decode("utf-8", "replace")
     try:
         return dict(parse_qsl(text, max_num_fields=FIELD_LIMIT))
     except ValueError:
         raise TooManyFields from None
+
+
+def require_own_form(request: RawRequest) -> None:
+    """Refuse a form that a page of another site sent (CSRF). Raises ForeignForm.
+
+    The origin must be that of the base URL: behind a proxy, `Host` may be the name by which the proxy knows this
+    server. Without a proxy the server may have further names, and then the origin is the one that was asked.
+    """
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if site not in (None, *OWN_SITES):
+        raise ForeignForm
+    # Pages that send no referrer make browsers say `null`; then only the other header tells whose page it was.
+    if origin is None or (origin == "null" and site is not None):
+        return
+    base = request.app.state.world.settings.origin
+    if origin == base:
+        return
+    scheme, _, host = origin.partition("://")
+    if scheme not in ("http", "https") or not host or host != request.headers.get("host"):
+        raise ForeignForm
+    if host == base.partition("://")[2]:
+        raise ForeignForm  # The same host by another scheme: a page that came without TLS.

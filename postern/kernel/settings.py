@@ -7,6 +7,7 @@ from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -39,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     """How the outside reaches this server: tracking links, invitations, SAML. Default: http://host:port."""
     admin_token: str | None = None
-    """Lets a scraper that is not on loopback read /metrics."""
+    """Lets a scraper read /metrics; needed once the base URL is not loopback, or behind a proxy."""
     transport: str = "capture"
     """The instance's way out for projects that set none: `capture` or `relay`."""
     relay: str | None = None
@@ -100,6 +101,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """`base_url`, or what the server listens on."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
         return (self.base_url or f"http://{shown}:{self.port}").rstrip("/")
+
+    @property
+    def origin(self) -> str:
+        """The base URL as browsers write it in `Origin`: scheme, host, and the port if it is not the scheme's own."""
+        parts = urlsplit(self.public_url.lower())
+        own_port = {"http": "80", "https": "443"}.get(parts.scheme)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host.removesuffix(f':{own_port}')}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the base URL is one of this machine alone, so that nobody else can have followed it."""
+        host = urlsplit(self.public_url).hostname or ""
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return False
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
