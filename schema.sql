@@ -765,6 +765,16 @@ CREATE TABLE public.customer_merges (
     merged_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.customer_other_addresses (
+    project_id uuid NOT NULL,
+    email_key text NOT NULL,
+    customer_id uuid NOT NULL,
+    email text NOT NULL,
+    identifier bytea NOT NULL,
+    verified_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.customer_passkeys (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1618,6 +1628,9 @@ ALTER TABLE ONLY public.customer_letters
 ALTER TABLE ONLY public.customer_merges
     ADD CONSTRAINT customer_merges_pkey PRIMARY KEY (project_id, merged_id);
 
+ALTER TABLE ONLY public.customer_other_addresses
+    ADD CONSTRAINT customer_other_addresses_pkey PRIMARY KEY (project_id, email_key);
+
 ALTER TABLE ONLY public.customer_passkeys
     ADD CONSTRAINT customer_passkeys_pkey PRIMARY KEY (project_id, id);
 
@@ -1894,6 +1907,8 @@ CREATE INDEX customer_letters_due ON public.customer_letters USING btree (projec
 
 CREATE INDEX customer_merges_customer ON public.customer_merges USING btree (project_id, customer_id);
 
+CREATE INDEX customer_other_addresses_customer ON public.customer_other_addresses USING btree (project_id, customer_id);
+
 CREATE INDEX customer_passkeys_customer ON public.customer_passkeys USING btree (project_id, customer_id);
 
 CREATE INDEX customer_sessions_customer ON public.customer_sessions USING btree (project_id, customer_id, id);
@@ -2152,6 +2167,9 @@ ALTER TABLE ONLY public.customer_letters
 
 ALTER TABLE ONLY public.customer_merges
     ADD CONSTRAINT customer_merges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_other_addresses
+    ADD CONSTRAINT customer_other_addresses_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer_passkeys
     ADD CONSTRAINT customer_passkeys_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;

@@ -31,6 +31,7 @@ import postern.campaigns.work
 import postern.customers.contacts
 import postern.customers.end_users
 import postern.customers.linking
+import postern.customers.merging
 import postern.customers.operations
 import postern.customers.pages
 import postern.customers.passkeys
@@ -110,6 +111,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.emails.operations,
     postern.emails.suppressions,
     postern.customers.operations,
+    postern.customers.merging,
     postern.customers.end_users,
     postern.customers.sessions,
     postern.customers.sign_in,

@@ -125,9 +125,10 @@ async def erase(tx: Transaction, call: Call, person: Person) -> None:
         were = await contacts.erase(tx, project_id, address)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
         await mails.erase_address(tx, project_id, address, were, call.now)
-    if person.identifier is not None:
-        await proof_store.forgive(tx, project_id=project_id, identifier=person.identifier, ip_address=None)
-        await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=person.identifier, purpose=None)
+    others = await store.other_addresses(tx, project_id=project_id, customer_ids=[person.id])
+    for identifier in {*([person.identifier] if person.identifier else []), *(each.identifier for each in others)}:
+        await proof_store.forgive(tx, project_id=project_id, identifier=identifier, ip_address=None)
+        await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier, purpose=None)
     await store.delete(tx, project_id=project_id, id=person.id)
 
 

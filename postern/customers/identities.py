@@ -57,7 +57,7 @@ async def recognise(
     if held is not None:
         if not voucher.email_verified:
             raise AccountNotLinked
-        person = await prove_address(tx, call, held)
+        person = await prove_address(tx, call, project, held, key or "")
         person = await claim(tx, call, person, voucher)
         await note_linked(tx, call, project, person, voucher)
         return person

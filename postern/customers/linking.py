@@ -105,8 +105,8 @@ async def finish_link(call: Call, data: LinkFinish) -> Me:
         raise CodeInvalid
     voucher = Voucher(email=None, email_verified=False, name=None, **said["voucher"])
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await locked_person(tx, call)
+        await proofs.use(tx, challenge)
         await require_fresh(tx, call)
         person = await _link(tx, call, project, person, voucher)
     return me_of(person)

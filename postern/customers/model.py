@@ -161,6 +161,13 @@ class Session(Record):
     expires_at: Moment
 
 
+class OtherEmail(Record):
+    """An address beside the primary one that signs the customer in: it came with a customer that was merged."""
+
+    email: str
+    verified_at: Moment | None
+
+
 class Customer(Record):
     """A person who uses what the project builds."""
 
@@ -170,6 +177,7 @@ class Customer(Record):
     """The identifier from your own system."""
     email: str | None
     email_verified_at: Moment | None
+    other_emails: list[OtherEmail]
     phone: str | None
     phone_verified_at: Moment | None
     name: str | None

@@ -1,7 +1,6 @@
 """What a project does with its customers."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +17,6 @@ from postern.customers.model import (
     SESSIONS_LIMIT,
     Ban,
     Customer,
-    CustomerBanned,
     CustomerEvent,
     CustomerImport,
     CustomerMissing,
@@ -29,11 +27,10 @@ from postern.customers.model import (
     Identity,
     Imported,
     ImportFault,
-    Link,
-    Linked,
     MetadataChange,
     MetadataTooLarge,
     NewCustomer,
+    OtherEmail,
     Person,
     RolesChange,
     SessionMissing,
@@ -41,10 +38,10 @@ from postern.customers.model import (
     TooManyRoles,
 )
 from postern.customers.sessions import end_session, end_sessions, session_view
-from postern.events import history as past
 from postern.events import operations as events
 from postern.kernel.allowances import PlanLimitReached, Wanted, allowance_left, require_allowance
 from postern.kernel.breaches import PasswordBreached, require_unbreached
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import Answer, get, patch, post, put
@@ -63,15 +60,13 @@ from postern.kernel.pages import (
 from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.secrets import Secrets
-from postern.kernel.values import as_id, new_id
+from postern.kernel.values import new_id
 from postern.projects import operations as projects
 
 CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
     *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
 )
-LINK_TRIES = 5
-"""How often linking looks again when others link the same identifier at the same moment."""
 ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
 
 
@@ -382,57 +377,6 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
     return await show(call, person)
 
 
-@post(
-    "/projects/{project_id}/customers/link",
-    needs="customers:write",
-    problems=[CustomerMissing, CustomerBanned, ExternalIdTaken],
-    example={"customerId": "01990000-0000-7000-8000-000000000000", "externalUserId": "user-42"},
-)
-async def link_customer(call: Call, data: Link) -> Linked:
-    """Give a customer the identifier it has in your own system.
-
-    If another customer holds that identifier, it is merged into this one in the same transaction: its accounts at
-    providers, passkeys, memberships and events move, its sessions end, its row goes, and `mergedCustomerId` names
-    it. Passwords and second factors stay those of `customerId`.
-    """
-    for _ in range(LINK_TRIES):
-        # Somebody else may give the identifier to another customer between our look and our update: look again.
-        with suppress(psycopg.errors.UniqueViolation):
-            return await _link(call, data)
-    raise ExternalIdTaken
-
-
-async def _link(call: Call, data: Link) -> Linked:
-    survivor_id = as_id(data.customer_id)
-    async with call.db.transaction() as tx:
-        held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
-        # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
-        both = sorted({survivor_id, held.id if held else survivor_id})
-        locked = {each: await lock_person(tx, call, each) for each in both}
-        survivor = locked[survivor_id]
-        loser = locked[held.id] if held is not None and held.id != survivor_id else None
-        if loser is not None and loser.external_id != data.external_user_id:
-            loser = None
-        if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
-            raise CustomerBanned
-        if loser is not None:
-            survivor = await _merge(tx, call, survivor, loser)
-        survivor = await store.set_profile(
-            tx,
-            project_id=call.project_id,
-            id=survivor.id,
-            name=survivor.name,
-            phone=survivor.phone,
-            external_id=data.external_user_id,
-            now=call.now,
-        )
-        merged = None if loser is None else str(loser.id)
-        if loser is None:
-            await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
-        await audit.record(tx, call, "customer.linked", "Customer", survivor.id, merged_customer_id=merged)
-    return Linked(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
-
-
 # What other operations of this feature and the features above it use.
 
 
@@ -452,25 +396,106 @@ async def lock_person(tx: Transaction, call: Call, id: UUID) -> Person:
     return person
 
 
-async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
-    """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
-    spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
-    await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
+async def insert_person(
+    tx: Transaction,
+    call: Call,
+    *,
+    external_id: str | None,
+    email: str | None,
+    email_key: str | None,
+    verified: bool,
+    phone: str | None,
+    name: str | None,
+    metadata: dict[str, Any],
+    roles: list[str],
+    password_hash: str | None,
+) -> Person | None:
+    """Insert a customer's row; None if another customer has the address or the external identifier."""
     person = await store.insert(
         tx,
         project_id=call.project_id,
         id=new_id(),
+        external_id=external_id,
+        email=email,
+        email_key=email_key,
+        identifier=identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        email_verified_at=call.now if verified and email_key else None,
+        phone=phone,
+        name=name,
+        metadata=Jsonb(metadata),
+        roles=roles,
+        password_hash=password_hash,
+        now=call.now,
+    )
+    # Asked after the insert: an insert that waited for a merge to end would not have seen what the merge wrote.
+    if (
+        person is not None
+        and email_key is not None
+        and await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None
+    ):
+        await store.delete(tx, project_id=call.project_id, id=person.id)
+        return None
+    return person
+
+
+async def set_primary_email(
+    tx: Transaction, call: Call, person: Person, email: str, email_key: str, verified_at: Moment | None
+) -> Person:
+    """Give a locked customer another primary address. Raises EmailTaken.
+
+    If it was one of the customer's other addresses, it stops being one.
+    """
+    try:
+        changed = await store.set_email(
+            tx,
+            project_id=call.project_id,
+            id=person.id,
+            email=email,
+            email_key=email_key,
+            identifier=identifier_of(call.world.secrets, call.project_id, email_key),
+            verified_at=verified_at,
+            now=call.now,
+        )
+    except psycopg.errors.UniqueViolation:
+        raise EmailTaken from None
+    await store.drop_other_address(tx, project_id=call.project_id, customer_id=person.id, email_key=email_key)
+    if await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None:
+        raise EmailTaken
+    return changed
+
+
+async def add_other_address(
+    tx: Transaction, call: Call, customer_id: UUID, email: str, email_key: str, verified_at: Moment | None
+) -> None:
+    """Let an address beside the primary one sign a customer in."""
+    await store.insert_other_address(
+        tx,
+        project_id=call.project_id,
+        email_key=email_key,
+        customer_id=customer_id,
+        email=email,
+        identifier=identifier_of(call.world.secrets, call.project_id, email_key),
+        verified_at=verified_at,
+        now=call.now,
+    )
+
+
+async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
+    """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
+    spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
+    await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
+    person = await insert_person(
+        tx,
+        call,
         external_id=data.external_user_id,
         email=spec,
         email_key=key,
-        identifier=identifier_of(call.world.secrets, call.project_id, key) if key else None,
-        email_verified_at=call.now if data.email_verified and spec else None,
+        verified=data.email_verified,
         phone=data.phone,
         name=data.name,
-        metadata=Jsonb(rules.merged_metadata({}, data.metadata)),
+        metadata=rules.merged_metadata({}, data.metadata),
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
-        now=call.now,
     )
     if person is None:
         taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
@@ -529,6 +554,7 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
     sessions = await session_store.live(
         db, project_id=call.project_id, customer_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
     )
+    others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [person.identifier for person in people if person.identifier is not None]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
@@ -545,6 +571,11 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
                 external_user_id=person.external_id,
                 email=person.email,
                 email_verified_at=person.email_verified_at,
+                other_emails=[
+                    OtherEmail(email=each.email, verified_at=each.verified_at)
+                    for each in others
+                    if each.customer_id == person.id
+                ],
                 phone=person.phone,
                 phone_verified_at=person.phone_verified_at,
                 name=person.name,
@@ -632,50 +663,3 @@ async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[s
     await events.record(tx, call, "customer.roles_updated", person.id, roles=wanted)
     await audit.record(tx, call, "customer.roles_updated", "Customer", person.id, roles=wanted)
     return person
-
-
-async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
-    """Move what `loser` has to `survivor` and let its row go.
-
-    The address that is verified stays; ours if both are, or neither is.
-    """
-    project_id = call.project_id
-    await end_sessions(tx, call, loser.id)
-    await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
-    await past.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
-    metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
-    roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
-    # Who reacts moves what it keeps about the other one, so both rows are still there.
-    await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
-    await store.delete(tx, project_id=project_id, id=loser.id)
-    if loser.email is not None and (
-        survivor.email is None or (loser.email_verified_at is not None and survivor.email_verified_at is None)
-    ):
-        survivor = await store.set_email(
-            tx,
-            project_id=project_id,
-            id=survivor.id,
-            email=loser.email,
-            email_key=loser.email_key,
-            identifier=loser.identifier,
-            verified_at=loser.email_verified_at,
-            now=call.now,
-        )
-    await store.set_metadata(tx, project_id=project_id, id=survivor.id, metadata=Jsonb(metadata), now=call.now)
-    await store.set_roles(tx, project_id=project_id, id=survivor.id, roles=roles, now=call.now)
-    if await proof_store.passkeys(tx, project_id=project_id, customer_id=survivor.id):
-        await know(tx, call, survivor, "PASSKEY")
-    await store.list_providers(tx, project_id=project_id, id=survivor.id)
-    return await store.set_profile(
-        tx,
-        project_id=project_id,
-        id=survivor.id,
-        name=survivor.name or loser.name,
-        phone=survivor.phone or loser.phone,
-        external_id=survivor.external_id,
-        now=call.now,
-    )

@@ -161,8 +161,8 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     except (WebAuthnException, ValueError, KeyError, TypeError, AttributeError):
         raise Invalid.at("/credential", "This is not the answer to that challenge.", "passkey_invalid") from None
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await locked_person(tx, call)
+        await proofs.use(tx, challenge)
         await require_fresh(tx, call)
         if len(await proof_store.passkeys(tx, project_id=call.project_id, customer_id=person.id)) >= PASSKEYS_LIMIT:
             raise TooManyPasskeys

@@ -244,9 +244,23 @@ async def insert_recovery_codes(
 
 @statement("""
     delete from customer_recovery_codes
-    where project_id = %(project_id)s and customer_id = %(customer_id)s and hash = %(hash)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and hash = any (%(hashes)s::bytea[])
 """)
-async def use_recovery_code(tx: Transaction, *, project_id: UUID, customer_id: UUID, hash: bytes) -> bool: ...
+async def use_recovery_code(tx: Transaction, *, project_id: UUID, customer_id: UUID, hashes: list[bytes]) -> bool: ...
+
+
+@statement("""
+    update customer_totp set customer_id = %(survivor)s, secret = %(secret)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_totp(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None: ...
+
+
+@statement("""
+    update customer_recovery_codes set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_recovery_codes(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
 
 
 @statement("""

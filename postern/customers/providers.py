@@ -340,10 +340,10 @@ async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> S
     project = await project_at(call)
     assert challenge.customer_id is not None
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
         if person is None:
             raise CodeInvalid
+        await proofs.use(tx, challenge)
         if "sessionId" not in said:
             return await come_in(tx, call, project, person, said["methods"], **origin_of(said))
     return await resume_session(call, as_id(said["sessionId"]), person)

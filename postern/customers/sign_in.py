@@ -9,8 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-import psycopg
-
 from postern.customers import letters, proof_store, proofs, rules, session_store, store
 from postern.customers.hashes import check_any_password
 from postern.customers.model import (
@@ -35,7 +33,14 @@ from postern.customers.model import (
     Token,
     Url,
 )
-from postern.customers.operations import drop_mfa, identifier_of, know
+from postern.customers.operations import (
+    add_other_address,
+    drop_mfa,
+    identifier_of,
+    insert_person,
+    know,
+    set_primary_email,
+)
 from postern.customers.proof_store import Challenge
 from postern.customers.sessions import (
     AT_THE_DOOR,
@@ -55,13 +60,13 @@ from postern.kernel.allowances import PlanLimitReached, require_allowance
 from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.database import Transaction
 from postern.kernel.http import post
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
 from postern.kernel.problems import Invalid
 from postern.kernel.secrets import new_token
-from postern.kernel.values import Body, Record, as_id, new_id
+from postern.kernel.values import Body, Record, as_id
 from postern.projects import operations as projects
 from postern.projects.model import Project, SignInMethod
 
@@ -191,7 +196,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
         if known is None:
             await letters.leave_note(tx, call, "SIGN_UP", spec, code=code)
         else:
-            await letters.leave_note(tx, call, "SIGN_UP_KNOWN", known.email, known.id)
+            await letters.leave_note(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
     return SigningUp(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
 
@@ -253,7 +258,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
         person = await store.lock(tx, project_id=call.project_id, id=found.id)
         if person is None or person.password_hash != kept:
             raise SignInFailed
-        await proofs.attempt_succeeded(tx, call, identifier, forgives=proofs.may_forgive(person))
+        forgives = found.matched_verified_at is not None and proofs.may_forgive(person)
+        await proofs.attempt_succeeded(tx, call, identifier, forgives=forgives)
         return await come_in(tx, call, project, person, ["pwd"])
 
 
@@ -357,11 +363,11 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await _mailed_person(tx, call, challenge)
         if person is None:
             raise CodeInvalid
-        person = await prove_address(tx, call, person)
+        await proofs.use(tx, challenge)
+        person = await prove_address(tx, call, project, person, proofs.about(call, challenge)["key"])
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
         await _proven_by_mail(tx, call, challenge, person)
@@ -433,27 +439,15 @@ async def verify_email(call: Call, data: CodeAnswer) -> Me:
         raise CodeInvalid
     said = proofs.about(call, challenge)
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await locked_person(tx, call)
+        await proofs.use(tx, challenge)
         holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=said["key"])
         if holder is not None and holder.id != person.id:
             raise EmailTaken
         changed = person.email_key != said["key"]
         if changed:
             await letters.notify(tx, call, project, person, "EMAIL_CHANGED")
-        try:
-            person = await store.set_email(
-                tx,
-                project_id=call.project_id,
-                id=person.id,
-                email=said["email"],
-                email_key=said["key"],
-                identifier=identifier_of(call.world.secrets, call.project_id, said["key"]),
-                verified_at=call.now,
-                now=call.now,
-            )
-        except psycopg.errors.UniqueViolation:  # Somebody took the address between our look and our update.
-            raise EmailTaken from None
+        person = await set_primary_email(tx, call, person, said["email"], said["key"], call.now)
         await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
     return me_of(person)
 
@@ -539,21 +533,18 @@ async def new_person(
 ) -> Person | None:
     """Make a customer who signed up; None if the address is taken. Raises PlanLimitReached."""
     await require_allowance(tx, call, "customers")
-    person = await store.insert(
+    person = await insert_person(
         tx,
-        project_id=call.project_id,
-        id=new_id(),
+        call,
         external_id=None,
         email=email,
         email_key=key,
-        identifier=identifier_of(call.world.secrets, call.project_id, key) if key else None,
-        email_verified_at=call.now if verified and key else None,
+        verified=verified,
         phone=None,
         name=name,
-        metadata=Jsonb({}),
+        metadata={},
         roles=[],
         password_hash=password_hash,
-        now=call.now,
     )
     if person is not None:
         event = events.make_event(
@@ -569,25 +560,33 @@ async def new_person(
     return person
 
 
-async def prove_address(tx: Transaction, call: Call, person: Person) -> Person:
-    """Note that somebody received mail at a customer's address.
+async def prove_address(tx: Transaction, call: Call, project: Project, person: Person, email_key: str) -> Person:
+    """Note that somebody received mail at one of a customer's addresses.
 
-    If it was never proven before, whoever made the account may be somebody else: their password, sessions, second
-    factor, passkeys and accounts elsewhere go first.
+    If no address of theirs was ever proven before, whoever made the account may be somebody else: their password,
+    sessions, second factor, passkeys and accounts elsewhere go first.
     """
-    if person.email_verified_at is not None:
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
+    other = next((each for each in others if each.email_key == email_key), None)
+    if (person.email_verified_at if other is None else other.verified_at) is not None:
         return person
-    await disown(tx, call, person)
-    person = await store.set_email(
-        tx,
-        project_id=call.project_id,
-        id=person.id,
-        email=person.email,
-        email_key=person.email_key,
-        identifier=person.identifier,
-        verified_at=call.now,
-        now=call.now,
-    )
+    was_proven = person.email_verified_at is not None or any(each.verified_at for each in others)
+    if not was_proven:
+        await disown(tx, call, person)
+    if other is None:
+        assert person.email is not None
+        person = await set_primary_email(tx, call, person, person.email, email_key, call.now)
+    elif person.email_verified_at is not None:
+        await store.verify_other_address(
+            tx, project_id=call.project_id, customer_id=person.id, email_key=email_key, now=call.now
+        )
+        await letters.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
+    else:
+        # The proven address becomes the primary one, and the one that nobody proved stays beside it.
+        before, before_key = person.email, person.email_key
+        person = await set_primary_email(tx, call, person, other.email, email_key, call.now)
+        if before is not None and before_key is not None:
+            await add_other_address(tx, call, person.id, before, before_key, None)
     await events.record(tx, call, "customer.email_verified", person.id, changed=False)
     return person
 
@@ -685,7 +684,7 @@ async def _mail_proof(
         if target is not None:
             joint = "&" if "?" in target else "?"
             values["link"] = f"{target}{joint}{urlencode({'token': challenge_id.hex + secret})}"
-        to = (person.email if person else spec) if welcome else None
+        to = (person.matched_email if person else spec) if welcome else None
         await letters.leave_note(tx, call, purpose, to, person.id if person else None, **values)
     return challenge_id, expires_at
 
@@ -709,8 +708,8 @@ async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
 async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> SignIn:
     """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await _mailed_person(tx, call, challenge)
+        await proofs.use(tx, challenge)
         if person is None:
             if challenge.customer_id is not None or not project.settings.sign_in.sign_up:
                 raise CodeInvalid
@@ -720,20 +719,39 @@ async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method
             )
             if person is None:
                 raise CodeInvalid
-        person = await prove_address(tx, call, person)
+        person = await prove_address(tx, call, project, person, proofs.about(call, challenge)["key"])
         person = await know(tx, call, person, "EMAIL_CODE")
         await _proven_by_mail(tx, call, challenge, person)
         return await come_in(tx, call, project, person, [method])
 
 
 async def _mailed_person(tx: Transaction, call: Call, challenge: Challenge) -> Person | None:
-    """The customer a challenge was mailed to, locked, if the address is still theirs."""
+    """The customer a challenge was mailed to, locked, if the address is still theirs.
+
+    Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
+    """
     if challenge.customer_id is None:
         return None
     person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
-    if person is None or person.email_key != proofs.about(call, challenge)["key"]:
+    if person is None or not await is_address_of(tx, call, person, proofs.about(call, challenge)["key"]):
         raise CodeInvalid
     return person
+
+
+async def is_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+    """Whether an address signs this customer in: the primary one, or one beside it."""
+    if person.email_key == email_key:
+        return True
+    other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
+    return other is not None and other.customer_id == person.id
+
+
+async def is_proven_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+    """Whether an address signs this customer in and somebody proved to receive mail there."""
+    if person.email_key == email_key:
+        return person.email_verified_at is not None
+    other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
+    return other is not None and other.customer_id == person.id and other.verified_at is not None
 
 
 async def _ask_to_verify(call: Call, person: Person, email: str, key: str) -> Asked:

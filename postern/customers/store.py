@@ -83,12 +83,105 @@ async def person(db: Queries, *, project_id: UUID, id: UUID) -> Person | None: .
 async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Person | None: ...
 
 
-@statement("select * from customers where project_id = %(project_id)s and email_key = %(email_key)s")
-async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> Person | None: ...
+class AddressHolder(Person):
+    """The customer whom an address belongs to, and that address: the primary one, or one that came by merging."""
+
+    matched_email: str
+    matched_verified_at: Moment | None
+    """When somebody proved to receive mail at this very address."""
 
 
-@statement("select * from customers where project_id = %(project_id)s and email_key = %(email_key)s for update")
+class OtherAddress(Record):
+    """An address beside the primary one that signs a customer in."""
+
+    customer_id: UUID
+    email: str
+    email_key: str
+    identifier: bytes
+    verified_at: Moment | None
+
+
+@statement("""
+    select c.*, c.email as matched_email, c.email_verified_at as matched_verified_at
+    from customers c where c.project_id = %(project_id)s and c.email_key = %(email_key)s
+    union all
+    select c.*, o.email, o.verified_at
+    from customer_other_addresses o join customers c on c.project_id = o.project_id and c.id = o.customer_id
+    where o.project_id = %(project_id)s and o.email_key = %(email_key)s
+    limit 1
+""")
+async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
+
+
+# Whether the address is still theirs is asked again of the row that a lock was waited for.
+@statement("""
+    select c.* from customers c where c.project_id = %(project_id)s and c.id = (
+        select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
+        union all
+        select customer_id from customer_other_addresses
+        where project_id = %(project_id)s and email_key = %(email_key)s
+        limit 1)
+      and (c.email_key = %(email_key)s or exists (
+        select from customer_other_addresses o where o.project_id = c.project_id and o.customer_id = c.id
+          and o.email_key = %(email_key)s))
+    for update of c
+""")
 async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> Person | None: ...
+
+
+@statement("""
+    select customer_id, email, email_key, identifier, verified_at from customer_other_addresses
+    where project_id = %(project_id)s and email_key = %(email_key)s
+""")
+async def other_address(db: Queries, *, project_id: UUID, email_key: str) -> OtherAddress | None: ...
+
+
+@statement("""
+    select customer_id, email, email_key, identifier, verified_at from customer_other_addresses
+    where project_id = %(project_id)s and customer_id = any (%(customer_ids)s) order by created_at, email_key
+""")
+async def other_addresses(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[OtherAddress]: ...
+
+
+@statement("""
+    insert into customer_other_addresses (project_id, email_key, customer_id, email, identifier, verified_at,
+                                          created_at)
+    values (%(project_id)s, %(email_key)s, %(customer_id)s, %(email)s, %(identifier)s, %(verified_at)s, %(now)s)
+""")
+async def insert_other_address(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    email_key: str,
+    customer_id: UUID,
+    email: str,
+    identifier: bytes,
+    verified_at: Moment | None,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    update customer_other_addresses set verified_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and email_key = %(email_key)s
+""")
+async def verify_other_address(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from customer_other_addresses
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and email_key = %(email_key)s
+""")
+async def drop_other_address(tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str) -> bool: ...
+
+
+@statement("""
+    update customer_other_addresses set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
 
 
 @statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
@@ -382,6 +475,8 @@ async def inherit_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID
     select f.email from customer_former_addresses f
     where f.project_id = %(project_id)s and f.customer_id = %(id)s and not exists (
         select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
+    union
+    select email from customer_other_addresses where project_id = %(project_id)s and customer_id = %(id)s
 """)
 async def addresses_of(db: Queries, *, project_id: UUID, id: UUID) -> list[str]: ...
 

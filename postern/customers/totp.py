@@ -180,10 +180,10 @@ async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
     assert challenge.customer_id is not None
     used = await _guard(call, challenge.customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        await proofs.use(tx, challenge)
         person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
         if person is None:
             raise CodeInvalid
+        await proofs.use(tx, challenge)
         if used == "recovery":
             await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
         said = proofs.about(call, challenge)
@@ -212,8 +212,10 @@ async def _use(
     tx: Transaction, call: Call, person: Person, code: str | None, recovery_code: str | None
 ) -> Literal["totp", "recovery"] | None:
     if recovery_code is not None:
-        hashed = _recovery_hash(call, person.id, recovery_code)
-        if await proof_store.use_recovery_code(tx, project_id=call.project_id, customer_id=person.id, hash=hashed):
+        # Codes that came with a merged customer keep the hash that names that customer.
+        merged = await store.merged_into(tx, project_id=call.project_id, customer_id=person.id)
+        hashes = [_recovery_hash(call, each, recovery_code) for each in (person.id, *merged)]
+        if await proof_store.use_recovery_code(tx, project_id=call.project_id, customer_id=person.id, hashes=hashes):
             return "recovery"
         return None
     kept = await proof_store.totp(tx, project_id=call.project_id, customer_id=person.id)
@@ -224,6 +226,31 @@ async def _use(
     if step is None or not await proof_store.use_step(tx, project_id=call.project_id, customer_id=person.id, step=step):
         return None
     return "totp"
+
+
+async def move_second_factor(tx: Transaction, call: Call, survivor: Person, loser: Person) -> bool:
+    """Move a merged customer's second factor to a survivor who has none. Returns whether there was one to move.
+
+    Both rows are locked, and the merged customer's row still exists.
+    """
+    kept = await proof_store.totp(tx, project_id=call.project_id, customer_id=loser.id)
+    if survivor.mfa_enabled_at is not None or kept is None or kept.confirmed_at is None:
+        return False
+    secret = call.world.secrets.open(kept.secret, _context(call, loser.id))
+    await proof_store.drop_totp(tx, project_id=call.project_id, customer_id=survivor.id)
+    await proof_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=survivor.id)
+    await proof_store.move_totp(
+        tx,
+        project_id=call.project_id,
+        survivor=survivor.id,
+        loser=loser.id,
+        secret=call.world.secrets.seal(secret, _context(call, survivor.id)),
+    )
+    await proof_store.move_recovery_codes(tx, project_id=call.project_id, survivor=survivor.id, loser=loser.id)
+    await store.set_mfa(
+        tx, project_id=call.project_id, id=survivor.id, mfa_enabled_at=loser.mfa_enabled_at, now=call.now
+    )
+    return True
 
 
 async def _totp_of(call: Call, customer_id: UUID) -> Totp | None:

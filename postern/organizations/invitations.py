@@ -8,6 +8,7 @@ from postern.access.model import RoleUnknown
 from postern.audit import operations as audit
 from postern.customers.rules import read_email
 from postern.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_person
+from postern.customers.sign_in import is_address_of, is_proven_address_of
 from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
@@ -203,9 +204,9 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         asked = _require_token(call, asked, data.token)
         organization = await lock_organization(tx, call, asked.organization_id)
         row = await _lock(tx, call, asked.organization_id, asked.id)
-        if row.email_key != person.email_key:
+        if not await is_address_of(tx, call, person, row.email_key):
             raise InvitedSomebodyElse
-        if person.email_verified_at is None:
+        if not await is_proven_address_of(tx, call, person, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != person.id:
             _require_next(_require_token(call, row, data.token), call, "ACCEPT")
