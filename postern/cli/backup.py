@@ -1,12 +1,21 @@
 """`postern backup` and `postern restore`: the whole database in one file, while the server runs."""
 
+import shutil
 import subprocess
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
 
 from postern.cli import CannotRun
+
+TRANSACTION_TIMEOUT = b"SET transaction_timeout = 0;\n"
+HEAD_LINES = 100
+"""The settings of a script are among its first lines, before any record."""
+ERROR_BYTES = 4_000
 
 File = Annotated[Path, typer.Argument(help="The file.")]
 
@@ -22,13 +31,14 @@ def backup(file: File) -> None:
 
     The master key is not in it: keep a copy of `master.key` of the data folder (or of POSTERN_SECRET) elsewhere.
     """
-    from postern.cli.place import reach_database
+    from postern.cli.place import reach_database, require_schema
     from postern.kernel.settings import read_settings
 
     if file.exists():
         raise CannotRun(f"{file} is there already; name another file.")
     unfinished = file.with_name(f"{file.name}.unfinished")
     with reach_database(read_settings()) as (url, _):
+        require_schema(url)
         try:
             # What is in it is for the owner alone, from the first byte on.
             unfinished.unlink(missing_ok=True)
@@ -49,21 +59,61 @@ def restore(file: File) -> None:
 
     Without DATABASE_URL a new database is made in the data folder, which must hold the master key of that time.
     """
-    import psycopg
-
-    from postern.cli.place import fill_database
+    from postern.cli.place import fill_database, has_schema
     from postern.kernel.settings import read_settings
 
     if not file.is_file():
         raise CannotRun(f"There is no file {file}.")
     _run("pg_restore", "--list", str(file))
     with fill_database(read_settings()) as url:
-        with psycopg.connect(url) as connection:
-            found = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
-        if found and found[0]:
+        if has_schema(url):
             raise CannotRun("This database is not empty; restore into an empty one, or a new data folder.")
-        _run("pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", f"--dbname={url}", str(file))
+        _fill(url, file)
     print(f"Restored from {file}. Start the server with the master key of that time.")
+
+
+def _fill(url: str, file: Path) -> None:
+    """Run the script that a dump contains on the database at `url`, in one transaction. Raises CannotRun.
+
+    The script goes through this process, because pg_restore 17 and newer begin it with a setting that older servers
+    do not know (the notes on compatibility of its manual).
+    """
+    from postern.kernel import embedded
+
+    to_script = [embedded.program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(file)]
+    to_database = [embedded.program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
+    with (
+        TemporaryFile() as troubles,
+        subprocess.Popen(to_script, stdout=subprocess.PIPE, stderr=troubles) as script,
+        subprocess.Popen(to_database, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=troubles) as database,
+    ):
+        assert script.stdout
+        assert database.stdin
+        is_known = _knows_transaction_timeout(url)
+        with suppress(BrokenPipeError):  # psql ends at the first error, and has said which.
+            database.stdin.write(b"begin;\n")
+            for line in islice(script.stdout, HEAD_LINES):
+                if is_known or line != TRANSACTION_TIMEOUT:
+                    database.stdin.write(line)
+            shutil.copyfileobj(script.stdout, database.stdin)
+            # Without it everything is rolled back: a dump that was cut off must not become half a database.
+            if script.wait() == 0:
+                database.stdin.write(b"commit;\n")
+        with suppress(BrokenPipeError):
+            database.stdin.close()
+        script.stdout.close()
+        codes = script.wait(), database.wait()
+        if any(codes):
+            troubles.seek(0)
+            said = troubles.read(ERROR_BYTES).decode(errors="replace").strip()
+            raise CannotRun(f"pg_restore failed: {said or codes}")
+
+
+def _knows_transaction_timeout(url: str) -> bool:
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        return connection.info.server_version >= 170_000
 
 
 def _run(program: str, *arguments: str) -> None:

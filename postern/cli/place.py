@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psycopg
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -139,6 +140,19 @@ def fill_database(settings: Settings) -> Generator[str]:
 def holds_database(folder: Path) -> bool:
     """Whether the embedded server has made a database in this folder."""
     return (folder / "postgres" / "PG_VERSION").exists()
+
+
+def has_schema(url: str) -> bool:
+    """Whether the database at `url` was ever migrated."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
+    return bool(found and found[0])
+
+
+def require_schema(url: str) -> None:
+    """Refuse a database that has nothing of ours. Raises CannotRun."""
+    if not has_schema(url):
+        raise CannotRun("This database is empty: no server of Postern has used it. Look at DATABASE_URL.")
 
 
 def require_master_key(settings: Settings) -> None:

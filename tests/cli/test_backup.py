@@ -3,9 +3,13 @@
 import json
 import shutil
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
+import psycopg
+import pytest
 
+from tests.peers.postgres_server import INSTALL, installed, postgres_server
 from tests.test_boot import WAIT_SECONDS, Started, assert_bootstrapped, command, first, place, start
 
 __all__ = ["first", "place"]
@@ -53,3 +57,68 @@ def test_what_is_no_backup_is_refused(place: Path) -> None:
     assert wrong.returncode == 78
     assert "pg_restore failed" in wrong.stderr
     assert "Traceback" not in wrong.stderr
+
+
+VERSIONS = [
+    pytest.param(
+        version,
+        marks=[
+            pytest.mark.needs_tool(f"PostgreSQL {version}", INSTALL[version]),
+            pytest.mark.skipif(installed(version) is None, reason=f"not installed: {INSTALL[version]}"),
+        ],
+    )
+    for version in INSTALL
+]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_backup_is_restored_on_every_supported_server(first: Started, place: Path, version: str) -> None:
+    """A dump of the embedded server restores on each major version, which migrates and dumps as well.
+
+    Defects: N12
+    """
+    name, file, again = f"ada-{uuid4().hex}@example.com", place / f"{version}.dump", place / f"{version}-again.dump"
+    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    bearer = {"Authorization": f"Bearer {made['secretKey']}"}
+    contacts = f"{first.url}/projects/{made['projectId']}/contacts"
+    # The words of a record may look like the setting that is taken out of a script's head.
+    words = {"email": name, "attributes": {"note": "x\nSET transaction_timeout = 0;\n\\."}}
+    assert httpx.post(contacts, json=words, headers=bearer, timeout=WAIT_SECONDS).status_code == 201
+    assert command(first.folder, "backup", str(file)).returncode == 0
+    folder = place / f"server-{version}"
+    with postgres_server(version) as url:
+        restored = command(folder, "restore", str(file), DATABASE_URL=url)
+        assert restored.returncode == 0, restored.stderr
+        assert "Using the database of DATABASE_URL, mail on" in restored.stderr
+        with psycopg.connect(url) as connection:
+            assert str(connection.info.server_version // 10_000) == version
+            query = "select attributes ->> 'note' from contacts where email = %s"
+            assert connection.execute(query, [name]).fetchone() == (words["attributes"]["note"],)
+        assert command(folder, "migrate", DATABASE_URL=url).stdout == "The schema is up to date.\n"
+        verified = command(folder, "audit", "verify", DATABASE_URL=url)
+        assert (verified.returncode, "intact" in verified.stdout) == (0, True), verified.stderr
+        full = command(folder, "restore", str(file), DATABASE_URL=url)
+        assert (full.returncode, "not empty" in full.stderr) == (78, True)
+        assert command(folder, "backup", str(again), DATABASE_URL=url).returncode == 0
+    with postgres_server(version) as url:
+        assert command(folder, "restore", str(again), DATABASE_URL=url).returncode == 0
+
+
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
+def test_a_backup_that_was_cut_off_restores_nothing(first: Started, place: Path, version: str) -> None:
+    """A restore is whole or does not happen, whatever the version of the server.
+
+    Defects: N12
+    """
+    file = place / f"cut-{version}.dump"
+    assert command(first.folder, "backup", str(file)).returncode == 0
+    with file.open("r+b") as cut:
+        cut.truncate(file.stat().st_size - 2_000)
+    with postgres_server(version) as url:
+        empty = command(place, "backup", str(place / "none.dump"), DATABASE_URL=url)
+        assert (empty.returncode, "This database is empty" in empty.stderr) == (78, True)
+        failed = command(place, "restore", str(file), DATABASE_URL=url)
+        assert failed.returncode == 78
+        assert "pg_restore failed" in failed.stderr
+        with psycopg.connect(url) as connection:
+            assert connection.execute("select count(*) from pg_tables where schemaname = 'public'").fetchone() == (0,)
