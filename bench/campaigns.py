@@ -2,7 +2,8 @@
 
 Run: python -m bench.campaigns [PART …] [--contacts 1000000] [--sends 10000000] [--workers 1]
 
-wire       20,000 signed, tracked, personalised messages with one worker, then with two
+wire       20,000 signed, tracked, personalised messages with one worker, then with two (`--wire` for another number)
+slow       what still leaves after `cancel` is answered, through a relay that answers after 100 ms
 million    how soon the first message of a campaign leaves, how soon a paused and a cancelled one is still
 resets     password resets of one project while the campaign of another drains
 whole      a whole campaign, to its end: rate, the worker's memory throughout, counters against a recount
@@ -45,7 +46,8 @@ WIRE = 20_000
 READS_SECONDS = 4.0
 RESETS, WARM_UP, RESET_EVERY = 40, 2, 0.5
 """Resets of one measurement, those before it, and the seconds between two: the door lets thirty through in ten."""
-PARTS = ("wire", "million", "resets", "whole", "reads", "audiences")
+SLOW_CONTACTS, SLOW_SECONDS, SLOW_CONNECTIONS = 2_500, 0.1, 10
+PARTS = ("wire", "slow", "million", "resets", "whole", "reads", "audiences")
 Row = tuple[str, str]
 
 
@@ -54,11 +56,11 @@ def arrived(ledger: Path) -> int:
     return ledger.read_bytes().count(b"@acme.example>")
 
 
-def wire(server: Server, url: str, to: str, workers: int) -> list[Row]:
+def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Row]:
     """Signed, tracked, personalised messages a second, from the first ones to the last."""
     project, key, token = server.project()
     verified_domain(url, server, project, token)
-    campaign = campaign_to(url, server, project, key, WIRE)
+    campaign = campaign_to(url, server, project, key, count)
     running = [server.start("worker") for _ in range(workers)]
     time.sleep(3)
     server.call("POST", f"{campaign}/send", None, key)
@@ -67,15 +69,32 @@ def wire(server: Server, url: str, to: str, workers: int) -> list[Row]:
         while (first := handed_over(connection, project)) == 0 and time.monotonic() < ends:
             time.sleep(0.01)
         began = time.perf_counter()
-        while (count := handed_over(connection, project)) < WIRE and time.monotonic() < ends:
+        while (reached := handed_over(connection, project)) < count and time.monotonic() < ends:
             time.sleep(0.05)
-        rate = (count - first) / (time.perf_counter() - began)
+        rate = (reached - first) / (time.perf_counter() - began)
         recount = connection.execute(
             "select count(sent_at) from sends where campaign_id = %s", [id_of(campaign)]
         ).fetchone()
-    assert recount == (WIRE,), f"{recount} of {WIRE} messages"
+    assert recount == (count,), f"{recount} of {count} messages"
     stop(server, running)
-    return [(f"campaign: {WIRE:,} signed, tracked messages to {to}, {workers} worker(s)", f"{rate:,.0f} messages/s")]
+    return [(f"campaign: {count:,} signed, tracked messages to {to}, {workers} worker(s)", f"{rate:,.0f} messages/s")]
+
+
+def slow(server: Server, url: str, ledger: Path) -> list[Row]:
+    """Messages that come in after the answer to `cancel`: at most what was on the wire, one on each connection."""
+    campaign, key = sending(server, url, SLOW_CONTACTS)
+    worker = server.start("worker")
+    time.sleep(3)
+    first_message(server, ledger, campaign, key)
+    time.sleep(2)
+    before = arrived(ledger)
+    server.call("POST", f"{campaign}/cancel", None, key)
+    answered = arrived(ledger)
+    time.sleep(5)
+    stop(server, [worker])
+    milliseconds = f"{SLOW_SECONDS * 1000:.0f} ms"
+    what = f"`cancel` at a relay that answers after {milliseconds}, {SLOW_CONNECTIONS} connections"
+    return [(what, f"{arrived(ledger) - answered} of {SLOW_CONTACTS - before:,} came in after the answer")]
 
 
 def sending(server: Server, url: str, contacts: int) -> tuple[str, str]:
@@ -315,17 +334,18 @@ def main() -> None:
     reader.add_argument("--contacts", type=int, default=1_000_000)
     reader.add_argument("--sends", type=int, default=10_000_000)
     reader.add_argument("--workers", type=int, default=1)
+    reader.add_argument("--wire", type=int, default=WIRE)
     given = reader.parse_args()
     if unknown := set(given.parts) - set(PARTS):
         reader.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     parts = given.parts or PARTS
     print(f"{'RSA-2048 signatures, one core':<80} {rsa_signs():,.0f}/s", flush=True)
     for part in parts:
-        for what, figure in measured(part, given.contacts, given.sends, given.workers):
+        for what, figure in measured(part, given.contacts, given.sends, given.workers, given.wire):
             print(f"{what:<80} {figure}", flush=True)
 
 
-def measured(part: str, contacts: int, sends: int, workers: int) -> list[Row]:
+def measured(part: str, contacts: int, sends: int, workers: int, count: int) -> list[Row]:
     """One part, on a database of its own."""
     if part == "audiences":
         audiences.run(contacts)
@@ -335,11 +355,14 @@ def measured(part: str, contacts: int, sends: int, workers: int) -> list[Row]:
             return reads(server, url, sends)
     if part == "wire":
         with quick_sink() as (port, to), running(**relay_environment(port)) as (server, url):
-            return [*wire(server, url, to, 1), *wire(server, url, to, 2)]
+            return [*wire(server, url, to, 1, count), *wire(server, url, to, 2, count)]
     with tempfile.TemporaryDirectory(prefix="postern-ledger-") as name:
         ledger = Path(name) / "ledger"
         ledger.touch()
-        with sink(ledger) as port, running(**relay_environment(port)) as (server, url):
+        answers_after = SLOW_SECONDS if part == "slow" else 0.0
+        with sink(ledger, answers_after) as port, running(**relay_environment(port)) as (server, url):
+            if part == "slow":
+                return slow(server, url, ledger)
             if part == "million":
                 return million(server, url, ledger, contacts)
             measure = resets if part == "resets" else whole

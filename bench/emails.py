@@ -124,9 +124,10 @@ class Server:
 
 
 @contextmanager
-def sink(ledger: Path | None = None):
-    """An SMTP sink in a process of its own; yields its port."""
+def sink(ledger: Path | None = None, answers_after: float = 0.0):
+    """An SMTP sink in a process of its own that answers the final dot after so many seconds; yields its port."""
     command = [sys.executable, "-m", "tests.peers.smtp_sink", *(["--ledger", str(ledger)] if ledger else [])]
+    command += ["--slow", str(answers_after)] if answers_after else []
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout

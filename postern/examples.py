@@ -305,6 +305,7 @@ MARKETING: Mapping[str, Any] = {
     "handedOver": 1000,
     "Skipped.unsubscribed": 8,
     "Skipped.suppressed": 2,
+    "Skipped.deleted": 0,
     "perSecond": 850.0,
     "success": True,
     "TestSent.sent": 1,

@@ -215,6 +215,8 @@ class Skipped(Record):
 
     unsubscribed: int
     suppressed: int
+    deleted: int
+    """Contacts that were deleted between the start and their turn."""
 
 
 class Progress(Record):

@@ -534,7 +534,7 @@ def _stats(counts: dict[str, int]) -> CampaignStats:
 
 def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
     waiting = running.waiting(counts)
-    handed_over = running.total(counts) - waiting - counts.get("CANCELLED", 0)
+    handed_over = running.total(counts) - waiting - counts.get("CANCELLED", 0) - counts.get("SUPPRESSED", 0)
     ended = row.sent_at or call.now
     seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
     return Progress(
@@ -542,7 +542,11 @@ def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
         audience=row.seen,
         waiting=waiting,
         handed_over=handed_over,
-        skipped=Skipped(unsubscribed=row.skipped_unsubscribed, suppressed=row.skipped_suppressed),
+        skipped=Skipped(
+            unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
+            suppressed=row.skipped_suppressed + counts.get("skipped_suppressed", 0),
+            deleted=counts.get("skipped_deleted", 0),
+        ),
         per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
     )
 

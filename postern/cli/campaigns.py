@@ -114,7 +114,7 @@ def bar(console: Any) -> Generator[Show]:
 def amount(state: dict[str, Any]) -> tuple[int, int]:
     """How many contacts are done with, and how many there are in all."""
     progress, skipped = state["progress"], state["progress"]["skipped"]
-    done = progress["handedOver"] + skipped["unsubscribed"] + skipped["suppressed"]
+    done = progress["handedOver"] + sum(skipped.values())
     if state["status"] == "SENT":
         return done, done  # Contacts that were deleted on the way are nobody's any more.
     return done, max(done, progress["expected"])

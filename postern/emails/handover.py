@@ -20,10 +20,11 @@ from psycopg_pool import PoolTimeout
 from postern.domains import operations as domains
 from postern.domains.keys import signers
 from postern.emails import rules, store
+from postern.emails.clearance import Changed, Overtaken, Queue, Turn, queues
 from postern.emails.leases import in_hand
-from postern.emails.model import MARKETING, SEND_BODY_GONE, ContentState, Send, SendBody
+from postern.emails.model import MARKETING, SEND_BODY_GONE, Send, SendBody
 from postern.emails.rules import Verdict
-from postern.emails.settling import LOST, Attempted, settle_all
+from postern.emails.settling import Attempted, settle_all
 from postern.emails.ways_out import Capture, NoSmartHost, capture_transport, is_captured, transport_of
 from postern.kernel.problems import Problem
 from postern.mail import mime
@@ -43,7 +44,7 @@ from postern.mail.composing import (
 )
 from postern.mail.content import Tracking
 from postern.mail.dkim import Signer
-from postern.mail.transport import NO_TIME, Envelope, Outcome, Result, postpone
+from postern.mail.transport import NO_TIME, Envelope, Outcome, Result, Transport, postpone
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
@@ -62,6 +63,8 @@ PREPARED_TOGETHER = 250
 GATHER_SECONDS = 0.02
 """How long outcomes gather before they are written down together, where nobody waits for one."""
 LINKS_PURPOSE = "links"
+CHANGES_FOLLOWED = 3
+"""How often a message is decided anew in one attempt because something changed while it waited for a connection."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +74,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody | None
     values: dict[str, Any] = {}
     """What the templates get: the send's own variables, or the contact's attributes."""
-    state: ContentState = "GOING"
-    """Whether its words may be handed over now."""
     is_marked: bool = False
     """Whether "handed over, reply unknown" was committed together with the claim."""
 
@@ -86,6 +87,10 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     decided: tuple[Result, ...] = ()
     """Recipients whose fate is fixed; no transport is asked for them."""
     complained: bool = False
+
+
+class Held(msgspec.Struct, frozen=True):
+    """The campaign is paused: the send waits without a time."""
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,16 +119,32 @@ async def hand_over_kept(world: "World", job: Job, *, gather_seconds: float = GA
 
 
 async def _attempt(world: "World", job: Job) -> Attempted | None:
-    if job.state == "STOPPED":
-        return Attempted(send=job.send, verdict=rules.cancelled(job.send))
+    needs_mark = not job.is_marked
+    for _ in range(CHANGES_FOLLOWED):
+        try:
+            return await _attempt_once(world, job, needs_mark=needs_mark)
+        except Overtaken:
+            return None
+        except Changed:
+            # The turn may have been marked by an earlier look; marking it again changes nothing.
+            needs_mark = True
+    return Attempted(send=job.send, verdict=rules.undecided(job.send, world.clock()))
+
+
+async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attempted | None:
     started = time.monotonic()
+    looked_at = asyncio.get_running_loop().time()
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
-    prepared: Prepared | Verdict = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    prepared: Prepared | Verdict | Held = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    if isinstance(prepared, Held):
+        await _hold(world, job.send)
+        return None
     if isinstance(prepared, Verdict):
         return Attempted(send=job.send, verdict=prepared)
-    outcome = await _deliver(world, job, prepared)
-    if outcome is None:
-        return None
+    turn = _turn(job.send, job.body, prepared.plan.envelope, needs_mark=needs_mark)
+    if not needs_mark:  # The decision of a moment ago counts as a look.
+        turn.answer, turn.looked_at = "GO", looked_at
+    outcome = await _deliver(world, job, prepared, turn)
     spent = timedelta(seconds=time.monotonic() - started)
     verdict = rules.judge(
         job.send,
@@ -152,56 +173,67 @@ async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -
     return await settle(attempted)
 
 
-async def _deliver(world: "World", job: Job, prepared: Prepared) -> Outcome | None:
-    if not prepared.plan.envelope.recipients:
-        return Outcome(results=prepared.plan.decided, host="postern.test", duration=NO_TIME)
-    send = job.send
-
-    async def mark() -> None:
-        if send.id not in await world.grouped(mark_all)(send):
-            raise Overtaken
-
-    try:
-        if is_captured(world, prepared.plan.settings, test=send.test):
-            capture = Capture(send.project_id, send.id, prepared.plan.envelope, send.sender, prepared.subject, b"")
-            outcome = await capture_transport(world, capture).deliver(prepared.plan.envelope, prepared.message)
-        else:
-            transport = transport_of(world, send.project_id, prepared.plan.settings)
-            precise = prepared.plan.settings.on_ambiguous == "hold"
-            if not job.is_marked and not precise:
-                await mark()
-            before_dot = mark if precise and not job.is_marked else None
-            outcome = await transport.deliver(prepared.plan.envelope, prepared.message, before_dot=before_dot)
-    except Overtaken:
-        return None
-    except NoSmartHost as gone:
-        pause = rules.untried_pause(send.attempt)
-        return postpone(prepared.plan.envelope, gone.detail, "", untried=True, retry_after=pause)
-    if prepared.plan.decided:
-        outcome = msgspec.structs.replace(outcome, results=(*prepared.plan.decided, *outcome.results))
+async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> Outcome:
+    """Raises Overtaken and Changed where the message must not leave as it was decided."""
+    plan, send = prepared.plan, job.send
+    if not plan.envelope.recipients:
+        return Outcome(results=plan.decided, host="postern.test", duration=NO_TIME)
+    if is_captured(world, plan.settings, test=send.test):
+        capture = Capture(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
+        outcome = await capture_transport(world, capture).deliver(plan.envelope, prepared.message)
+    else:
+        try:
+            transport = transport_of(world, send.project_id, plan.settings)
+        except NoSmartHost as gone:
+            pause = rules.untried_pause(send.attempt)
+            return postpone(plan.envelope, gone.detail, "", untried=True, retry_after=pause)
+        with queues(world).holding(transport, turn) as queue:
+            outcome = await _deliver_by(transport, prepared, turn, queue)
+    if plan.decided:
+        outcome = msgspec.structs.replace(outcome, results=(*plan.decided, *outcome.results))
     return outcome
 
 
-class Overtaken(Exception):
-    """The lease of this attempt ran out and another one has begun."""
+async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queue: Queue) -> Outcome:
+    """ "Handed over, reply unknown" is committed when the turn comes, or right before the final dot where duplicates
+    are to be avoided at any price (`onAmbiguous: hold`)."""
+    envelope, message = prepared.plan.envelope, prepared.message
+    if not turn.needs_mark or prepared.plan.settings.on_ambiguous != "hold":
+        return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn))
+    turn.needs_mark = False
+
+    async def mark() -> None:
+        turn.needs_mark = True
+        await queue.admit(turn)
+
+    return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
 
 
-async def mark_all(world: "World", sends: list[Send]) -> list[list[UUID]]:
-    """Commit "handed over, reply unknown" for messages that are about to be."""
-    marked = await store.mark_handed_over(
+def _turn(send: Send, body: SendBody | None, envelope: Envelope, *, needs_mark: bool) -> Turn:
+    addresses = [each.lower() for each in envelope.recipients]
+    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark)
+
+
+async def _hold(world: "World", send: Send) -> None:
+    """A send of a paused campaign waits, without a time, until it is released."""
+    in_hand(world).let_go(send)  # Released meanwhile, it is due at once: no renewal may put that off.
+    await world.grouped(hold_all)(send)
+
+
+async def hold_all(world: "World", sends: list[Send]) -> list[None]:
+    """Take the times of these sends away, if the campaigns are still paused."""
+    await store.hold(
         world.db,
-        project_id=[each.project_id for each in sends],
-        id=[each.id for each in sends],
-        attempt=[each.attempt for each in sends],
-        lost=[each.handed_over for each in sends],
-        why=LOST,
+        project_id=[send.project_id for send in sends],
+        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+        ids=[send.id for send in sends],
+        attempts=[send.attempt for send in sends],
         now=world.clock(),
     )
-    known = set(marked)
-    return [[each.id] if each.id in known else [] for each in sends]
+    return [None] * len(sends)
 
 
-async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | BaseException]:
+async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
     """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
 
     What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
@@ -214,12 +246,12 @@ async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdic
     return [_prepared(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
 
 
-async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | BaseException]:
+async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
     """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
     return await prepare_all(world, jobs)
 
 
-def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | BaseException:
+def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | BaseException:
     if isinstance(facts, Exception):
         return facts
     try:
@@ -276,6 +308,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: ProjectSettings
     suppressed: dict[str, str]
+    states: dict[UUID, str]
+    """Of the words that many sends share, and of contacts; a contact that was deleted has none."""
     signers: dict[UUID, list[Signer]]
     tracking_base: str
     tracking_key: bytes
@@ -298,6 +332,13 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
     project = await projects.require_project(world.db, project_id)
     addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
     hits = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
+    shared = sorted({send.content_id for send in ours if send.content_id is not None})
+    people = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
+    states = (
+        await store.states_of(world.db, project_id=project_id, content_ids=shared, contact_ids=people)
+        if shared or people
+        else []
+    )
     wanted = sorted({send.domain_id for send in ours if send.domain_id is not None})
     sending = await domains.sending_domains(world.db, project_id, wanted) if wanted else []
     base = world.settings.public_url
@@ -306,6 +347,7 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
     return Facts(
         settings=project.settings,
         suppressed={hit.address: hit.reason for hit in hits},
+        states={row.id: row.state for row in states},
         signers={domain.id: await signers(world, domain) for domain in sending},
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
@@ -315,8 +357,19 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
     )
 
 
-def _decide(job: Job, facts: Facts) -> Decided | Verdict:
+def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     send, body = job.send, job.body
+    state = facts.states.get(send.content_id) if send.content_id is not None else None
+    if state == "STOPPED":
+        return rules.cancelled(send)
+    if state == "HELD":
+        return Held()
+    if send.lane == MARKETING and send.contact_id is not None:
+        contact = facts.states.get(send.contact_id)
+        if contact is None:
+            return rules.contact_deleted()
+        if contact == "UNSUBSCRIBED":
+            return rules.suppressed([(send.recipient, "UNSUBSCRIBE")])
     if send.expires_at is not None and send.expires_at <= facts.clock:
         return rules.expired()
     if body is None:
@@ -349,8 +402,11 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict:
 def _suppression(address: str, send: Send, body: SendBody, facts: Facts) -> str | None:
     """Why nothing is written to an address; who unsubscribed still gets password resets."""
     why = facts.suppressed.get(address.lower())
-    may_be_left = send.lane == MARKETING or body.unsubscribable
-    return None if why == "UNSUBSCRIBE" and not may_be_left else why
+    return None if why == "UNSUBSCRIBE" and not _may_be_left(send, body) else why
+
+
+def _may_be_left(send: Send, body: SendBody | None) -> bool:
+    return send.lane == MARKETING or (body is not None and body.unsubscribable)
 
 
 def recipients_of(send: Send) -> list[str]:

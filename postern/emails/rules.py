@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ from postern.mail.transport import Accepted, Deferred, Outcome, Rejected, Result
 from postern.mail.transports import fate
 
 Chance = Callable[[], float]
+Skipped = Literal["unsubscribed", "suppressed", "deleted"]
 
 UNTRIED_PAUSE = timedelta(seconds=15)
 """When to come back to a message that no peer was asked for."""
@@ -38,6 +39,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hard_bounces: list[tuple[str, str]] = []
     """Addresses that are to be suppressed, each with the reply."""
     soft_bounces: list[str] = []
+    skipped: Skipped | None = None
+    """Why a campaign left this recipient out at the last moment."""
     events: list[tuple[str, dict[str, Any]]] = []
     """Names (`email.…`) and data."""
 
@@ -170,11 +173,29 @@ def cancelled(send: Send) -> Verdict:
     return Verdict(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
+def contact_deleted() -> Verdict:
+    """The contact that a campaign or an automation wrote to is no longer there."""
+    reason = "The contact was deleted before the message was handed over."
+    return Verdict(
+        status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
+    )
+
+
+def undecided(send: Send, now: datetime) -> Verdict:
+    """What the message is made of changed again and again while it waited: looked at anew in a moment."""
+    return Verdict(status=send.status, due_at=now + UNTRIED_PAUSE, tried=False, reason=send.reason)
+
+
 def suppressed(addresses: list[tuple[str, str]]) -> Verdict:
-    """All recipients are on the suppression list."""
+    """All recipients are on the suppression list, or have unsubscribed."""
     address, why = addresses[0]
     reason = f"{address} is suppressed ({why.lower()})."
-    return Verdict(status="SUPPRESSED", reason=reason, events=[("email.suppressed", {"reason": reason})])
+    return Verdict(
+        status="SUPPRESSED",
+        reason=reason,
+        skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
+        events=[("email.suppressed", {"reason": reason})],
+    )
 
 
 def then_complained(verdict: Verdict) -> Verdict:

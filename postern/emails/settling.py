@@ -7,6 +7,7 @@ import msgspec
 import psycopg
 
 from postern.emails import store
+from postern.emails.clearance import LOST
 from postern.emails.model import Send, TouchedSend
 from postern.emails.rules import Verdict, storable
 from postern.events import operations as events
@@ -19,9 +20,6 @@ from postern.mail.transport import Accepted, Deferred, Outcome
 
 if TYPE_CHECKING:
     from postern.world import World
-
-
-LOST = "The process that handed the message over ended before it could note the reply."
 
 
 class Attempted(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +51,7 @@ async def _settle_together(world: "World", attempts: list[Attempted]) -> list[st
         current = [each for each in attempts if each.send.id in settled]
         await _write_attempts(tx, [*current, *[each for each in attempts if _was_ambiguous(each)]], now)
         await _suppress(tx, current, now)
+        await _count_skipped(tx, current)
         await events.record_all(tx, [event for each in current for event in _events(each, now)])
     return [settled.get(each.send.id, each.send.status) for each in attempts]
 
@@ -179,6 +178,20 @@ async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> 
             tx,
             project_id=sorted({each.send.project_id for each in recovered}),
             addresses=[each.send.recipient.lower() for each in recovered],
+        )
+
+
+async def _count_skipped(tx: Transaction, attempts: list[Attempted]) -> None:
+    """What a campaign's progress says about recipients who were left out at the last moment."""
+    skipped = [(each.send, each.send.campaign_id, each.verdict.skipped) for each in attempts]
+    rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
+    if rows:
+        await store.count_skipped(
+            tx,
+            project_id=[send.project_id for send, _, _ in rows],
+            campaign_id=[campaign_id for _, campaign_id, _ in rows],
+            variant_id=[send.variant_id for send, _, _ in rows],
+            measure=[f"skipped_{why}" for _, _, why in rows],
         )
 
 

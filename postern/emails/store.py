@@ -55,6 +55,20 @@ class Settled(Record):
     status: str
 
 
+class Clearance(Record):
+    """What the look right before hand-over says of an attempt that is still the latest one of its send."""
+
+    id: UUID
+    may_go: bool
+
+
+class StateOf(Record):
+    """The state of a campaign's words (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
+
+    id: UUID
+    state: str
+
+
 class Count(Record):
     """A counter."""
 
@@ -264,52 +278,101 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
 
 
 # The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
-# before that, so that it is found and released.
+# before that, so that it is found and released. What was let go meanwhile is due at once. Nothing of this attempt
+# reached the wire, so its mark goes.
 @statement("""
     with held as materialized (
-        select id from contents where project_id = %(project_id)s and state = 'HELD' and id = any (%(content_ids)s)
-        order by id for share
+        select project_id, id from contents
+        where project_id = any (%(project_id)s) and state = 'HELD' and id = any (%(content_ids)s)
+        order by project_id, id for share
     )
-    update sends as s set due_at = null
-    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt), held
-    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt) and s.content_id = held.id
+    update sends as s set
+        due_at = case when exists (select from held where (held.project_id, held.id) = (s.project_id, s.content_id))
+                      then null else %(now)s::timestamptz end,
+        handed_over = nullif(s.handed_over, v.attempt)
+    from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
 """)
 async def hold(
-    db: Queries, *, project_id: UUID, content_ids: list[UUID], ids: list[UUID], attempts: list[int]
+    db: Queries, *, project_id: list[UUID], content_ids: list[UUID], ids: list[UUID], attempts: list[int], now: Moment
 ) -> None: ...
 
 
+# Every probe stands in the SELECT list, so that no plan ever joins whole tables: a group has a few hundred rows.
+# A campaign's words are the first thing looked at, then whether the contact is there and subscribed, then the
+# suppression list; `leavable` says that UNSUBSCRIBE counts. What may go is marked in the same statement.
 @statement("""
-    with moved as (
+    with wanted as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[], leavable bool,
+            mark bool, lost int)
+        where project_id = any (%(project_id)s)
+    ), seen as materialized (
+        select w.*,
+            (w.content_id is null or exists (
+                select from contents c where (c.project_id, c.id) = (w.project_id, w.content_id) and c.state = 'GOING'))
+            and (w.contact_id is null or exists (
+                select from contacts c
+                where (c.project_id, c.id) = (w.project_id, w.contact_id) and not c.unsubscribed))
+            and not exists (
+                select from suppressions p where p.project_id = w.project_id and p.address = any (w.addresses)
+                                             and (w.leavable or p.reason <> 'UNSUBSCRIBE'))
+            as may_go
+        from wanted w
+    ), marked as (
         update sends as s set handed_over = v.attempt,
-                              ambiguous_attempts = s.ambiguous_attempts + (v.lost is not null)::int
-        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[], %(lost)s::int[])
-             as v (project_id, id, attempt, lost)
-        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
-          and not exists (
-              select from contents c
-              where (c.project_id, c.id) = (s.project_id, s.content_id) and c.state <> 'GOING'
-          )
+                              ambiguous_attempts = s.ambiguous_attempts
+                                  + (v.lost is not null and s.handed_over is distinct from v.attempt)::int
+        from seen as v
+        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and v.mark and v.may_go
         returning s.project_id, s.id, v.lost
     ), noted as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at)
         select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(why)s::text], 0, %(now)s::timestamptz
-        from moved where lost is not null
+        from marked where lost is not null
         on conflict do nothing
     )
-    select id from moved
+    select id, true as may_go from marked
+    union all
+    select v.id, v.may_go from seen as v
+    join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+    where not (v.mark and v.may_go)
 """)
-async def mark_handed_over(
-    db: Queries,
+async def look_before_sending(
+    db: Queries, *, project_id: list[UUID], rows: Jsonb, why: str, now: Moment
+) -> list[Clearance]: ...
+
+
+@statement("""
+    select id, state from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
+    union all
+    select id, case when unsubscribed then 'UNSUBSCRIBED' else 'SUBSCRIBED' end from contacts
+    where project_id = %(project_id)s and id = any (%(contact_ids)s)
+""")
+async def states_of(
+    db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
+) -> list[StateOf]: ...
+
+
+@statement("""
+    insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+    select project_id, campaign_id, coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), measure,
+           pg_backend_pid() %% 16, count(*)
+    from unnest(%(project_id)s::uuid[], %(campaign_id)s::uuid[], %(variant_id)s::uuid[], %(measure)s::text[])
+         as v (project_id, campaign_id, variant_id, measure)
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, variant_id, measure, slot)
+    do update set count = counter.count + excluded.count
+""")
+async def count_skipped(
+    tx: Transaction,
     *,
     project_id: list[UUID],
-    id: list[UUID],
-    attempt: list[int],
-    lost: list[int | None],
-    why: str,
-    now: Moment,
-) -> list[UUID]: ...
+    campaign_id: list[UUID],
+    variant_id: list[UUID | None],
+    measure: list[str],
+) -> None: ...
 
 
 @statement("""

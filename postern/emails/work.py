@@ -14,7 +14,7 @@ from postern.emails import store
 from postern.emails.contents import values_of
 from postern.emails.handover import Job, hand_over_kept
 from postern.emails.leases import in_hand
-from postern.emails.model import ContentState, Send, SendBody
+from postern.emails.model import Send, SendBody
 from postern.kernel.due import Work
 from postern.kernel.settings import Settings
 
@@ -63,11 +63,6 @@ async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
 
 async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
     jobs = await load(world, sends)
-    if held := [job.send for job in jobs if job.state == "HELD"]:
-        await _hold(world, held)
-        for send in held:  # Released meanwhile, it is due at once.
-            in_hand(world).let_go(send)
-        jobs = [job for job in jobs if job.state != "HELD"]
     done = await asyncio.gather(*(hand_over_kept(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
@@ -76,30 +71,17 @@ async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
             log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
 
 
-async def _hold(world: "World", sends: list[Send]) -> None:
-    """Sends of words that are held wait, without a time, until they are released."""
-    await store.hold(
-        world.db,
-        project_id=sends[0].project_id,
-        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
-        ids=[send.id for send in sends],
-        attempts=[send.attempt for send in sends],
-    )
-
-
 async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
     """The words of claimed sends of one project."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]
     shared = sorted({send.content_id for send in sends if send.content_id is not None})
     bodies: dict[UUID, SendBody] = {}
-    states: dict[UUID, ContentState] = {}
     if own:
         bodies = {row.send_id: row.body for row in await store.bodies(world.db, project_id=project_id, ids=own)}
     if shared:
         found = await store.contents(world.db, project_id=project_id, ids=shared)
         bodies |= {row.id: row.body for row in found}
-        states = {row.id: row.state for row in found}
     people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
         contact.id: values_of(contact.email, contact.attributes)
@@ -110,7 +92,6 @@ async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
             send=send,
             body=bodies.get(send.content_id or send.id),
             values=values.get(send.contact_id or send.id, {}),
-            state=states.get(send.content_id or send.id, "GOING"),
         )
         for send in sends
     ]

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from postern.mail.shaper import Limits, Shaper
 from postern.mail.smtp import Connection, Stale, Trouble, deferred
-from postern.mail.transport import Accepted, BeforeDot, Envelope, Outcome, postpone
+from postern.mail.transport import Accepted, Admit, BeforeDot, Envelope, Outcome, postpone
 
 LONGEST_QUEUE = 1_024
 """Messages that wait in memory for one destination; the rest stay where they are stored."""
@@ -51,7 +51,14 @@ class Site:
         """Whether the circuit is open."""
         return self.shaper.open(self._clock())
 
-    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+    async def deliver(
+        self,
+        envelope: Envelope,
+        message: bytes,
+        *,
+        before_dot: BeforeDot | None = None,
+        admit: Admit | None = None,
+    ) -> Outcome:
         """See `Transport.deliver`."""
         refused = self._refusal(envelope) or await self._pace(envelope)
         if refused:
@@ -60,7 +67,7 @@ class Site:
         try:
             if not self.shaper.admits(self._clock()):
                 return self._circuit_open(envelope)
-            return await self._attempt(envelope, message, before_dot)
+            return await self._attempt(envelope, message, before_dot, admit)
         finally:
             self._leave(envelope.bulk)
 
@@ -107,7 +114,9 @@ class Site:
                 self._paced -= 1
         return None
 
-    async def _attempt(self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None) -> Outcome:
+    async def _attempt(
+        self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None
+    ) -> Outcome:
         """Over a resting connection or, if that had died meanwhile, over a new one."""
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -116,12 +125,16 @@ class Site:
         try:
             connection = await self._resting()
             if connection:
+                if admit:
+                    await admit()
                 try:
                     return self._learn(await connection.send(envelope, message, before_dot=before_dot))
                 except Stale:
                     connection = None
             connection = await self._dial()
             self.shaper.connected()
+            if admit:
+                await admit()
             return self._learn(await connection.send(envelope, message, before_dot=before_dot))
         except Trouble as trouble:
             self.shaper.failed(self._clock())

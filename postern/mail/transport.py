@@ -15,6 +15,9 @@ NO_TIME = timedelta()
 
 BeforeDot: TypeAlias = Callable[[], Awaitable[None]]
 """Awaited just before a message becomes the peer's: the last moment at which nothing has been handed over."""
+Admit: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited when a connection is free for a message and before its first command: the last moment at which the peer has
+not heard of it. Where it raises, the message is not sent and the connection serves the next one."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -120,12 +123,20 @@ def merged(said: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
 class Transport(Protocol):
     """A way out. It tries once, stores nothing and never retries."""
 
-    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+    async def deliver(
+        self,
+        envelope: Envelope,
+        message: bytes,
+        *,
+        before_dot: BeforeDot | None = None,
+        admit: Admit | None = None,
+    ) -> Outcome:
         """Hand `message` (CRLF lines, headers and body) to the next hop, once.
 
         `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
         Where it raises, nothing was handed over and the exception goes up; where it was never called,
-        nothing was handed over either. Trouble with the peer is an outcome, never an exception.
+        nothing was handed over either. `admit` is awaited earlier, see `Admit`.
+        Trouble with the peer is an outcome, never an exception.
         """
         ...
 

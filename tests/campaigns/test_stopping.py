@@ -6,9 +6,11 @@ import pytest
 
 from postern.campaigns import running
 from postern.campaigns.work import WORK as CAMPAIGNS
+from postern.emails.clearance import Turn, look
 from postern.emails.handover import hand_over
 from postern.emails.work import SENDS, hand_over_share, load
-from postern.kernel.due import claim, look
+from postern.kernel.due import claim
+from postern.kernel.due import look as look_for_due
 from tests.campaigns.test_campaigns import act, detail, prepared
 from tests.emails.test_relay import sender, sink
 
@@ -18,7 +20,9 @@ MARKETING = SENDS[1]
 
 async def claimed(world, project, work, limit=100):
     """What is due of one kind of work in one project, claimed as by a worker."""
-    lanes = [lane for lane in (await look(world.db, work, world.clock())).lanes if str(lane.project_id) == project.id]
+    lanes = [
+        lane for lane in (await look_for_due(world.db, work, world.clock())).lanes if str(lane.project_id) == project.id
+    ]
     return [job for lane in lanes for job in await claim(world.db, work, lane, world.clock(), limit)]
 
 
@@ -62,9 +66,10 @@ async def test_what_comes_to_the_wire_after_a_pause_is_not_handed_over(sender, s
     await work_off()
     assert not sink.messages
     await act(sender, campaign, "resume")
-    clock.move(world.settings.lease * 2)
     await work_off()
     assert sorted(each.recipients[0] for each in sink.messages) == sorted(emails)
+    clock.move(running.WATCH)
+    await work_off()
     assert (await detail(sender, campaign))["status"] == "SENT"
 
 
@@ -103,10 +108,11 @@ async def test_nothing_is_held_for_ever_by_a_worker_that_is_late(project, world,
     await work_off()
     await store.hold(
         world.db,
-        project_id=share[0].project_id,
+        project_id=[each.project_id for each in share],
         content_ids=[share[0].content_id],
         ids=[each.id for each in share],
         attempts=[each.attempt for each in share],
+        now=world.clock(),
     )
     clock.move(world.settings.lease * 2)
     await work_off()
@@ -145,9 +151,9 @@ async def test_cancelling_reaches_retries_and_what_a_dead_worker_had(sender, sin
     sink.behaviour.replies["RCPT"] = b"451 4.2.0 Mailbox busy, try again later"
     await hand_over_share(world, [first])
     sink.behaviour.replies.clear()
-    from postern.emails.handover import mark_all
-
-    await mark_all(world, [second])  # … and the worker dies with it on the wire, and with the third in hand.
+    await look(
+        world, [Turn(second, [second.recipient], leavable=True, needs_mark=True)]
+    )  # … and the worker dies with it on the wire, and with the third in hand.
     assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
     assert (await act(sender, campaign, "cancel")).json()["status"] == "CANCELLED"
     await work_off()

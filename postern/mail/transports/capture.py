@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeAlias
 
-from postern.mail.transport import Accepted, BeforeDot, Envelope, Outcome, Rejected, Result, refuse, unfit
+from postern.mail.transport import Accepted, Admit, BeforeDot, Envelope, Outcome, Rejected, Result, refuse, unfit
 from postern.mail.wire import spelled
 
 HOST = "capture"
@@ -27,7 +27,14 @@ class CaptureTransport:
         """It can always be reached."""
         return False
 
-    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+    async def deliver(
+        self,
+        envelope: Envelope,
+        message: bytes,
+        *,
+        before_dot: BeforeDot | None = None,
+        admit: Admit | None = None,
+    ) -> Outcome:
         """See `Transport.deliver`. What `keep` raises goes up: the message was not kept then."""
         started = time.perf_counter()
         wrong = unfit(message)
@@ -37,6 +44,8 @@ class CaptureTransport:
             return refuse(envelope, 552, "5.3.4", f"More than {LARGEST_MESSAGE} octets.", HOST)
         good = [recipient for recipient in envelope.recipients if _is_address(recipient)]
         if good:
+            if admit:
+                await admit()
             if before_dot:
                 await before_dot()
             await self._keep(envelope, message)

@@ -11,7 +11,7 @@ import msgspec
 from postern.mail.shaper import Limits
 from postern.mail.site import Site
 from postern.mail.smtp import Patience, Peer, Tls, connect
-from postern.mail.transport import BeforeDot, Deferred, Envelope, Outcome
+from postern.mail.transport import Admit, BeforeDot, Deferred, Envelope, Outcome
 
 MOST_RELAYS = 16
 """Smart hosts of one transport."""
@@ -81,15 +81,22 @@ class RelayTransport:
         """Whether no relay can be reached at present."""
         return all(site.open for _, site in self._sites)
 
-    async def deliver(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+    async def deliver(
+        self,
+        envelope: Envelope,
+        message: bytes,
+        *,
+        before_dot: BeforeDot | None = None,
+        admit: Admit | None = None,
+    ) -> Outcome:
         """See `Transport.deliver`."""
         first, *others = self._order()
-        outcome = await first.deliver(envelope, message, before_dot=before_dot)
+        outcome = await first.deliver(envelope, message, before_dot=before_dot, admit=admit)
         for site in others:
             if outcome.exchange or not isinstance(outcome.results[0], Deferred):
                 break
             # Nothing was said about this message yet, so asking another relay is still the first try.
-            outcome = await site.deliver(envelope, message, before_dot=before_dot)
+            outcome = await site.deliver(envelope, message, before_dot=before_dot, admit=admit)
         return outcome
 
     def _order(self) -> list[Site]:
