@@ -6,6 +6,7 @@ it names the issuer that was asked, and an ID token only if every claim that bin
 
 import base64
 import hashlib
+import re
 from collections import OrderedDict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,15 @@ from urllib.parse import quote, urlencode, urlsplit
 from weakref import WeakKeyDictionary
 
 import jwt
-import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import rsa
 
+from postern.kernel.addresses import AddressRefused, read_target
 from postern.kernel.clock import Moment
 from postern.kernel.outbound import Answer, Outbound, Outcome
 from postern.kernel.problems import Unavailable
 from postern.kernel.secrets import new_token
+from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -31,6 +35,10 @@ KEYS_FETCHED_AT_MOST_EVERY = timedelta(minutes=1)
 SKEW = timedelta(seconds=60)
 SUBJECT_LIMIT = 255
 DOCUMENTS_REMEMBERED = 2_000
+TOKEN_CHARACTERS = 65_536
+"""Of an ID token or an access token."""
+RSA_BITS = range(2_048, 8_193)
+"""Shorter keys are too weak (RFC 7518 §3.3), longer ones take long to check."""
 TENANT = "{tenantid}"
 """What Microsoft's documents for all tenants have in the issuer where tokens have the tenant."""
 
@@ -66,6 +74,11 @@ async def discover(world: "World", issuer: str) -> dict[str, Any]:
         raise ProviderTrouble(f"The document at {issuer} speaks for another issuer.")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         _checked(world, document.get(name))
+    if document.get("userinfo_endpoint") is not None:
+        _checked(world, document["userinfo_endpoint"])
+    ways = document.get("token_endpoint_auth_methods_supported")
+    if ways is not None and not (isinstance(ways, list) and all(isinstance(way, str) for way in ways)):
+        raise ProviderTrouble("The sign-in provider answered something unexpected.")
     return document
 
 
@@ -117,12 +130,18 @@ async def redeem(
     return _json_of(answered)
 
 
-async def fetch(world: "World", url: str, access_token: str) -> Any:
+async def fetch(world: "World", url: str, access_token: object) -> Any:
     """A protected document of the provider's (user info). Raises ProviderTrouble."""
+    if not isinstance(access_token, str) or not _ACCESS_TOKEN.fullmatch(access_token):
+        raise ProviderTrouble("The sign-in provider gave no access token that can be sent.")
     headers = {"Authorization": f"Bearer {access_token}", "Accept": "application/json"}
     return _json_of(
         await world.outbound.get(_checked(world, url), headers=headers, keep=DOCUMENT_LIMIT), any_shape=True
     )
+
+
+_ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{TOKEN_CHARACTERS}}}")
+"""RFC 6749 appendix A.12, without spaces: it goes into a header field."""
 
 
 async def verify_id_token(
@@ -134,8 +153,8 @@ async def verify_id_token(
     """
     if not isinstance(token, str):
         raise TokenRefused("no ID token")
+    header, _ = _parts_of(token)
     try:
-        header = jwt.get_unverified_header(token)
         key, algorithm = await _key_of(world, metadata["jwks_uri"], header)
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -147,6 +166,8 @@ async def verify_id_token(
         )
     except jwt.PyJWTError as error:
         raise TokenRefused(str(error)) from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise TokenRefused("a signature that cannot be checked with that key") from None
     expected = str(metadata["issuer"]).replace(TENANT, str(claims.get("tid", TENANT)))
     if claims["iss"] != expected or (TENANT not in str(metadata["issuer"]) and claims["iss"] != issuer):
         raise TokenRefused("another issuer")
@@ -156,13 +177,31 @@ async def verify_id_token(
     if claims.get("nonce") != nonce:
         raise TokenRefused("another nonce")
     now = world.clock().timestamp()
-    if not all(isinstance(claims[name], int | float) for name in ("exp", "iat")):
+    if not all(isinstance(claims[name], int | float) and not isinstance(claims[name], bool) for name in ("exp", "iat")):
         raise TokenRefused("times that are no numbers")
     if claims["exp"] <= now - SKEW.total_seconds() or claims["iat"] > now + SKEW.total_seconds():
         raise TokenRefused("expired, or from the future")
     if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= SUBJECT_LIMIT:
         raise TokenRefused("no subject")
     return claims
+
+
+def _parts_of(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and the claims of a token (RFC 7519), nothing of it verified yet. Raises TokenRefused."""
+    parts = token.split(".") if len(token) <= TOKEN_CHARACTERS and token.isascii() else []
+    if len(parts) != 3:
+        raise TokenRefused("not a signed token")
+    try:
+        header, claims = (
+            read_untrusted_json(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))) for part in parts[:2]
+        )
+    except JsonRefused as error:
+        raise TokenRefused(f"a part of it is {error}") from None
+    except ValueError:
+        raise TokenRefused("not a signed token") from None
+    if not isinstance(header, dict) or not isinstance(claims, dict):
+        raise TokenRefused("not a signed token")
+    return header, claims
 
 
 async def _key_of(world: "World", jwks_uri: str, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
@@ -177,7 +216,13 @@ async def _key_of(world: "World", jwks_uri: str, header: dict[str, Any]) -> tupl
     )
     if algorithm not in ALGORITHMS or header.get("alg") != algorithm:
         raise TokenRefused("signed with another algorithm")
-    return jwt.PyJWK(found, algorithm), algorithm
+    try:
+        key = jwt.PyJWK(found, algorithm)
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, OverflowError, UnsupportedAlgorithm):
+        raise TokenRefused("signed with a key that cannot be read") from None
+    if isinstance(key.key, rsa.RSAPublicKey) and key.key.key_size not in RSA_BITS:
+        raise TokenRefused(f"signed with an RSA key of {key.key.key_size} bits")
+    return key, algorithm
 
 
 def _find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
@@ -208,20 +253,27 @@ def _json_of(outcome: Outcome, *, any_shape: bool = False) -> Any:
     if not outcome.ok or not outcome.complete:
         raise ProviderTrouble(f"The sign-in provider answered {outcome.status}.")
     try:
-        value = msgspec.json.decode(outcome.body)
-    except msgspec.DecodeError:
-        raise ProviderTrouble("The sign-in provider answered something that is not JSON.") from None
+        value = read_untrusted_json(outcome.body)
+    except JsonRefused as error:
+        raise ProviderTrouble(f"The sign-in provider answered a document that cannot be used: {error}.") from None
     if not any_shape and not isinstance(value, dict):
         raise ProviderTrouble("The sign-in provider answered something unexpected.")
     return value
 
 
 def _checked(world: "World", url: object) -> str:
-    """Raises ProviderTrouble for an address without TLS, unless development opens such addresses."""
+    """Raises ProviderTrouble for what is no address, or one without TLS unless development opens such addresses."""
+    try:
+        if isinstance(url, str) and url.isascii():
+            read_target(url)
+        else:
+            url = None
+    except AddressRefused:
+        url = None
     if not isinstance(url, str) or not (
         url.startswith("https://") or (url.startswith("http://") and world.settings.outbound_allow)
     ):
-        raise ProviderTrouble("The sign-in provider names an address that is not https.")
+        raise ProviderTrouble("The sign-in provider names an endpoint that is no https address.")
     return url
 
 

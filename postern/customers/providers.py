@@ -7,6 +7,7 @@ the app that began can redeem (RFC 7636), once.
 """
 
 import hmac
+import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -299,6 +300,8 @@ async def come_back(
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
         back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
+        if back["error"] == "provider_error":
+            back["error_description"] = _described(trouble)
     url, more = str(said["redirectUrl"]), back
     if said.get("hosted") and "code" in back:
         url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": str(said["codeChallenge"]), **back}
@@ -487,7 +490,7 @@ async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None)
     )
     _require_strength(row, claims, call.now)
     if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
-        more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], str(tokens["access_token"]))
+        more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], tokens["access_token"])
         if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
             claims = {**more, **claims}
     email = claims.get("email") if isinstance(claims.get("email"), str) else None
@@ -498,7 +501,7 @@ async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None)
         email=email,
         email_verified=email is not None
         and (_says_yes(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
-        name=claims.get("name") if isinstance(claims.get("name"), str) else None,
+        name=_name_in(claims),
     )
 
 
@@ -530,8 +533,24 @@ async def _voucher_of_github(call: Call, row: ProviderRow, said: dict[str, Any],
         subject=str(account["id"]),
         email=email,
         email_verified=email is not None and main.get("verified") is True,
-        name=account.get("name") if isinstance(account.get("name"), str) else None,
+        name=_name_in(account),
     )
+
+
+def _name_in(profile: dict[str, Any]) -> str | None:
+    """A person's name on one line; providers let people write what they like."""
+    name = profile.get("name")
+    return (
+        " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", name).split()) or None
+        if isinstance(name, str)
+        else None
+    )
+
+
+def _described(trouble: Exception) -> str:
+    """Why a provider's answer was refused, in the characters that RFC 6749 §4.1.2.1 allows."""
+    text = f"ID token refused: {trouble}" if isinstance(trouble, TokenRefused) else str(trouble)
+    return re.sub(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]", "?", text)[:300]
 
 
 def _secret(call: Call, row: ProviderRow) -> str | None:

@@ -83,6 +83,10 @@ class BodyTooLarge(TooLarge):
     """The body is larger than this operation takes."""
 
 
+class RequestIncomplete(Refused):
+    """The client closed the connection before its request was complete."""
+
+
 class BodyInvalid(Refused):
     """The body is not valid JSON."""
 
@@ -644,7 +648,9 @@ def answer_trouble(request: RawRequest, error: Exception) -> Response[bytes]:
     """Every exception that leaves an operation ends here, as a problem document."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
     problem = _as_problem(error)
-    if isinstance(problem, InternalError):
+    if isinstance(problem, RequestIncomplete):
+        log.info("request_incomplete", request_id=request_id, path=request.scope["path"])
+    elif isinstance(problem, InternalError):
         log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
     elif isinstance(problem, DatabaseAway):
         log.warning("database_away", request_id=request_id, error=str(error).strip())
@@ -704,6 +710,19 @@ class Front:
             # stays as it is: it counts the body it is owed by the method.
             scope = {**scope, "method": "GET", "postern_head": True}  # type: ignore[typeddict-item,typeddict-unknown-key]
 
+        if "\0" in scope["path"]:
+            # It names nothing; escaped, it is not found as any other wrong path, where the file system would raise.
+            scope = {**scope, "path": scope["path"].replace("\0", "%00")}  # type: ignore[typeddict-item]
+        has_body = True
+
+        async def received() -> Any:
+            nonlocal has_body
+            message = await receive()
+            if message["type"] == "http.disconnect" and has_body:
+                raise RequestIncomplete
+            has_body = has_body and bool(message.get("more_body"))
+            return message
+
         async def stamped(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
@@ -719,7 +738,7 @@ class Front:
             await send(message)
 
         try:
-            await self._app(scope, receive, stamped)
+            await self._app(scope, received, stamped)
         finally:
             handler: Any = scope.get("route_handler")
             each = handler.opt.get("operation") if handler is not None else None

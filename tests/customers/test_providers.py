@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+import json
 import time
 import warnings
 from datetime import UTC, datetime, timedelta
@@ -202,7 +203,8 @@ async def test_a_document_of_another_issuer_is_refused(elsewhere, provider):
 
 async def test_an_answer_that_names_another_issuer_is_refused(elsewhere):
     back = query_of(await elsewhere.come_back(await elsewhere.start(), iss="https://evil.example"))
-    assert back == {"state": "mine", "error": "provider_error"}
+    reason = "ID token refused: the answer names another issuer"
+    assert back == {"state": "mine", "error": "provider_error", "error_description": reason}
 
 
 async def test_a_sign_in_belongs_to_the_browser_that_began_it(elsewhere, provider, door):
@@ -446,3 +448,123 @@ async def test_a_provider_inside_our_network_is_not_called(project, door, world)
         query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
         answer = await door.get(f"/providers/INSIDE/start?{query}")
     assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
+
+
+DISCOVERY, KEYS = "/.well-known/openid-configuration", "/jwks"
+HOSTILE_DOCUMENTS = {
+    "NUL": b'{"issuer": "a\\u0000b"}',
+    "surrogate": b'{"issuer": "\\ud800"}',
+    "deep": b'{"issuer":' * 20_000 + b"1" + b"}" * 20_000,
+    "UTF-8": b'{"issuer": "\xff\xfe"}',
+    "list": b"[]",
+    "text": b'"x"',
+    "keys": b'{"keys": 7}',
+    "a key that is none": b'{"keys": [7, null, "x", []]}',
+    "RSA without numbers": b'{"keys": [{"kty": "RSA", "kid": "one"}]}',
+    "RSA of other types": b'{"keys": [{"kty": "RSA", "kid": "one", "n": 7, "e": []}]}',
+    "RSA that is no base64": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "\xc3\xa9*", "e": "AQAB"}]}',
+    "RSA too short": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "sQ", "e": "AQAB"}]}',
+    "RSA too long": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "' + b"_" * 20_000 + b'", "e": "AQAB"}]}',
+    "EC off the curve": b'{"keys": [{"kty": "EC", "crv": "P-256", "kid": "one", "alg": "RS256", "x": "A", "y": "A"}]}',
+    "OKP": b'{"keys": [{"kty": "OKP", "crv": [], "kid": "one", "alg": "RS256", "x": "AA"}]}',
+    "algorithm": b'{"keys": [{"kty": "RSA", "kid": "one", "alg": {"a": 1}, "n": "AA", "e": "AQAB"}]}',
+}
+
+
+@pytest.mark.parametrize("path", [DISCOVERY, KEYS, "/token"])
+@pytest.mark.parametrize("document", HOSTILE_DOCUMENTS)
+async def test_a_hostile_document_is_refused_with_a_reason(elsewhere, provider, path, document):
+    """Whatever a provider serves, the app gets an error it can show; nothing fails on our side.
+
+    Defects: S12
+    """
+    started = None if path == DISCOVERY else await elsewhere.start()
+    provider.raw[path] = HOSTILE_DOCUMENTS[document]
+    if started is None:
+        answer = await elsewhere.start()
+        assert answer.status_code == 503, answer.text
+        assert answer.json()["code"] == "provider_trouble"
+        return
+    back = query_of(await elsewhere.come_back(started))
+    assert back["error"] == "provider_error"
+    assert back["error_description"].isascii()
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://ex\u00e4mple.com/a",
+        "https://a.example/\u2028",
+        "https://a.example/\r\nX-Evil: 1",
+        "https://",
+        7,
+        [],
+        "x",
+    ],
+)
+async def test_an_endpoint_that_is_no_address_is_refused(elsewhere, provider, name, address):
+    """Defects: S12"""
+    provider.metadata = {name: address}
+    answer = await elsewhere.start()
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["code"] == "provider_trouble"
+
+
+@pytest.mark.parametrize("ways", [7, "client_secret_basic", [7], {"a": 1}])
+async def test_authentication_methods_of_another_shape_are_refused(elsewhere, provider, ways):
+    """Defects: S12"""
+    provider.metadata = {"token_endpoint_auth_methods_supported": ways}
+    assert (await elsewhere.start()).status_code == 503
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"sub": "a\0b"},
+        {"email": "a\0b@example.com", "email_verified": True},
+        {"name": "\0"},
+        {"name": "\ud800"},
+        {"sub": ["a"]},
+        {"exp": 10**30},
+        {"exp": True},
+        {"iat": "now"},
+        {"aud": 7},
+        {"aud": [7, None]},
+        {"azp": []},
+        {"nonce": 7},
+        {"deep": json.loads("[" * 100 + "]" * 100)},
+        {"\0": 1},
+    ],
+    ids=str,
+)
+async def test_hostile_claims_are_refused_with_a_reason(elsewhere, provider, claims):
+    """Defects: S12"""
+    provider.claims = claims
+    back = query_of(await elsewhere.come_back(await elsewhere.start()))
+    assert back["error"] == "provider_error"
+    assert back["error_description"].startswith("ID token refused: ")
+
+
+@pytest.mark.parametrize(
+    "token", ["", "a", "a.b", "a.b.c", "..", "é.é.é", "e30.e30.", "bnVsbA.bnVsbA.x", "x" * 70_000, "W1tb.W1tb.W1tb"]
+)
+async def test_what_is_no_token_is_refused(elsewhere, provider, token):
+    """Defects: S12"""
+    provider.token = token or " "
+    assert query_of(await elsewhere.come_back(await elsewhere.start()))["error"] == "provider_error"
+
+
+async def test_an_access_token_that_cannot_be_sent_is_refused(elsewhere, provider):
+    """Defects: S12"""
+    started = await elsewhere.start()
+    asked = provider.went(started.headers["location"])
+    assert asked
+    provider.raw["/token"] = json.dumps({"access_token": "a\r\nX-Evil: 1", "id_token": provider.id_token()}).encode()
+    assert query_of(await elsewhere.come_back(started))["error"] == "provider_error"
+
+
+async def test_a_name_of_several_lines_becomes_one(elsewhere):
+    """Defects: S12"""
+    signed_in = await elsewhere.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
+    assert signed_in["customer"]["name"] == "Ada Bcc: x Y"

@@ -1,0 +1,58 @@
+"""What every operation shares: odd paths, and clients that go away."""
+
+import pytest
+import structlog
+
+from postern.app import OPERATIONS
+
+
+@pytest.mark.parametrize("path", ["/assets/postern.css%00.txt", "/assets/%00", "/docs/assets/a%00b", "/%00"])
+async def test_a_path_with_a_nul_names_nothing(stranger, path):
+    """Defects: S12"""
+    answer = await stranger.get(path)
+    assert answer.status_code == 404
+    assert answer.json()["code"] == "not_found"
+
+
+async def test_a_client_that_goes_away_in_its_body_is_no_fault_of_ours(app, project):
+    """Every operation with a body, with half of it sent.
+
+    Defects: S12
+    """
+    concerned = [each for each in OPERATIONS if each.body is not None and "{project_id}" in each.path]
+    assert len(concerned) > 50
+    for each in concerned:
+        path = each.path.replace("{project_id}", project.id)
+        messages = [{"type": "http.request", "body": b'{"na', "more_body": True}, {"type": "http.disconnect"}]
+
+        async def receive(messages=messages):
+            return messages.pop(0)
+
+        sent = []
+
+        async def send(message, sent=sent):
+            sent.append(message)
+
+        headers = [
+            (b"host", b"postern.test"),
+            (b"content-type", b"application/json"),
+            (b"authorization", f"Bearer {project.secret_key}".encode()),
+        ]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": each.method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "scheme": "http",
+            "headers": headers,
+            "client": ("127.0.0.1", 40_000),
+            "server": ("127.0.0.1", 80),
+        }
+        with structlog.testing.capture_logs() as logs:
+            await app(scope, receive, send)
+        assert not [line for line in logs if line["log_level"] in ("error", "critical")], (each.name, logs)
+        assert sent[0]["status"] < 500, each.name

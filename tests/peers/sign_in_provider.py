@@ -31,6 +31,10 @@ class LyingProvider:
         self.account: Any = {}
         self.addresses: Any = []
         self.userinfo: Any = {}
+        self.raw: dict[str, bytes] = {}
+        """What is answered at a path whatever else is set, to the octet."""
+        self.token: str | None = None
+        """An ID token to give instead of one of ours."""
         self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
         self.clock: Callable[[], float] = time.time
         self.challenge = ""
@@ -77,7 +81,7 @@ class LyingProvider:
             proven = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
             if proven.rstrip(b"=").decode() != self.challenge:
                 return 400, {"error": "invalid_grant"}
-            return 200, {"access_token": "access", "id_token": self.id_token(), "token_type": "Bearer"}
+            return 200, {"access_token": "access", "id_token": self.token or self.id_token(), "token_type": "Bearer"}
         found = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
         return (200, found[path]) if path in found else (404, {})
 
@@ -92,8 +96,9 @@ async def lying_provider() -> AsyncIterator[LyingProvider]:
         request, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        status, value = provider.answer(urlsplit(request.split()[1]).path, dict(parse_qsl(body.decode())), headers)
-        content = json.dumps(value).encode()
+        path = urlsplit(request.split()[1]).path
+        status, value = provider.answer(path, dict(parse_qsl(body.decode())), headers)
+        content = provider.raw.get(path) or json.dumps(value).encode()
         writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
         writer.write(content)
         await writer.drain()
