@@ -1,6 +1,5 @@
 """What a campaign says: the words of its template, a hidden preview line, and each contact's values."""
 
-import re
 from html import escape
 
 import msgspec
@@ -9,6 +8,7 @@ from postern.campaigns.model import CampaignIncomplete, Row, VariantRow
 from postern.emails.model import SendBody
 from postern.kernel.database import Queries
 from postern.mail.address import parse_address
+from postern.mail.links import split_after_body_tag
 from postern.mail.template import holes_of
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
@@ -40,12 +40,8 @@ def with_preview(html: str | None, preview: str | None) -> str | None:
     if not html or not preview:
         return html
     line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{_escaped(preview)}</div>'
-    body = _BODY.search(html)
-    at = body.end() if body else 0
-    return html[:at] + line + html[at:]
-
-
-_BODY = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
+    before, after = split_after_body_tag(html)
+    return before + line + after
 
 
 def _escaped(preview: str) -> str:

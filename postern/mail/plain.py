@@ -1,11 +1,10 @@
 """Html as plain text: for the text part of a message that has none."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
-from lxml import etree
-
-from postern.mail.links import mask, unmask
+from postern.mail.html_tokens import Kind, Token, attributes, text_value, tokens
+from postern.mail.links import mask, unmask, url_of
 
 _BLOCKS: Final = frozenset(
     [
@@ -44,7 +43,8 @@ _BLOCKS: Final = frozenset(
     ]
 )
 _SPACED: Final = frozenset(["blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"])
-_SILENT: Final = frozenset(["script", "style", "title", "template", "noscript", "head"])
+_SILENT: Final = frozenset(["script", "style", "title", "template", "noscript", "iframe", "noembed", "noframes"])
+"""Elements whose content is not read."""
 
 
 def text_from_html(source: str) -> str:
@@ -53,44 +53,53 @@ def text_from_html(source: str) -> str:
     Template holes stay as they are, so a template for the html gives one for the text.
     """
     masked, holes = mask(_UNREADABLE.sub("", source))
-    if not masked.strip():
-        return ""
-    reader = _Reader()
-    # The standard library's parser takes minutes for hostile tags; libxml2 takes one pass.
-    # What is no text (comments, doctypes) needs no method, though lxml's types ask for all of them.
-    target: Any = reader
-    parser = etree.HTMLParser(target=target, no_network=True, huge_tree=True)
-    parser.feed(masked)
-    try:
-        parser.close()
-    except etree.ParserError:
-        # Nothing but comments or broken tags: there is no text in it.
-        return ""
+    reader = _Reader(masked)
+    for token in tokens(masked):
+        reader.take(token)
     return unmask(reader.text(), holes)
 
 
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
 class _Reader:
-    """Takes the pieces of the document as libxml2 finds them."""
+    """Takes the tokens of the document one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
         self._pieces: list[str] = []
         self._silent = 0
-        self._links: list[tuple[str, int]] = []
+        """Open elements whose content is not read."""
+        self._link: tuple[str, int] | None = None
+        """Where the open link leads, and before which piece it began."""
 
-    def start(self, tag: str, values: dict[str, str]) -> None:
+    def take(self, token: Token) -> None:
+        """Write down what the token says."""
+        if token.kind is Kind.START:
+            self._start(token)
+        elif token.kind is Kind.END:
+            self._end(token.name)
+        elif token.kind is Kind.TEXT:
+            self._say(text_value(self._source[token.start : token.end]))
+        elif token.kind is Kind.RAW_TEXT:
+            self._say(self._source[token.start : token.end])
+
+    def _start(self, token: Token) -> None:
+        tag = token.name.partition("\ue000")[0]
         if tag in _SILENT:
             self._silent += 1
+        elif self._silent:
+            return
         elif tag == "br":
             self._pieces.append("\n")
         elif tag == "hr":
             self._pieces.append("\n\n----\n\n")
         elif tag == "img":
-            self._say(values.get("alt", ""))
+            self._say(self._attribute(token, "alt"))
         elif tag == "a":
-            self._links.append((values.get("href", ""), len(self._pieces)))
+            self._end_link()  # A link cannot hold another one (§13.2.6.4.7).
+            self._link = self._attribute(token, "href"), len(self._pieces)
         elif tag in _BLOCKS:
             self._pieces.append("\n\n" if tag in _SPACED else _SOFT)
             if tag == "li":
@@ -98,27 +107,30 @@ class _Reader:
         elif tag in {"td", "th"}:
             self._pieces.append(" ")
 
-    def end(self, tag: str) -> None:
-        if tag in _SILENT:
-            self._silent = max(0, self._silent - 1)
-        elif tag == "a" and self._links:
-            self._end_link(*self._links.pop())
+    def _end(self, name: str) -> None:
+        tag = name.partition("\ue000")[0]
+        if self._silent:
+            self._silent -= tag in _SILENT
+        elif tag == "a":
+            self._end_link()
+        elif tag == "br":  # `</br>` is `<br>` (§13.2.6.4.7).
+            self._pieces.append("\n")
         elif tag in _BLOCKS:
             self._pieces.append("\n\n" if tag in _SPACED else _SOFT)
 
-    def data(self, text: str) -> None:
-        self._say(re.sub(r"[ \t\r\n\f]+", " ", text))
-
-    def close(self) -> None:
-        """libxml2 asks for this at the end; the text is fetched by name."""
+    def _attribute(self, token: Token, name: str) -> str:
+        return next((each.value for each in attributes(self._source, token) if each.name == name), "")
 
     def _say(self, text: str) -> None:
         if not self._silent and text:
-            self._pieces.append(text)
+            self._pieces.append(_BLANKS.sub(" ", text))
 
-    def _end_link(self, href: str, start: int) -> None:
+    def _end_link(self) -> None:
+        if self._link is None:
+            return
+        (href, start), self._link = self._link, None
         shown = "".join(self._pieces[start:]).strip()
-        target = href.strip().removeprefix("mailto:").removeprefix("tel:")
+        target = url_of(href).removeprefix("mailto:").removeprefix("tel:")
         if target and not target.startswith("#") and target not in {shown, shown.rstrip("/") + "/"}:
             self._say(f" ({target})" if shown else target)
 

@@ -5,11 +5,13 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.values import Record
+from postern.mail.links import TARGET_LIMIT
 
 HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
 Verdict = Literal["human", "machine", "proxy"]
 
-URL_LIMIT = 4_096
+URL_LIMIT = TARGET_LIMIT
+"""Characters of a link: what the links of messages are tracked up to."""
 USER_AGENT_LIMIT = 512
 
 

@@ -288,3 +288,43 @@ async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(pro
         (False, True),
         (True, False),
     ]
+
+
+async def test_a_link_that_no_tracking_url_can_carry_is_left_alone(project, stranger):
+    """
+    Defects: M11
+    """
+    start = "https://acme.example/?q="
+    longest, too_long = (start + "x" * (length - len(start)) for length in (4_096, 4_097))
+    swollen = start + "é" * 2_000
+    html = "".join(f'<a href="{each}">x</a>' for each in (longest, too_long, swollen, "{{ a }}", "{{ b }}", "{{ c }}"))
+    _, message = await sent(project, html=html, variables={"a": longest, "b": too_long, "c": swollen})
+    hrefs = [unescape(href) for href in re.findall(r'href="([^"]+)"', message["html"])]
+    assert hrefs[1:3] == hrefs[4:6] == [too_long, swollen]
+    assert len(links(message)) == 2
+    for link in links(message):
+        answer = await stranger.get(link, headers=BROWSER)
+        assert (answer.status_code, answer.headers["location"]) == (302, longest)
+
+
+async def test_a_link_can_be_kept_from_tracking(project):
+    """
+    Defects: M16
+    """
+    kept = ['<a href="https://a.test/" data-postern-no-track>', "<a DATA-POSTERN-NO-TRACK='' href='https://b.test/'>"]
+    kept += ['<a data-track=off href="https://c.test/">', '<a data-postern-no-track href="{{ url }}">']
+    html = "".join(f"{each}x</a>" for each in kept) + '<a href="https://d.test/" title="data-postern-no-track">y</a>'
+    _, message = await sent(project, html=html, trackOpens=False, variables={"url": "https://e.test/"})
+    expected = "".join(f"{each}x</a>" for each in kept).replace("{{ url }}", "https://e.test/")
+    assert unescape(message["html"]).startswith(expected)
+    assert len(links(message)) == 1
+
+
+async def test_a_link_leads_to_the_query_that_was_written(project, stranger):
+    """
+    Defects: M3
+    """
+    target = "https://shop.example/?id=1&currency=EUR&section=2&copy=3"
+    _, message = await sent(project, html=f'<a href="{target}">x</a><a href=https://acme.example/reset?token=abc>y</a>')
+    for link, leads_to in zip(links(message), (target, "https://acme.example/reset?token=abc"), strict=True):
+        assert (await stranger.get(link, headers=BROWSER)).headers["location"] == leads_to
