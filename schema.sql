@@ -496,6 +496,9 @@ CREATE TABLE public.automations (
     waits_for text[] NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    max_runs_per_hour integer DEFAULT 1 NOT NULL,
+    allow_loops boolean DEFAULT false NOT NULL,
+    CONSTRAINT automations_max_runs_per_hour_check CHECK (((max_runs_per_hour >= 1) AND (max_runs_per_hour <= 1000))),
     CONSTRAINT automations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
@@ -606,6 +609,7 @@ CREATE TABLE public.campaigns (
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    skipped_frequency_cap bigint DEFAULT 0 NOT NULL,
     CONSTRAINT campaigns_ab_test_duration_minutes_check CHECK (((ab_test_duration_minutes >= 15) AND (ab_test_duration_minutes <= 10080))),
     CONSTRAINT campaigns_ab_test_metric_check CHECK ((ab_test_metric = ANY (ARRAY['OPEN_RATE'::text, 'CLICK_RATE'::text]))),
     CONSTRAINT campaigns_ab_test_sample_percent_check CHECK (((ab_test_sample_percent >= 5) AND (ab_test_sample_percent <= 100))),
@@ -1847,8 +1851,6 @@ CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_
 
 CREATE INDEX automation_runs_calls ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND calls);
 
-CREATE INDEX automation_runs_contact ON public.automation_runs USING btree (project_id, contact_id, id);
-
 CREATE UNIQUE INDEX automation_runs_current ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text]));
 
 CREATE INDEX automation_runs_due ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND (NOT calls));
@@ -1856,6 +1858,8 @@ CREATE INDEX automation_runs_due ON public.automation_runs USING btree (project_
 CREATE INDEX automation_runs_list ON public.automation_runs USING btree (project_id, automation_id, id);
 
 CREATE UNIQUE INDEX automation_runs_once ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE once;
+
+CREATE INDEX automation_runs_recent ON public.automation_runs USING btree (project_id, contact_id, automation_id, started_at);
 
 CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (project_id, contact_id, waiting_for) WHERE (waiting_for IS NOT NULL);
 
@@ -2007,7 +2011,7 @@ CREATE UNIQUE INDEX sends_campaign ON public.sends USING btree (project_id, camp
 
 CREATE INDEX sends_campaign_exceptions ON public.sends USING btree (project_id, campaign_id, status, contact_id) WHERE ((campaign_id IS NOT NULL) AND (status <> ALL (ARRAY['SENT'::text, 'DELIVERED'::text])));
 
-CREATE INDEX sends_contact ON public.sends USING btree (project_id, contact_id) WHERE (contact_id IS NOT NULL);
+CREATE INDEX sends_contact_time ON public.sends USING btree (project_id, contact_id, created_at) WHERE (contact_id IS NOT NULL);
 
 CREATE INDEX sends_due_marketing ON public.sends USING btree (project_id, due_at) WHERE ((lane = 1) AND (due_at IS NOT NULL));
 

@@ -130,6 +130,14 @@ class Ruling(Record):
     level: int
 
 
+class AudienceRules(Record):
+    """An audience's name, and its rules where it has some."""
+
+    id: UUID
+    name: str
+    rules: Any
+
+
 class Change(Record):
     """How many joined and how many left."""
 

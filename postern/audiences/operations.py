@@ -20,6 +20,7 @@ from postern.audiences.model import (
     AudienceDynamic,
     AudienceInUse,
     AudienceMissing,
+    AudienceRules,
     BulkResult,
     Change,
     Contact,
@@ -325,6 +326,11 @@ async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
     if audience is None:
         raise AudienceMissing
     return audience
+
+
+async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
+    """The names of all audiences of a project, with the rules of those that have some."""
+    return await store.rules_of_all(db, project_id=project_id)
 
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.audiences.model import Audience, AudienceType, Contact, Ruling
+from postern.audiences.model import Audience, AudienceRules, AudienceType, Contact, Ruling
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
 from postern.kernel.values import Record
@@ -300,6 +300,10 @@ async def set_rules(
     where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
 """)
 async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Link]: ...
+
+
+@statement("select id, name, rules from audiences where project_id = %(project_id)s")
+async def rules_of_all(db: Queries, *, project_id: UUID) -> list[AudienceRules]: ...
 
 
 @statement("update audiences set level = %(level)s where project_id = %(project_id)s and id = %(id)s")

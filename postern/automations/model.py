@@ -20,6 +20,11 @@ WAIT_LIMIT: Final = timedelta(days=366)
 """The longest that one step may wait."""
 EVENT_WAIT: Final = timedelta(days=30)
 """How long a step waits for an event unless it says otherwise."""
+RUNS_PER_HOUR: Final = 1
+"""Runs of one automation that one contact starts within an hour, unless the automation says otherwise."""
+RUNS_PER_HOUR_MAX: Final = 1_000
+LOOP_TIME: Final = timedelta(hours=1)
+"""A loop of automations in which a contact waits at least this long is no fault: it is a recurring series."""
 CALL_PAUSES: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 600, 3_600))
 """What passes after each failed call of a WEBHOOK step; then it is given up."""
 
@@ -63,7 +68,21 @@ class AutomationIncomplete(Conflict):
         return cls(f"{cls.message()} First: {faults[0].message}", errors=faults)
 
 
+class AutomationLoop(Conflict):
+    """Active automations would pass contacts round in a loop without end; `errors` names the steps of the loop."""
+
+    @classmethod
+    def of(cls, faults: list[Fault]) -> "AutomationLoop":
+        links = " ".join(fault.message for fault in faults)
+        return cls(
+            f"Contacts would go round in a loop without end: {links} Change a step, make one of these automations "
+            "`once`, put a delay of at least an hour into the loop, or set `allowLoops`.",
+            errors=faults,
+        )
+
+
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+MaxRunsPerHour = Annotated[int, msgspec.Meta(ge=1, le=RUNS_PER_HOUR_MAX)]
 EventName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=527_040)]
 
@@ -76,7 +95,8 @@ class Trigger(Body):
     event: EventName | None = None
     """Of an EVENT trigger: a name of ours, or of an event that you send in."""
     once: bool = True
-    """Whether a contact starts it once in its life. Otherwise again and again, but not while it is still in it."""
+    """Whether a contact starts it once in its life. Otherwise again and again, but not while it is still in it, and
+    at most `maxRunsPerHour` times within an hour."""
 
 
 class Wait(Body):
@@ -180,6 +200,10 @@ class Automation(Record):
     active: bool
     version: int
     """Counts the changes to the steps; a run keeps the version it began with."""
+    max_runs_per_hour: int
+    """Most runs that one contact starts within an hour; what comes beyond starts none and is counted as `limited`."""
+    allow_loops: bool
+    """Whether it may be active although contacts can go round in a loop with it."""
     created_at: Moment
     updated_at: Moment
 
@@ -191,6 +215,10 @@ class Totals(Record):
     completed: int
     """Those that reached the end or an EXIT."""
     failed: int
+    limited: int
+    """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
+    capped: int
+    """Messages that were not sent because of the project's frequency cap."""
 
 
 class Watcher(Record):
@@ -203,6 +231,7 @@ class Watcher(Record):
     starts_on: str
     starts_on_audience: UUID | None
     once: bool
+    max_runs_per_hour: int
     waits_for: list[str]
 
 
@@ -261,12 +290,23 @@ class DueRun(Record):
 
 
 class StartedRun(Record):
-    """A run that an event has started."""
+    """A run that an event has started, or that the hourly limit kept from starting."""
 
     project_id: UUID
     id: UUID
     automation_id: UUID
     contact_id: UUID
+    limited: bool
+    """Whether the contact had started as many runs as it may within an hour: then there is no run."""
+
+
+class LoopCandidate(Record):
+    """What looking for loops needs to know of an active automation."""
+
+    id: UUID
+    name: str
+    trigger: dict[str, Any]
+    steps: list[dict[str, Any]]
 
 
 class VersionOf(Record):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from postern.audiences import contacts
 from postern.audiences import operations as audiences
@@ -13,15 +14,19 @@ from postern.audiences.model import AudienceMissing
 from postern.audiences.rules import audiences_named
 from postern.audit import operations as audit
 from postern.automations import rules, store
+from postern.automations.loops import Member, find_loop
 from postern.automations.model import (
     AUTOMATIONS_PER_PROJECT,
+    RUNS_PER_HOUR,
     STEPS_LIMIT,
     AddToAudience,
     Automation,
     AutomationIncomplete,
+    AutomationLoop,
     AutomationMissing,
     CallSecret,
     Condition,
+    MaxRunsPerHour,
     Name,
     RemoveFromAudience,
     Run,
@@ -51,6 +56,8 @@ from postern.templates import operations as templates
 if TYPE_CHECKING:
     from postern.world import World
 
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
 UNSET = msgspec.UNSET
 Unset = msgspec.UnsetType
 Steps = Annotated[list[Step], msgspec.Meta(max_length=STEPS_LIMIT)]
@@ -64,6 +71,10 @@ class NewAutomation(Body):
     trigger: Trigger
     steps: Steps
     active: bool = False
+    max_runs_per_hour: MaxRunsPerHour = RUNS_PER_HOUR
+    """Most runs that one contact starts within an hour, with `once: false`."""
+    allow_loops: bool = False
+    """Let it be active although contacts can go round in a loop with it."""
 
 
 class AutomationChange(Body):
@@ -73,6 +84,8 @@ class AutomationChange(Body):
     trigger: Trigger | Unset = UNSET
     steps: Steps | Unset = UNSET
     active: bool | Unset = UNSET
+    max_runs_per_hour: MaxRunsPerHour | Unset = UNSET
+    allow_loops: bool | Unset = UNSET
 
 
 class Switch(Body):
@@ -110,7 +123,7 @@ async def list_automations(call: Call, limit: ListLimit = 1_000, cursor: Cursor 
     "/projects/{project_id}/automations",
     needs="automations:write",
     status=201,
-    problems=[TooManyAutomations, AutomationIncomplete],
+    problems=[TooManyAutomations, AutomationIncomplete, AutomationLoop],
     example=EXAMPLE,
 )
 async def create_automation(call: Call, data: NewAutomation) -> Automation:
@@ -123,6 +136,10 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     `DELAY {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for audiences),
     `WAIT_FOR_EVENT {event, timeout, then, else}`, `UPDATE_CONTACT {attributes}`, `ADD_TO_AUDIENCE {audienceId}`,
     `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each happens once for each run.
+
+    With `once: false` a contact starts at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an hour; what
+    comes beyond starts none and is counted as `limited`. An active automation that would pass contacts round in a
+    loop is 409 naming the steps of the loop, unless `allowLoops` is true.
     """
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
@@ -133,6 +150,9 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     async with call.db.transaction() as tx:
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
+        if data.active and not data.allow_loops:
+            member = Member(automation_id, data.name, data.trigger, data.steps)
+            await _require_no_loop(tx, call, member)
         made = await store.insert_automation(
             tx,
             project_id=call.project_id,
@@ -144,6 +164,8 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             starts_on=starts_on,
             starts_on_audience=audience_id,
             once=data.trigger.once,
+            max_runs_per_hour=data.max_runs_per_hour,
+            allow_loops=data.allow_loops,
             waits_for=rules.waited_for(data.steps),
             now=call.now,
         )
@@ -163,7 +185,7 @@ async def get_automation(call: Call, id: UUID) -> Automation:
 @patch(
     "/projects/{project_id}/automations/{id}",
     needs="automations:write",
-    problems=[AutomationMissing, AutomationIncomplete],
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
     example={"name": "Welcome series"},
 )
 async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
@@ -177,6 +199,10 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         rules.check_steps(steps, call.world.settings.outbound_allow)
         if active:
             await _require_complete(call, trigger, steps)
+        allow_loops = found.allow_loops if data.allow_loops is UNSET else data.allow_loops
+        name = found.name if data.name is UNSET else data.name
+        if active and not allow_loops:
+            await _require_no_loop(tx, call, Member(id, name, trigger, steps))
         plain = rules.plain_steps(steps)
         version = found.version + (plain != found.steps)
         if version != found.version:
@@ -188,7 +214,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
             tx,
             project_id=call.project_id,
             id=id,
-            name=found.name if data.name is UNSET else data.name,
+            name=name,
             trigger=Jsonb(_plain_trigger(trigger)),
             steps=Jsonb(plain),
             version=version,
@@ -196,6 +222,8 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
             starts_on=starts_on,
             starts_on_audience=audience_id,
             once=trigger.once,
+            max_runs_per_hour=(found.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour),
+            allow_loops=allow_loops,
             waits_for=rules.waited_for(steps),
             now=call.now,
         )
@@ -216,20 +244,24 @@ async def delete_automation(call: Call, id: UUID) -> Deleted:
 @patch(
     "/projects/{project_id}/automations/{id}/active",
     needs="automations:write",
-    problems=[AutomationMissing, AutomationIncomplete],
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
     example={"active": True},
 )
 async def switch_automation(call: Call, id: UUID, data: Switch | None = None) -> Automation:
     """Switch an automation on or off: `{active}` says which; without a body, over to the other.
 
     Switched off it starts no new runs; those under way finish. It is switched on only when its audience, templates,
-    sending domains and senders are all there: otherwise 409 with what is missing.
+    sending domains and senders are all there: otherwise 409 with what is missing. One that would pass contacts round
+    in a loop with other active automations is 409 naming the steps of the loop, unless `allowLoops` is set.
     """
     async with call.db.transaction() as tx:
         found = await _lock(tx, call, id)
         active = not found.active if data is None else data.active
         if active:
-            await _require_complete(call, msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps))
+            trigger, steps = msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps)
+            await _require_complete(call, trigger, steps)
+            if not found.allow_loops:
+                await _require_no_loop(tx, call, Member(id, found.name, trigger, steps))
         changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
         await audit.record(tx, call, action, "Automation", id, name=found.name)
@@ -320,6 +352,8 @@ async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Total
         total_runs=counted.get("STARTED", 0),
         completed=counted.get("COMPLETED", 0) + counted.get("EXITED", 0),
         failed=counted.get("FAILED", 0),
+        limited=counted.get("LIMITED", 0),
+        capped=counted.get("CAPPED", 0),
     )
 
 
@@ -392,19 +426,27 @@ async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Eve
         version=[watcher.version for watcher, _, _ in starting],
         contact_id=[contact_id for _, _, contact_id in starting],
         once=[watcher.once for watcher, _, _ in starting],
+        max_runs_per_hour=[watcher.max_runs_per_hour for watcher, _, _ in starting],
         event_id=[event.id for _, event, _ in starting],
         at=[event.occurred_at for _, event, _ in starting],
     )
     if not runs:
         return
-    counted = Counter((run.project_id, run.automation_id) for run in runs)
+    counted = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
     await store.count_runs(
         tx,
-        project_id=[project_id for project_id, _ in counted],
-        automation_id=[automation_id for _, automation_id in counted],
-        measure=["STARTED" for _ in counted],
+        project_id=[project_id for project_id, _, _ in counted],
+        automation_id=[automation_id for _, automation_id, _ in counted],
+        measure=[measure for _, _, measure in counted],
         count=list(counted.values()),
     )
+    for (project_id, automation_id, measure), number in counted.items():
+        if measure == "LIMITED":
+            reason = "The contact has started as many runs within the last hour as `maxRunsPerHour` allows."
+            log.info("runs_limited", project=str(project_id), automation=str(automation_id), runs=number, reason=reason)
+    runs = [run for run in runs if not run.limited]
+    if not runs:
+        return
     now = starting[0][1].occurred_at
     told = [
         events.make_event(
@@ -456,6 +498,20 @@ async def _require_complete(call: Call, trigger: Trigger, steps: list[Step]) -> 
             )
     if faults:
         raise AutomationIncomplete.of(faults)
+
+
+async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
+    """Raises AutomationLoop if an automation, once active, passes contacts round with other active ones."""
+    if member.trigger.once:
+        return
+    await store.hold_activations(tx, project_id=call.project_id)
+    others = [
+        Member(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
+        for each in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
+    ]
+    known = await audiences.rules_of_all(tx, call.project_id)
+    if faults := find_loop(member, others, known, call.world.settings.public_url):
+        raise AutomationLoop.of(faults)
 
 
 async def _audience_faults(call: Call, id: UUID, path: str, *, static: bool) -> list[Fault]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from postern.audiences import contacts as audience_contacts
 from postern.audiences import membership
@@ -41,10 +42,13 @@ from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.values import as_id
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import operations as projects
+from postern.projects.model import frequency_cap_of
 from postern.templates import operations as templates
 
 if TYPE_CHECKING:
     from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 ERROR_CHARACTERS = 1_000
 
@@ -99,6 +103,8 @@ class Progress:
     runs: list[Moving]
     contacts: dict[UUID, Contact] = field(default_factory=dict[UUID, Contact])
     notes: list[Noted] = field(default_factory=list[Noted])
+    capped: Counter[UUID] = field(default_factory=Counter[UUID])
+    """Messages that the frequency cap kept back, by automation."""
 
     async def go(self) -> None:
         """Move every run until all of them wait or have ended."""
@@ -181,11 +187,17 @@ class Progress:
         await self._hold_to_plan(group, letters)
         if not letters:
             return
-        made = await accept_within(self.tx, self.project_id, list(letters.values()), self.now)
+        cap = frequency_cap_of(settings)
+        made = await accept_within(self.tx, self.project_id, list(letters.values()), cap, self.now)
         for run in group:
-            if run.row.id in letters:
-                send_id = made.get(letters[run.row.id].once_key)
-                self._go_on(run, "DONE", {"sendId": send_id} if send_id else {})
+            if run.row.id not in letters:
+                continue
+            send = made.get(letters[run.row.id].once_key)
+            if send is None or send.reason is None:
+                self._go_on(run, "DONE", {"sendId": send.id} if send else {})
+            else:
+                self.capped[run.row.automation_id] += 1
+                self._go_on(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
 
     async def _hold_to_plan(self, group: list[Moving], letters: dict[UUID, Letter]) -> None:
         """End the runs whose e-mail the account's plan does not allow any more."""
@@ -340,7 +352,10 @@ class Progress:
         )
 
     async def _count(self, ended: list[Moving]) -> None:
-        counted = Counter((run.row.automation_id, run.status) for run in ended)
+        counted = Counter[tuple[UUID, str]]((run.row.automation_id, run.status) for run in ended)
+        for automation_id, number in self.capped.items():
+            counted[automation_id, "CAPPED"] = number
+            log.info("mail_capped", project=str(self.project_id), automation=str(automation_id), messages=number)
         if counted:
             await store.count_runs(
                 self.tx,

@@ -6,6 +6,7 @@ from uuid import UUID
 from postern.automations.model import (
     Automation,
     DoneStep,
+    LoopCandidate,
     Measure,
     Run,
     StartedRun,
@@ -34,9 +35,10 @@ class Held(Record):
 
 @statement("""
     insert into automations (project_id, id, name, trigger, steps, active, starts_on, starts_on_audience, once,
-                             waits_for, created_at, updated_at)
+                             max_runs_per_hour, allow_loops, waits_for, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(trigger)s, %(steps)s, %(active)s, %(starts_on)s,
-            %(starts_on_audience)s, %(once)s, %(waits_for)s, %(now)s, %(now)s)
+            %(starts_on_audience)s, %(once)s, %(max_runs_per_hour)s, %(allow_loops)s, %(waits_for)s, %(now)s,
+            %(now)s)
     returning *, project_id as app_id
 """)
 async def insert_automation(
@@ -51,6 +53,8 @@ async def insert_automation(
     starts_on: str,
     starts_on_audience: UUID | None,
     once: bool,
+    max_runs_per_hour: int,
+    allow_loops: bool,
     waits_for: list[str],
     now: Moment,
 ) -> Automation: ...
@@ -92,6 +96,7 @@ async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
 @statement("""
     update automations set name = %(name)s, trigger = %(trigger)s, steps = %(steps)s, version = %(version)s,
         active = %(active)s, starts_on = %(starts_on)s, starts_on_audience = %(starts_on_audience)s, once = %(once)s,
+        max_runs_per_hour = %(max_runs_per_hour)s, allow_loops = %(allow_loops)s,
         waits_for = array(select distinct unnest(waits_for || %(waits_for)s::text[]) order by 1), updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
@@ -109,6 +114,8 @@ async def change_automation(
     starts_on: str,
     starts_on_audience: UUID | None,
     once: bool,
+    max_runs_per_hour: int,
+    allow_loops: bool,
     waits_for: list[str],
     now: Moment,
 ) -> Automation: ...
@@ -122,27 +129,59 @@ async def change_automation(
 async def switch(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
 
 
+# Taken before an automation becomes active or changes while it is: two that form a loop see each other.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('automations:' || %(project_id)s::text, 0))::text
+""")
+async def hold_activations(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    select id, name, trigger, steps from automations
+    where project_id = %(project_id)s and active and not once and id <> %(id)s
+""")
+async def loop_candidates(tx: Transaction, *, project_id: UUID, id: UUID) -> list[LoopCandidate]: ...
+
+
 @statement("delete from automations where project_id = %(project_id)s and id = %(id)s")
 async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 @statement("""
-    select project_id, id, version, active, starts_on, starts_on_audience, once, waits_for from automations
+    select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for
+    from automations
     where project_id = any (%(project_id)s) and (active or cardinality(waits_for) > 0)
 """)
 async def watchers(tx: Transaction, *, project_id: list[UUID]) -> list[Watcher]: ...
 
 
+# The hourly limit concerns contacts that are not in the automation at present: those start no second run anyway.
 @statement("""
-    insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id, due_at,
-                                 started_at)
-    select project_id, id, automation_id, version, contact_id, once, event_id, at, at
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(automation_id)s::uuid[], %(version)s::int[],
-                %(contact_id)s::uuid[], %(once)s::bool[], %(event_id)s::uuid[], %(at)s::timestamptz[])
-        as v (project_id, id, automation_id, version, contact_id, once, event_id, at)
-    order by automation_id, contact_id
-    on conflict do nothing
-    returning project_id, id, automation_id, contact_id
+    with wanted as materialized (
+        select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
+               recent.runs >= v.max_runs_per_hour and not recent.current as limited
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(automation_id)s::uuid[], %(version)s::int[],
+                    %(contact_id)s::uuid[], %(once)s::bool[], %(max_runs_per_hour)s::int[], %(event_id)s::uuid[],
+                    %(at)s::timestamptz[])
+            as v (project_id, id, automation_id, version, contact_id, once, max_runs_per_hour, event_id, at)
+        cross join lateral (
+            select count(*) as runs, coalesce(bool_or(run.status in ('RUNNING', 'WAITING')), false) as current
+            from automation_runs run
+            where not v.once and run.started_at > v.at - interval '1 hour'
+              and (run.project_id, run.contact_id, run.automation_id) = (v.project_id, v.contact_id, v.automation_id)
+        ) as recent
+        order by v.project_id, v.automation_id, v.contact_id, v.at
+    ), started as (
+        insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,
+                                     due_at, started_at)
+        select project_id, id, automation_id, version, contact_id, once, event_id, at, at from wanted
+        where not limited order by automation_id, contact_id
+        on conflict do nothing
+        returning project_id, id, automation_id, contact_id
+    )
+    select *, false as limited from started
+    union all
+    select project_id, id, automation_id, contact_id, true from wanted where limited
 """)
 async def start_runs(
     tx: Transaction,
@@ -153,6 +192,7 @@ async def start_runs(
     version: list[int],
     contact_id: list[UUID],
     once: list[bool],
+    max_runs_per_hour: list[int],
     event_id: list[UUID],
     at: list[Moment],
 ) -> list[StartedRun]: ...

@@ -217,6 +217,9 @@ class Skipped(Record):
     suppressed: int
     deleted: int
     """Contacts that were deleted between the start and their turn."""
+    frequency_cap: int
+    """Those who got as many marketing messages within 24 hours as the project's `frequencyCap` allows; each is among
+    the sends as SUPPRESSED with that reason."""
 
 
 class Progress(Record):
@@ -298,6 +301,7 @@ class Row(Record):
     seen: int
     skipped_unsubscribed: int
     skipped_suppressed: int
+    skipped_frequency_cap: int
     reason: str | None
     due_at: Moment | None
     attempt: int
@@ -329,6 +333,8 @@ class Chunk(Record):
     made: int
     unsubscribed: int
     suppressed: int
+    capped: list[UUID]
+    """Sends that were written down as SUPPRESSED because of the frequency cap."""
 
 
 def refuse_unless(action: str, status: str) -> None:

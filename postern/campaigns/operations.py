@@ -499,7 +499,7 @@ async def _detail(call: Call, row: Row) -> CampaignDetail:
     return CampaignDetail(
         **{name: getattr(campaign, name) for name in Campaign.__struct_fields__},
         variants=[_variant(each, counts.get(each.id, {})) for each in variants],
-        stats=_stats(whole),
+        stats=_stats(row, whole),
         progress=_progress(call, row, whole),
         evidence=row.evidence,
     )
@@ -519,7 +519,7 @@ def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
     )
 
 
-def _stats(counts: dict[str, int]) -> CampaignStats:
+def _stats(row: Row, counts: dict[str, int]) -> CampaignStats:
     return CampaignStats(
         total=running.total(counts),
         sent=counts.get("sent", 0),
@@ -528,13 +528,14 @@ def _stats(counts: dict[str, int]) -> CampaignStats:
         clicked=counts.get("clicked", 0),
         bounced=counts.get("bounced", 0),
         complained=counts.get("complained", 0),
-        failed=sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "SUPPRESSED")),
+        # Who is over the frequency cap was skipped: a send says so, but nothing went wrong with it.
+        failed=sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "SUPPRESSED")) - row.skipped_frequency_cap,
     )
 
 
 def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
     waiting = running.waiting(counts)
-    handed_over = running.total(counts) - waiting - counts.get("CANCELLED", 0) - counts.get("SUPPRESSED", 0)
+    handed_over = running.handed_over(counts)
     ended = row.sent_at or call.now
     seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
     return Progress(
@@ -546,6 +547,7 @@ def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
             unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
             suppressed=row.skipped_suppressed + counts.get("skipped_suppressed", 0),
             deleted=counts.get("skipped_deleted", 0),
+            frequency_cap=row.skipped_frequency_cap,
         ),
         per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from postern.audiences import operations as audiences
 from postern.campaigns import ab, content, store
@@ -21,10 +22,11 @@ from postern.campaigns.model import (
     VariantRow,
 )
 from postern.domains import operations as domains
-from postern.emails import contents
+from postern.emails import contents, frequency
 from postern.emails.model import TRANSITIONS as SEND_STATES
 from postern.emails.model import SendBody
 from postern.emails.rules import CAMPAIGN_CANCELLED
+from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
 from postern.kernel.allowances import Wanted, allowance_left
@@ -34,10 +36,12 @@ from postern.kernel.problems import Fault, Problem
 from postern.kernel.values import NO_ID, new_id
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import operations as projects
-from postern.projects.model import ProjectSettings
+from postern.projects.model import ProjectSettings, frequency_cap_of
 
 if TYPE_CHECKING:
     from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 BUCKETS = 10_000
 
@@ -352,6 +356,9 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
     variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
     testing = row.status == "TESTING"
     host = parse_address(row.from_email or "").domain
+    cap = frequency_cap_of((await projects.require_project(tx, row.project_id)).settings)
+    now = world.clock()
+    await frequency.hold(tx, row.project_id)
     chunk = await store.fill(
         tx,
         project_id=row.project_id,
@@ -367,8 +374,13 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
         test=row.is_test,
         domain_id=row.domain_id,
         contents=Jsonb(_contents(row, variants, await _subjects(tx, row, variants))),
-        now=world.clock(),
+        cap=cap,
+        cap_since=now - frequency.PERIOD,
+        cap_reason=frequency.reason_of(cap),
+        now=now,
     )
+    if chunk.capped:
+        await _tell_of_capped(tx, row, chunk.capped, cap, now)
     done = chunk.seen < CHUNK
     await store.advance(
         tx,
@@ -376,11 +388,20 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
         id=row.id,
         cursor=chunk.last,
         filled=done,
-        seen=chunk.made + chunk.unsubscribed + chunk.suppressed,
+        seen=chunk.made + chunk.unsubscribed + chunk.suppressed + len(chunk.capped),
         unsubscribed=chunk.unsubscribed,
         suppressed=chunk.suppressed,
+        capped=len(chunk.capped),
     )
     return done
+
+
+async def _tell_of_capped(tx: Transaction, row: Row, ids: list[UUID], cap: int, now: Moment) -> None:
+    """Record events for sends that the frequency cap kept back."""
+    reason = frequency.reason_of(cap)
+    sends = await store.sends_by_id(tx, project_id=row.project_id, ids=ids)
+    await events.record_all(tx, [event_of(send, "email.suppressed", now, reason=reason) for send in sends])
+    log.info("mail_capped", project=str(row.project_id), campaign=str(row.id), messages=len(ids), reason=reason)
 
 
 async def _subjects(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[UUID, str]:
@@ -515,6 +536,11 @@ async def counts_of(world: "World", row: Row) -> dict[str, int]:
 def waiting(counts: dict[str, int]) -> int:
     """Sends that are still to be handed over."""
     return sum(counts.get(status, 0) for status in ("SCHEDULED", "QUEUED", "DELAYED"))
+
+
+def handed_over(counts: dict[str, int]) -> int:
+    """Sends that a server took, or refused for the recipient: not those that failed, expired or were suppressed."""
+    return sum(counts.get(status, 0) for status in ("SENT", "DELIVERED", "BOUNCED", "COMPLAINED"))
 
 
 def total(counts: dict[str, int]) -> int:

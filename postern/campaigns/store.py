@@ -124,7 +124,8 @@ async def look_again(
 @statement("""
     update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
         skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
-        skipped_suppressed = skipped_suppressed + %(suppressed)s
+        skipped_suppressed = skipped_suppressed + %(suppressed)s,
+        skipped_frequency_cap = skipped_frequency_cap + %(capped)s
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def advance(
@@ -137,6 +138,7 @@ async def advance(
     seen: int,
     unsubscribed: int,
     suppressed: int,
+    capped: int,
 ) -> None: ...
 
 
@@ -152,7 +154,7 @@ async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID,
 
 # The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
 # who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
-# campaign already keeps that one.
+# campaign already keeps that one. Who got as much marketing mail as the frequency cap allows has a send that says so.
 @statement("""
     with members as materialized (
         (select m.contact_id from audience_members m
@@ -169,15 +171,24 @@ async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID,
         where %(sample)s::int is null
            or (campaign_bucket('sample', %(id)s, contact_id) < %(sample)s * 100) = %(in_sample)s::bool
     ), people as materialized (
-        select c.id, c.email, c.unsubscribed, s.address is not null as suppressed
+        select c.id, c.email, c.unsubscribed, s.address is not null as suppressed,
+               not %(test)s and recent.count >= %(cap)s as capped
         from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
         left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
+        cross join lateral (
+            select count(*) as count from sends got
+            where got.project_id = %(project_id)s and got.contact_id = c.id and got.created_at > %(cap_since)s
+              and got.lane = 1 and not got.test and got.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
+        ) as recent
     ), made as (
         insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
-                           contact_id, campaign_id, variant_id, content_id, domain_id, due_at, created_at, updated_at)
-        select %(project_id)s, i.id, 'QUEUED', 1, %(test)s, '<' || i.id || '@' || %(host)s || '>', v.subject,
-               %(sender)s, people.email, array[people.email], people.id, %(id)s, v.variant_id, v.content_id,
-               %(domain_id)s, %(now)s, %(now)s, %(now)s
+                           contact_id, campaign_id, variant_id, content_id, domain_id, due_at, reason, created_at,
+                           updated_at)
+        select %(project_id)s, i.id, case when people.capped then 'SUPPRESSED' else 'QUEUED' end, 1, %(test)s,
+               '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s, people.email, array[people.email],
+               people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
+               case when not people.capped then %(now)s::timestamptz end,
+               case when people.capped then %(cap_reason)s end, %(now)s, %(now)s
         from people
         cross join lateral (select new_send_id() as id where people.id is not null) as i
         join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text, low int, high int)
@@ -185,10 +196,11 @@ async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID,
             and campaign_bucket('variant', %(id)s, people.id) < v.high
         where not people.unsubscribed and not people.suppressed
         on conflict (project_id, campaign_id, contact_id) where campaign_id is not null do nothing
-        returning 1
+        returning id, status
     )
     select (select count(*) from members)::int as seen, (select max(contact_id::text)::uuid from members) as last,
-           (select count(*) from made)::int as made,
+           (select count(*) from made where status = 'QUEUED')::int as made,
+           array(select id from made where status = 'SUPPRESSED') as capped,
            (select count(*) from people where unsubscribed)::int as unsubscribed,
            (select count(*) from people where suppressed and not unsubscribed)::int as suppressed
 """)
@@ -208,8 +220,15 @@ async def fill(
     test: bool,
     domain_id: UUID | None,
     contents: Jsonb,
+    cap: int,
+    cap_since: datetime,
+    cap_reason: str,
     now: Moment,
 ) -> Chunk: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
+async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
 
 
 @statement("""

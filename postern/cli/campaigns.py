@@ -111,10 +111,14 @@ def bar(console: Any) -> Generator[Show]:
         yield show
 
 
+SKIPPED = {"frequencyCap": "over the frequency cap"}
+"""How reasons for skipping a contact are shown where the API's word is none for people."""
+
+
 def amount(state: dict[str, Any]) -> tuple[int, int]:
     """How many contacts are done with, and how many there are in all."""
-    progress, skipped = state["progress"], state["progress"]["skipped"]
-    done = progress["handedOver"] + sum(skipped.values())
+    progress = state["progress"]
+    done = progress["audience"] - progress["waiting"]
     if state["status"] == "SENT":
         return done, done  # Contacts that were deleted on the way are nobody's any more.
     return done, max(done, progress["expected"])
@@ -133,6 +137,6 @@ def summary(state: dict[str, Any]) -> str:
     """What became of a campaign, for people."""
     progress, stats = state["progress"], state["stats"]
     counts = ", ".join(f"{stats[name]:,} {name}" for name in ("sent", "delivered", "bounced", "failed"))
-    skipped = ", ".join(f"{count:,} {why}" for why, count in progress["skipped"].items())
+    skipped = ", ".join(f"{count:,} {SKIPPED.get(why, why)}" for why, count in progress["skipped"].items())
     lines = [f"{state['status'].capitalize()}: {counts}; skipped: {skipped}; {progress['perSecond']:,} messages/s."]
     return "\n".join([*lines, *([state["reason"]] if state["reason"] else [])])

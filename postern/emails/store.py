@@ -69,6 +69,13 @@ class StateOf(Record):
     state: str
 
 
+class ContactCount(Record):
+    """How many messages a contact got."""
+
+    id: UUID
+    count: int
+
+
 class Count(Record):
     """A counter."""
 
@@ -613,12 +620,14 @@ async def move(
 
 @statement("""
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
-                       contact_id, domain_id, once_key, due_at, created_at, updated_at)
-    select %(project_id)s::uuid, id, 'QUEUED', 1, false, message_id, subject, sender, recipient, array[recipient],
-           contact_id, domain_id, once_key, %(now)s, %(now)s, %(now)s
+                       contact_id, domain_id, once_key, due_at, reason, created_at, updated_at)
+    select %(project_id)s::uuid, id, case when reason is null then 'QUEUED' else 'SUPPRESSED' end, 1, false,
+           message_id, subject, sender, recipient, array[recipient], contact_id, domain_id, once_key,
+           case when reason is null then %(now)s::timestamptz end, reason, %(now)s, %(now)s
     from unnest(%(id)s::uuid[], %(once_key)s::text[], %(contact_id)s::uuid[], %(message_id)s::text[],
-                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[])
-        as v (id, once_key, contact_id, message_id, subject, sender, recipient, domain_id)
+                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[],
+                %(reason)s::text[])
+        as v (id, once_key, contact_id, message_id, subject, sender, recipient, domain_id, reason)
     on conflict (project_id, once_key) where once_key is not null do nothing
     returning id
 """)
@@ -634,8 +643,29 @@ async def insert_once(
     sender: list[str],
     recipient: list[str],
     domain_id: list[UUID | None],
+    reason: list[str | None],
     now: Moment,
 ) -> list[UUID]: ...
+
+
+# Taken before counting what contacts got, so that two transactions do not both fill the last place of a contact.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
+""")
+async def hold_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    select contact.id, recent.count from unnest(%(contact_ids)s::uuid[]) as contact (id)
+    cross join lateral (
+        select count(*)::int as count from sends s
+        where s.project_id = %(project_id)s and s.contact_id = contact.id and s.created_at > %(since)s
+          and s.lane = 1 and not s.test and s.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
+    ) as recent
+""")
+async def recent_marketing(
+    tx: Transaction, *, project_id: UUID, contact_ids: list[UUID], since: datetime
+) -> list[ContactCount]: ...
 
 
 # Identifiers of sends are UUIDv7: a project's oldest words come first in the order of the key.

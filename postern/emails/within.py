@@ -10,11 +10,12 @@ from uuid import UUID
 import msgspec
 
 from postern.domains import operations as domains
-from postern.emails import store
+from postern.emails import frequency, store
 from postern.emails.model import MARKETING, Send, SendBody
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
+from postern.events.model import Event
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.problems import Problem
@@ -52,12 +53,24 @@ async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sen
     return domain.id if domain else None
 
 
-async def accept_within(tx: Transaction, project_id: UUID, letters: list[Letter], now: Moment) -> dict[str, UUID]:
-    """Accept messages as part of an open transaction; returns the new sends' ids by their keys.
+class AcceptedSend(msgspec.Struct, frozen=True):
+    """A new send, and why it is not sent where it is not."""
 
-    A key that was used before is left out: its message has been accepted then.
+    id: UUID
+    reason: str | None
+
+
+async def accept_within(
+    tx: Transaction, project_id: UUID, letters: list[Letter], cap: int, now: Moment
+) -> dict[str, AcceptedSend]:
+    """Accept messages as part of an open transaction; returns the new sends by their keys.
+
+    A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
+    cap (`cap` messages to a contact) is written down as SUPPRESSED with that reason.
     """
-    sends = [_send_of(project_id, letter, now) for letter in letters]
+    beyond = await frequency.beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
+    reasons = [frequency.reason_of(cap) if each else None for each in beyond]
+    sends = [_send_of(project_id, letter, reason, now) for letter, reason in zip(letters, reasons, strict=True)]
     made = await store.insert_once(
         tx,
         project_id=project_id,
@@ -69,6 +82,7 @@ async def accept_within(tx: Transaction, project_id: UUID, letters: list[Letter]
         sender=[send.sender for send in sends],
         recipient=[send.recipient for send in sends],
         domain_id=[send.domain_id for send in sends],
+        reason=reasons,
         now=now,
     )
     new = set(made)
@@ -81,18 +95,24 @@ async def accept_within(tx: Transaction, project_id: UUID, letters: list[Letter]
             body=[Jsonb(letter.body) for _, letter in kept],
             haystack=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
         )
-        await events.record_all(tx, [event_of(send, "email.queued", now) for send, _ in kept])
+        await events.record_all(tx, [_told(send, now) for send, _ in kept])
         tx.makes_due("sends")
-    return {letter.once_key: send.id for send, letter in kept}
+    return {letter.once_key: AcceptedSend(send.id, send.reason) for send, letter in kept}
 
 
-def _send_of(project_id: UUID, letter: Letter, now: Moment) -> Send:
+def _told(send: Send, now: Moment) -> Event:
+    if send.reason is None:
+        return event_of(send, "email.queued", now)
+    return event_of(send, "email.suppressed", now, reason=send.reason)
+
+
+def _send_of(project_id: UUID, letter: Letter, reason: str | None, now: Moment) -> Send:
     send_id, sender = new_id(), address_of(letter.sender)
     never: datetime | None = None
     return Send(
         project_id=project_id,
         id=send_id,
-        status="QUEUED",
+        status="QUEUED" if reason is None else "SUPPRESSED",
         lane=MARKETING,
         test=False,
         message_id=f"<{send_id}@{sender.domain}>",
@@ -109,12 +129,12 @@ def _send_of(project_id: UUID, letter: Letter, now: Moment) -> Send:
         domain_id=letter.domain_id,
         tags=None,
         pending=None,
-        due_at=now,
+        due_at=now if reason is None else None,
         attempt=0,
         tries=0,
         handed_over=None,
         ambiguous_attempts=0,
-        reason=None,
+        reason=reason,
         scheduled_at=never,
         expires_at=never,
         sent_at=never,

@@ -27,6 +27,9 @@ class TooManyKeys(Unprocessable):
     """A project has at most 1,000 API keys; delete some first."""
 
 
+FREQUENCY_CAP = 10
+"""Marketing messages that one contact gets within 24 hours, unless the project says otherwise."""
+FREQUENCY_CAP_MAX = 10_000
 RELAY_PASSWORD_LIMIT = 1_000
 """Characters of a relay's password, as it is given."""
 
@@ -102,11 +105,19 @@ class ProjectSettings(Record):
     retention_days: int | None = None
     """How long bodies of sent messages are kept; null is the instance's default (30 days)."""
     on_ambiguous: Literal["retry", "hold"] = "retry"
+    frequency_cap: int | None = None
+    """Most messages of campaigns and automations that one contact gets within 24 hours; null is 10. What is beyond is
+    not sent: it is in the log as SUPPRESSED, with that reason, and counted."""
     rate_limit: int | None = None
     """Requests a second; null is the instance's default."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
     """Settings of features that keep their own shape (sign-in methods, contact creation …)."""
+
+
+def frequency_cap_of(settings: ProjectSettings) -> int:
+    """The project's own frequency cap, or the default."""
+    return FREQUENCY_CAP if settings.frequency_cap is None else settings.frequency_cap
 
 
 class Project(Record):

@@ -28,6 +28,7 @@ from postern.kernel.values import Body, Timestamp, is_address, new_id, to_plain
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import store
 from postern.projects.model import (
+    FREQUENCY_CAP_MAX,
     KEYS_PER_PROJECT,
     ORIGINS_LIMIT,
     RELAY_PASSWORD_LIMIT,
@@ -99,6 +100,7 @@ class SettingsChange(Body):
     seed_list: Annotated[list[Address], msgspec.Meta(max_length=SEED_LIST_LIMIT)] | None | Unset = UNSET
     retention_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None | Unset = UNSET
     on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
+    frequency_cap: Annotated[int, msgspec.Meta(ge=1, le=FREQUENCY_CAP_MAX)] | None | Unset = UNSET
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET
     sign_in: SignInChange | Unset = UNSET
     extra: dict[str, Any] | Unset = UNSET
