@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from postern.events.model import EVENT_NAMES
+from postern.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
 from postern.kernel.problems import Problem
 from tests.contract import mend_catalogue
 
@@ -29,6 +29,14 @@ Whatever happens in a project is an event, recorded in the transaction that make
 `GET /projects/{projectId}/events`, watch them with `postern tail`, or have them sent to you by
 [webhooks](webhooks.md). Events of your own (`POST /projects/{projectId}/events`) are subscribed to as
 `custom.<name>` and delivered under the name that you gave them.
+
+Events about e-mail, contacts, audiences and automations, and your own, have `contact {id, email}`: the contact that
+they are about, or null. In a webhook it is `data.contact`; the record's own `data.id` and `data.projectId` are always
+ours, and what you sent in with an event of your own is `data.data`.
+
+Mail of a campaign begins with `campaign.started`, not with an `email.queued` for each contact. Each of its messages has
+the events that say how it went: {campaign_events}.
+`subject` in them is the subject that this contact got, and null where the message was never composed.
 """
 
 
@@ -55,7 +63,8 @@ def event_catalogue() -> str:
         areas.setdefault(name.partition(".")[0], []).append(name)
     lines = ["| about | events |", "|---|---|"]
     lines += [f"| {area} | {', '.join(f'`{name}`' for name in names)} |" for area, names in areas.items()]
-    return NOTE + EVENTS + "\n" + "\n".join(lines) + "\n"
+    names = ", ".join(f"`{name}`" for name in CAMPAIGN_SEND_EVENTS)
+    return NOTE + EVENTS.replace("{campaign_events}", names) + "\n" + "\n".join(lines) + "\n"
 
 
 def catalogues() -> dict[Path, str]:

@@ -153,7 +153,7 @@ async def delete_contact(call: Call, id: UUID) -> Deleted:
             raise ContactMissing
         call.require_match(contact.updated_at)
         await store.delete_contact(tx, project_id=call.project_id, id=id)
-        await events.record(tx, call, "contact.deleted", id)
+        await events.record(tx, call, "contact.deleted", id, email=contact.email)
     return Deleted()
 
 

@@ -146,7 +146,8 @@ async def send_on(there: "httpx.AsyncClient", forward: str, event: dict[str, Any
     from postern.kernel.values import to_json
     from postern.webhooks.rules import payload
 
-    body = to_json(payload(event["type"], event["occurredAt"], event["subjectId"], event["projectId"], event["data"]))
+    subject_id, project_id, contact = event["subjectId"], event["projectId"], event.get("contact")
+    body = to_json(payload(event["type"], event["occurredAt"], subject_id, project_id, event["data"], contact))
     headers = {"Content-Type": "application/json", **webhook_headers(event["id"], system_clock(), body, [secret])}
     try:
         answer = await there.post(forward, content=body, headers=headers)

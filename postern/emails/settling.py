@@ -196,7 +196,18 @@ async def _count_skipped(tx: Transaction, attempts: list[Attempted]) -> None:
 
 
 def _events(each: Attempted, now: Moment) -> list[Event]:
-    return [event_of(each.send, type_, now, **data) for type_, data in each.verdict.events]
+    known = _rendered_subject(each)
+    return [event_of(each.send, type_, now, **known, **data) for type_, data in each.verdict.events]
+
+
+def _rendered_subject(each: Attempted) -> dict[str, Any]:
+    """The subject as this recipient gets it; null for a campaign's send that was never composed.
+
+    Until it is composed, a campaign's send has the subject as it was written, before any value is filled in.
+    """
+    if each.subject is not None:
+        return {"subject": each.subject[:500]}
+    return {"subject": None} if each.send.content_id is not None and each.send.tries == 0 else {}
 
 
 def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:

@@ -24,6 +24,21 @@ class Event(Record):
     occurred_at: Moment
 
 
+class EventContact(Record):
+    """The contact that an event is about."""
+
+    id: UUID
+    email: str | None
+    """Its address; null for a contact that has been deleted since."""
+
+
+class ListedEvent(Event):
+    """An event as it is read."""
+
+    contact: EventContact | None
+    """The contact that it is about, where it is about one."""
+
+
 class Position(NamedTuple):
     """A place in the course of events: after everything of that moment, or after one event of it."""
 
@@ -68,8 +83,15 @@ _NAMES = {
     "webhook": "disabled",
 }
 
+_NOT_OF_CAMPAIGNS = ("scheduled", "queued", "cancelled")
+
 EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())
 """Every event that Postern itself records; custom ones are named by those who send them."""
+
+CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
+    name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGNS
+)
+"""Events that the sends of a campaign have. A campaign's own events say that its sends were made or cancelled."""
 
 AREAS: frozenset[str] = frozenset(_NAMES) | {"custom", "webhook"}
 """What the names of custom events do not begin with."""
@@ -80,6 +102,42 @@ CUSTOM_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,4}")
 def is_custom_name(name: str) -> bool:
     """Whether a custom event may be called that: words with dots between, in none of our own areas."""
     return len(name) <= 100 and bool(CUSTOM_NAME.fullmatch(name)) and name.partition(".")[0] not in AREAS
+
+
+ABOUT_CONTACTS: frozenset[str] = frozenset(
+    name
+    for name in EVENT_NAMES
+    if name.partition(".")[0] in ("email", "contact", "automation") or name in ("audience.joined", "audience.left")
+)
+"""Events that are about a contact, or may be; custom events may be, too."""
+
+
+def is_about_contacts(type: str) -> bool:
+    """Whether events of a type can be about a contact."""
+    return type not in EVENT_NAMES or type in ABOUT_CONTACTS
+
+
+def contact_id_of(event: Event) -> UUID | None:
+    """The contact that an event is about, where it is about one."""
+    if event.type not in EVENT_NAMES or event.type.startswith("contact."):
+        return event.subject_id
+    named = event.data.get("contactId", event.data.get("contact_id")) if is_about_contacts(event.type) else None
+    try:
+        return UUID(str(named)) if named else None
+    except ValueError:
+        return None
+
+
+def known_address(event: Event) -> str | None:
+    """The contact's address where the event itself says it: that of a recipient, or of a changed contact."""
+    if event.type not in EVENT_NAMES:
+        return None
+    area = event.type.partition(".")[0]
+    if area == "email" and isinstance(recipients := event.data.get("to"), list) and recipients:
+        text = str(recipients[0])  # pyright: ignore[reportUnknownArgumentType]
+        return text.rpartition("<")[2].rstrip(">") or None
+    address = event.data.get("email") if area == "contact" else None
+    return address if isinstance(address, str) else None
 
 
 ALIASES = {"send.delivered": "email.delivered"}

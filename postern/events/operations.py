@@ -4,8 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from postern.events import store
-from postern.events.model import Event, FoundSince, Position, Written
+from postern.events.model import (
+    Event,
+    EventContact,
+    FoundSince,
+    ListedEvent,
+    Position,
+    Written,
+    contact_id_of,
+    known_address,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
@@ -135,6 +146,19 @@ async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event
     return await store.with_ids(db, project_id=project_id, ids=ids)
 
 
+async def contacts_of(db: Queries, project_id: UUID, found: Sequence[Event]) -> dict[UUID, EventContact]:
+    """The contacts that events are about, by the ids of the events; events without one are left out."""
+    ids = {event.id: contact_id for event in found if (contact_id := contact_id_of(event))}
+    said = {event.id: known_address(event) for event in found if event.id in ids}
+    unknown = {ids[event_id] for event_id, address in said.items() if address is None}
+    rows = await store.addresses(db, project_id=project_id, contact_ids=sorted(unknown)) if unknown else []
+    addresses = {row.id: row.email for row in rows}
+    return {
+        event_id: EventContact(id=contact_id, email=said[event_id] or addresses.get(contact_id))
+        for event_id, contact_id in ids.items()
+    }
+
+
 async def first_since(
     db: Queries, project_id: UUID, type: str, asked: Sequence[tuple[UUID, UUID, Position]]
 ) -> dict[UUID, FoundSince]:
@@ -165,8 +189,10 @@ async def list_events(
     after: UUID | None = None,
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
-) -> Feed[Event]:
+) -> Feed[ListedEvent]:
     """What happened in the project, newest first. `type` narrows to one or several names, comma-separated.
+
+    `contact` is the contact that an event is about: its id, and its address unless it has been deleted since.
 
     With `after`, an event's id, what happened since then instead, oldest first: for following along. Events of
     the last seconds may still come in between, so begin a little earlier and leave out what you have seen.
@@ -174,7 +200,7 @@ async def list_events(
     types = [name.strip() for name in type.split(",") if name.strip()] if type else None
     if after is not None:
         since = await store.after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
-        return Feed(data=since, next_cursor=None)
+        return Feed(data=await _listed_events(call, since), next_cursor=None)
     scope = f"events|{type or ''}"
     rows = await store.newest(
         call.db,
@@ -184,4 +210,9 @@ async def list_events(
         limit=limit + 1,
     )
     found = listed(call, scope, rows, limit)
-    return Feed(data=found.items, next_cursor=found.next_cursor)
+    return Feed(data=await _listed_events(call, found.items), next_cursor=found.next_cursor)
+
+
+async def _listed_events(call: Call, found: Sequence[Event]) -> list[ListedEvent]:
+    contacts = await contacts_of(call.db, call.project_id, found)
+    return [ListedEvent(**msgspec.structs.asdict(event), contact=contacts.get(event.id)) for event in found]

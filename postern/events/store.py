@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.events.model import Event, FoundSince
+from postern.events.model import Event, EventContact, FoundSince
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 
@@ -40,6 +40,10 @@ async def of_subject(
     where project_id = %(project_id)s and id = any (%(ids)s)
 """)
 async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Event]: ...
+
+
+@statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
+async def addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
 
 
 @statement("""

@@ -444,7 +444,8 @@ def _several(text: str | None) -> list[str] | None:
 
 async def _payloads(call: Call, ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
     found = await events.with_ids(call.db, call.project_id, ids)
-    return {event.id: rules.payload_of(event) for event in found}
+    contacts = await events.contacts_of(call.db, call.project_id, found)
+    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in found}
 
 
 def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> Delivery:

@@ -7,7 +7,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from uuid import UUID
 
-from postern.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
+from postern.events.model import (
+    ALIASES,
+    EVENT_NAMES,
+    Event,
+    EventContact,
+    is_about_contacts,
+    is_custom_name,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.http import camel
 from postern.kernel.outbound import Answer, OutboundRefused, Outcome
@@ -66,18 +73,28 @@ def wants(entries: Collection[str], keys: Iterable[str]) -> bool:
     return any(key in entries for key in keys)
 
 
-def payload_of(event: Event) -> dict[str, Any]:
+def payload_of(event: Event, contact: EventContact | None = None) -> dict[str, Any]:
     """The body of a delivery: `{type, timestamp, data}`, with the record's `id` among the data."""
-    return payload(event.type, event.occurred_at, event.subject_id, event.project_id, event.data)
+    return payload(event.type, event.occurred_at, event.subject_id, event.project_id, event.data, contact)
 
 
 def payload(
-    type: str, timestamp: Moment | str, subject_id: UUID | str | None, project_id: UUID | str, data: dict[str, Any]
+    type: str,
+    timestamp: Moment | str,
+    subject_id: UUID | str | None,
+    project_id: UUID | str,
+    data: dict[str, Any],
+    contact: EventContact | dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The body of a delivery, from the parts of its event."""
-    own = data if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
-    head = {"id": subject_id, "projectId": project_id}
-    whole: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own}}
+    """The body of a delivery, from the parts of its event.
+
+    What a caller sent in with a custom event stands under `data.data`, where it overwrites nothing of ours.
+    """
+    own = {"data": data} if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
+    head: dict[str, Any] = {"id": subject_id, "projectId": project_id}
+    if is_about_contacts(type):
+        head["contact"] = contact
+    whole: dict[str, Any] = {"type": type, "timestamp": timestamp, "data": {**head, **own, **head}}
     if len(to_json(whole)) > PAYLOAD_BYTES:
         whole["data"] = {**head, "truncated": True}
     return whole

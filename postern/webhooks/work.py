@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from postern.events import operations as events
-from postern.events.model import Event
+from postern.events.model import Event, EventContact
 from postern.kernel.clock import Moment
 from postern.kernel.database import Transaction
 from postern.kernel.due import Work, each
@@ -48,7 +48,8 @@ async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
     if webhook is None:
         return
     found = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
-    share = _Share(world, webhook, {event.id: event for event in found})
+    contacts = await events.contacts_of(world.db, project_id, found)
+    share = _Share(world, webhook, {event.id: event for event in found}, contacts)
     waiting = iter(sorted(jobs, key=lambda job: job.id))
     side_by_side = AT_ONCE if webhook.failures < rules.GIVEN_UP_FAILURES else AT_ONCE_WHILE_FAILING
     try:
@@ -66,6 +67,8 @@ class _Share:
     world: "World"
     webhook: WebhookInUse
     events: dict[UUID, Event]
+    contacts: dict[UUID, EventContact]
+    """The contacts that the events are about, by the ids of the events."""
     gone: bool = False
     done: list[tuple[DueDelivery, Verdict]] = field(default_factory=list[tuple[DueDelivery, Verdict]])
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
@@ -90,7 +93,7 @@ class _Share:
         return None
 
     async def _try(self, job: DueDelivery) -> Verdict:
-        body = to_json(rules.payload_of(self.events[job.event_id]))
+        body = to_json(rules.payload_of(self.events[job.event_id], self.contacts.get(job.event_id)))
         headers = signed_headers(self.world.secrets, self.webhook, job.event_id, self.world.clock(), body)
         outcome = await self.world.outbound.post(self.webhook.url, body, headers=headers, keep=RESPONSE_BYTES)
         return rules.judge(outcome, job.tried + 1, self.world.clock(), self.world.chance.random())

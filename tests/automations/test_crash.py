@@ -130,7 +130,7 @@ async def test_two_weeks_of_every_step_although_workers_are_killed(
     ) == [("COMPLETED", len(buyers)), ("EXITED", CONTACTS - len(buyers))]
     await assert_each_mail_once(world, project, hand, people, buyers)
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
-    assert totals == {"totalRuns": CONTACTS, "completed": CONTACTS, "failed": 0}
+    assert totals == {"totalRuns": CONTACTS, "completed": CONTACTS, "failed": 0, "limited": 0, "capped": 0}
     left = (await project.client.get(f"/audiences/{joined}/contacts")).json()["total"]
     bought = (await project.client.get(f"/audiences/{customers}/contacts")).json()["total"]
     assert (left, bought) == (CONTACTS - len(buyers), len(buyers))

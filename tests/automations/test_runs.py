@@ -55,7 +55,7 @@ async def test_joining_an_audience_starts_a_series(
     assert run["steps"][0]["detail"]["sendId"]
     assert run["steps"][1]["startedAt"] < run["steps"][1]["finishedAt"]
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
-    assert totals == {"totalRuns": 1, "completed": 1, "failed": 0}
+    assert totals == {"totalRuns": 1, "completed": 1, "failed": 0, "limited": 0, "capped": 0}
     told = (await project.client.get("/events?type=automation.started,automation.completed")).json()["data"]
     assert [(each["type"], each["data"]["contactId"]) for each in told] == [
         ("automation.completed", ada),
@@ -253,7 +253,7 @@ async def test_batches_of_events_in_opposite_order_wake_the_same_runs(automate, 
     assert [answer.status_code for answer in answers] == [201] * 4
     await work_off()
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
-    assert totals == {"totalRuns": 500, "completed": 500, "failed": 0}
+    assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
 
 
 async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
