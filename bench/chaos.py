@@ -17,7 +17,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +29,7 @@ import httpx
 import psycopg
 
 from bench.emails import Server, relay_environment, sink, verified_domain
-from postern.kernel.embedded import EmbeddedPostgres
+from postern.kernel.embedded import EmbeddedPostgres, leftovers
 from postern.kernel.migrations import migrate
 
 BATCH = 500
@@ -125,10 +124,8 @@ class Chaos:
                 self.parts[part] = await asyncio.to_thread(self.server.start, part)
 
     def _restart_database(self) -> None:
-        pid = self.postgres.pid
-        assert pid
-        children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
-        for each in (*map(int, children), pid):
+        assert self.postgres.pid
+        for each in sorted(leftovers(self.postgres.cluster), reverse=True):
             with suppress(ProcessLookupError):  # It ended by itself meanwhile.
                 os.kill(each, signal.SIGKILL)
         self.postgres.stop()

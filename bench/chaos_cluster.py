@@ -35,7 +35,7 @@ from bench.chaos import open_folder, run_as_asked
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
-from postern.kernel.embedded import EmbeddedPostgres
+from postern.kernel.embedded import EmbeddedPostgres, leftovers
 from postern.kernel.migrations import migrate
 
 PARTS = ("api-0", "api-1", "worker-0", "worker-1", "worker-2")
@@ -168,10 +168,8 @@ class Cluster:
         self.over = True
 
     def _restart_database(self) -> None:
-        pid = self.postgres.pid
-        assert pid
-        children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
-        for each in (*map(int, children), pid):
+        assert self.postgres.pid
+        for each in sorted(leftovers(self.postgres.cluster), reverse=True):
             with suppress(ProcessLookupError):  # It ended by itself meanwhile.
                 os.kill(each, signal.SIGKILL)
         self.postgres.stop()

@@ -68,6 +68,7 @@ class Server:
             "DATABASE_URL": url,
             "POSTERN_DATA": str(folder),
             "POSTERN_PORT": str(self.port),
+            "POSTERN_BASE_URL": self.base,
             "POSTERN_SECRET": "a secret for the length of one benchmark",
             "POSTERN_PROJECT_RATE": "1000000",
             "POSTERN_LOG_LEVEL": "warning",

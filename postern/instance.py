@@ -27,7 +27,7 @@ from postern.kernel.due import Work, longest_wait
 from postern.kernel.http import Operation, RawRequest
 from postern.kernel.openapi import document
 from postern.kernel.problems import Forbidden
-from postern.kernel.secrets import Secrets
+from postern.kernel.secrets import Secrets, WrongMasterKey
 from postern.kernel.values import to_json
 
 if TYPE_CHECKING:
@@ -66,10 +66,6 @@ class AdminTokenMissing(Forbidden):
     """Send `Authorization: Bearer` with POSTERN_ADMIN_TOKEN: only this machine may ask without it, and not by proxy."""
 
 
-class WrongMasterKey(Exception):
-    """This database belongs to an instance with another master key."""
-
-
 @statement("""
     insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
     returning key_check
@@ -98,12 +94,9 @@ async def last_beat(db: Queries) -> Moment | None: ...
 
 async def check_master_key(db: Database, secrets: Secrets) -> None:
     """Refuse to run with another master key than the one the database was begun with. Raises WrongMasterKey."""
-    key_check = secrets.digest("instance", "key-check")
+    key_check = secrets.key_check()
     if not hmac.compare_digest(await claim_instance(db, key_check=key_check), key_check):
-        raise WrongMasterKey(
-            "This database was begun with another master key. Set POSTERN_SECRET, or bring back master.key in the "
-            "data folder: without it DKIM keys and tokens in the database cannot be read."
-        )
+        raise WrongMasterKey
 
 
 class Part(msgspec.Struct):

@@ -284,6 +284,26 @@ def assert_bootstrapped(made: dict[str, str], base_url: str) -> None:
         assert seen.status_code == 200, seen.text
 
 
+def test_the_first_start_says_how_mail_leaves(first: Started) -> None:
+    """What is printed when the server is ready names the transport and the base URL.
+
+    Defects: N3
+    """
+    assert f"Postern is ready at {first.url} (Ctrl-C stops it).\nMail stays on this machine" in first.printed()
+    assert f"links lead to the base URL {first.url}" in first.printed()
+
+
+def test_bootstrap_says_nothing_of_stopping(first: Started) -> None:
+    """`bootstrap` starts nothing that Ctrl-C could stop.
+
+    Defects: N11
+    """
+    said = command(first.folder, "bootstrap").stdout
+    assert f"A new account on the server at {first.url}." in said
+    assert "Ctrl-C" not in said
+    assert "is ready" not in said
+
+
 def test_bootstrap_beside_a_running_server(first: Started) -> None:
     one, other = (json.loads(command(first.folder, "bootstrap", "--json").stdout) for _ in range(2))
     assert_bootstrapped(one, first.url)
@@ -373,6 +393,47 @@ def test_a_killed_server_starts_again(server: Started, port_of_victims: str) -> 
         again.stop()
 
 
+BAD = {
+    "relay": ({"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "mail.example.com:25"}, "POSTERN_RELAY"),
+    "dns": ({"POSTERN_DNS": "resolver.example.com"}, "POSTERN_DNS"),
+    "plan limits": ({"POSTERN_PLAN_LIMITS": "free: everything"}, "POSTERN_PLAN_LIMITS"),
+    "secret": ({"POSTERN_SECRET": "short"}, "POSTERN_SECRET"),
+    "base url": (
+        {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://me:pw@smtp.example.net"},
+        "POSTERN_BASE_URL=https://mail.example.com",
+    ),
+    "host": ({"POSTERN_HOST": "a..b"}, "POSTERN_HOST"),
+}
+
+
+@pytest.mark.parametrize(("settings", "named"), BAD.values(), ids=BAD)
+def test_a_bad_setting_is_one_sentence_of_the_server(place: Path, settings: dict[str, str], named: str) -> None:
+    """`postern serve` ends with 78 and one sentence, and has made no database.
+
+    Defects: N3, N4
+    """
+    folder = place / f"bad-{uuid4().hex}"
+    server = start(folder, **settings)
+    assert server.process.wait(WAIT_SECONDS) == 78
+    said = server.printed()
+    assert (said.count("\n"), said.startswith("postern: "), named in said) == (1, True, True), said
+    assert not (folder / "postgres").exists()
+
+
+def test_a_master_key_that_is_none_is_refused(place: Path) -> None:
+    """A damaged master key file is one sentence too.
+
+    Defects: N4
+    """
+    for number, text in enumerate(("nonsense!", "", "AAAA")):
+        folder = place / f"damaged-{number}"
+        folder.mkdir()
+        (folder / "master.key").write_text(text)
+        server = start(folder)
+        assert server.process.wait(WAIT_SECONDS) == 78
+        assert (server.printed().count("\n"), "master" in server.printed()) == (1, True), server.printed()
+
+
 def test_another_master_key_is_refused(place: Path) -> None:
     folder = place / "keyed"
     server = start(folder)
@@ -382,8 +443,8 @@ def test_another_master_key_is_refused(place: Path) -> None:
         server.stop()
     server = start(folder, POSTERN_SECRET="another secret than the one in the folder")
     assert server.process.wait(WAIT_SECONDS) == 78
-    assert "another master key" in server.printed()
-    assert "Traceback" not in server.printed()
+    said = server.printed()
+    assert (said.count("\n"), "another master key" in said, "Traceback" in said) == (1, True, False), said
 
 
 def test_without_a_database_the_parts_say_what_to_do(place: Path) -> None:

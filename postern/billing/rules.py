@@ -23,7 +23,7 @@ def parse_limits(text: str | None) -> dict[str, Limits]:
         if not part.strip():
             continue
         plan, _, rest = (piece.strip() for piece in part.partition(":"))
-        pairs = re.findall(r"(\w+)=(\d+)", rest)
+        pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", rest)
         is_plain = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
         if plan not in get_args(Plan) or not is_plain or {name for name, _ in pairs} - set(get_args(Allowance)):
             raise SettingInvalid("POSTERN_PLAN_LIMITS: expected `free: projects=3 emails=10000; pro: emails=500000`.")

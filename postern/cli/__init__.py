@@ -82,10 +82,8 @@ def _is_expected(error: Exception) -> bool:
 
     from postern.kernel.embedded import EmbeddedError
     from postern.kernel.migrations import MigrationError
+    from postern.kernel.secrets import WrongMasterKey
     from postern.kernel.settings import SettingInvalid
 
-    # By name, because the module is heavy and only a process that has it loaded can raise this one.
-    wrong_key = type(error).__name__ == "WrongMasterKey"
-    return wrong_key or isinstance(
-        error, CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError
-    )
+    kinds = CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError | WrongMasterKey
+    return isinstance(error, kinds)

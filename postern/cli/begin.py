@@ -50,10 +50,10 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             f"    -d {shlex.quote(json.dumps(message))}"
         )
 
-    def welcome(self) -> str:
-        """What the first start prints."""
+    def welcome(self, ready: str = "") -> str:
+        """What a person needs to begin with; `ready` are the lines of a server that has just started."""
         return f"""
-Postern is ready at {self.base_url} (Ctrl-C stops it). The API's reference is at {self.base_url}/docs
+{ready or f"A new account on the server at {self.base_url}."} The API's reference is at {self.base_url}/docs
 These are shown only now; `postern bootstrap` makes another set.
 
     export POSTERN_URL={self.base_url}

@@ -22,18 +22,14 @@ from psycopg_pool import PoolTimeout
 
 from postern.analytics.tidying import put_sums_together
 from postern.app import make_app, work_in
-from postern.billing.rules import parse_limits
 from postern.cli import expected_trouble
+from postern.cli.checks import check_settings
 from postern.emails.tidying import TIDY_EVERY, tidy
-from postern.emails.ways_out import instance_relays
 from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
 from postern.kernel.due import Worker
 from postern.kernel.log import set_up_logs
-from postern.kernel.settings import SettingInvalid, Settings, read_settings
+from postern.kernel.settings import Settings, read_settings
 from postern.kernel.values import new_id
-from postern.mail.address import AddressInvalid, parse_address
-from postern.mail.blocklists import parse_zones
-from postern.mail.resolver import parse_nameservers
 from postern.world import World, open_world
 
 BACKLOG = 2_048
@@ -58,23 +54,6 @@ class Leash:
                 sys.exit(0)
             read += part
         return read.decode().strip()
-
-
-def check_settings(settings: Settings) -> None:
-    """Refuse at the start what would otherwise come out at the first message. Raises SettingInvalid."""
-    if settings.transport == "relay" or settings.relay:
-        instance_relays(settings.relay)
-    parse_limits(settings.plan_limits)
-    read: dict[str, tuple[str | None, Callable[[str], object]]] = {
-        "POSTERN_DNS": (",".join(settings.dns), parse_nameservers),
-        "POSTERN_BLOCKLISTS": (settings.blocklists, parse_zones),
-        "POSTERN_MAIL_FROM": (settings.mail_from, parse_address),
-    }
-    for variable, (text, parse) in read.items():
-        try:
-            parse(text) if text else None
-        except (ValueError, AddressInvalid) as error:
-            raise SettingInvalid(f"{variable}={text!r}: {error}") from None
 
 
 def run_api(settings: Settings, url: str, *, listener: int | None = None, leash: Leash | None = None) -> None:
@@ -209,9 +188,9 @@ def _stop_on_signals(stop: Callable[[], None], leash: Leash | None) -> None:
 def main() -> None:
     """Run the part that the arguments name, on a leash."""
     part, *sockets = sys.argv[1:]
-    settings, leash = read_settings(), Leash()
-    url = leash.database_url()
     with expected_trouble():
+        settings, leash = read_settings(), Leash()
+        url = leash.database_url()
         if part == "api":
             run_api(settings, url, listener=int(sockets[0]), leash=leash)
         else:

@@ -24,6 +24,7 @@ from postern.cli.place import Running, announce, ended_unexpectedly, occupy
 from postern.kernel.embedded import EmbeddedPostgres
 from postern.kernel.log import set_up_logs
 from postern.kernel.migrations import migrate
+from postern.kernel.secrets import Secrets, check_master_key_of, load_master_key
 from postern.kernel.settings import Settings
 
 RESTART_SECONDS = 0.2, 5.0
@@ -119,14 +120,22 @@ class Tree:
     server: EmbeddedPostgres | None
 
     async def start(self) -> str:
-        """Start all of it and return the database's URL. The children load while the database starts."""
+        """Start all of it and return the database's URL. The children load while the database starts.
+
+        Raises SettingInvalid and WrongMasterKey, of which the children then say nothing.
+        """
         for child in self.children:
             await child.start()
+        # Loaded beside the children, because it brings much of the application.
+        checks = await asyncio.to_thread(import_module, "postern.cli.checks")
+        checks.check_settings(self.settings)
+        master_key = load_master_key(self.settings.secret, self.settings.data)
         url = self.settings.database_url
         if self.server is not None:
             url = await asyncio.to_thread(self.server.start)
         assert url
         await asyncio.to_thread(partial(migrate, url, within=self.settings.database_wait))
+        await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
         base_url = self.settings.public_url
         announce(self.settings.data, Running(pid=os.getpid(), database_url=url, base_url=base_url))
         for child in self.children:
@@ -183,11 +192,15 @@ async def _run(tree: Tree) -> None:
             if tree.server is not None:
                 group.create_task(tree.server.keep_running())
             await _welcome(tree, url)
-    except* Exception as errors:
-        first = errors.exceptions[0]
-        while isinstance(first, ExceptionGroup):
-            first = first.exceptions[0]
-        raise first from None
+    except ExceptionGroup as errors:
+        # Not `except*`: before Python 3.11.4 it wraps what is raised in it into a group again.
+        raise _first(errors) from None
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    """The first failure in a group of groups."""
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first  # pyright: ignore[reportUnknownArgumentType]
 
 
 async def _welcome(tree: Tree, url: str) -> None:
@@ -205,10 +218,9 @@ async def _welcome(tree: Tree, url: str) -> None:
         await asyncio.sleep(0.05)
     for child in tree.children:
         child.proven = True
-    if made is None:
-        print(f"Postern is ready at {settings.public_url} (Ctrl-C stops it).", flush=True)
-    else:
-        print(made.welcome(), flush=True)
+    checks = import_module("postern.cli.checks")
+    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.how_mail_leaves(settings)}"
+    print(ready if made is None else made.welcome(ready), flush=True)
 
 
 def _is_first_start(url: str) -> bool:
@@ -236,10 +248,11 @@ async def _listen(settings: Settings) -> socket.socket:
         try:
             family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
             return socket.create_server((settings.host, settings.port), family=family, backlog=2_048)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             if monotonic() >= deadline:
+                why = error.strerror if isinstance(error, OSError) else "this is no name of a host"
                 raise CannotRun(
-                    f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+                    f"Cannot listen on {settings.host}:{settings.port}: {why}. "
                     "Set POSTERN_HOST and POSTERN_PORT to something else."
                 ) from None
         await asyncio.sleep(0.1)

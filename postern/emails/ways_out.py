@@ -91,30 +91,43 @@ def instance_relays(text: str | None) -> list[Relay]:
     """The smart hosts that POSTERN_RELAY names. Raises SettingInvalid."""
     if not text:
         raise SettingInvalid("POSTERN_RELAY names no smart host, but the transport is `relay`.")
-    relays: list[Relay] = []
-    for part in text.split():
-        url = urlsplit(part)
-        given = {name: values[-1] for name, values in parse_qs(url.query).items()}
-        if url.scheme not in ("smtp", "smtps") or not url.hostname:
-            raise SettingInvalid("POSTERN_RELAY: expected smtp://user:password@host:port?tls=…")
-        try:
-            tls = Tls(given.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required"))
-            relays.append(
-                Relay(
-                    host=url.hostname,
-                    port=url.port or (465 if url.scheme == "smtps" else 587),
-                    tls=tls,
-                    verify=given.get("verify", "yes") != "no",
-                    user=unquote(url.username) if url.username else None,
-                    password=unquote(url.password or ""),
-                    weight=int(given.get("weight", "1")),
-                    per_second=float(given["rate"]) if "rate" in given else None,
-                    max_connections=int(given.get("connections", "10")),
-                )
-            )
-        except ValueError as error:
-            raise SettingInvalid(f"POSTERN_RELAY: {error}") from None
-    return relays
+    return [_named_relay(part) for part in text.split()]
+
+
+def _named_relay(text: str) -> Relay:
+    """One smart host of POSTERN_RELAY. Raises SettingInvalid, whose message has no part of the password."""
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname, url.port
+    except ValueError:
+        host, port, url = None, None, urlsplit("")
+    given = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    if url.scheme not in ("smtp", "smtps") or not host:
+        raise SettingInvalid(
+            "POSTERN_RELAY: expected smtp://user:password@host:port?tls=…, with a port from 1 to 65535, and with "
+            "characters like # / @ of the password percent-encoded."
+        )
+    tls = given.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required")
+    if tls not in list(Tls):
+        raise SettingInvalid(f"POSTERN_RELAY: tls={tls} is not one of {', '.join(Tls)}.")
+    try:
+        weight, connections = int(given.get("weight", "1")), int(given.get("connections", "10"))
+        per_second = float(given["rate"]) if "rate" in given else None
+    except ValueError:
+        weight, connections, per_second = 0, 0, None
+    if weight < 1 or connections < 1 or not (per_second is None or 0 < per_second < float("inf")):
+        raise SettingInvalid("POSTERN_RELAY: weight and connections are whole numbers from 1 on, rate is above 0.")
+    return Relay(
+        host=host,
+        port=port or (465 if url.scheme == "smtps" else 587),
+        tls=Tls(tls),
+        verify=given.get("verify", "yes") != "no",
+        user=unquote(url.username) if url.username else None,
+        password=unquote(url.password or ""),
+        weight=weight,
+        per_second=per_second,
+        max_connections=connections,
+    )
 
 
 def capture_transport(world: "World", capture: Capture) -> CaptureTransport:

@@ -11,6 +11,7 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -24,6 +25,17 @@ KEY_FILE = "master.key"
 
 class SealBroken(Exception):
     """Something sealed does not open: wrong master key, wrong place, or altered."""
+
+
+class WrongMasterKey(Exception):
+    """This database belongs to an instance with another master key, or the key cannot be read."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(
+            message
+            or "This database was begun with another master key. Set POSTERN_SECRET, or bring back master.key in the "
+            "data folder: without it DKIM keys and tokens in the database cannot be read."
+        )
 
 
 class Secrets:
@@ -46,6 +58,10 @@ class Secrets:
     def digest(self, purpose: str, text: str) -> bytes:
         """A keyed hash (HMAC-SHA-256) to look something secret up by."""
         return hmac.digest(self.key(purpose), text.encode(), "sha256")
+
+    def key_check(self) -> bytes:
+        """What the database keeps of the master key, to tell another one."""
+        return self.digest("instance", "key-check")
 
     def sign(self, purpose: str, data: bytes) -> str:
         """A signature of 27 URL-safe characters (160 bits)."""
@@ -73,10 +89,15 @@ class Secrets:
 
 
 def load_master_key(text: str | None, folder: Path) -> bytes:
-    """The master key: from `text` (the setting, any secret of 32 characters or more), else a file kept in `folder`."""
+    """The master key: from `text` (the setting, any secret of 32 characters or more), else a file kept in `folder`.
+
+    Raises WrongMasterKey for a text that is too short and a file that holds no key.
+    """
     if text:
         if len(text) < MASTER_KEY_BYTES:
-            raise ValueError(f"POSTERN_SECRET has at least {MASTER_KEY_BYTES} characters.")
+            raise WrongMasterKey(
+                f"POSTERN_SECRET is too short: a master key has {MASTER_KEY_BYTES} characters or more."
+            )
         return hashlib.sha256(text.encode()).digest()
     file = folder / KEY_FILE
     if not file.exists():
@@ -90,7 +111,22 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
         with suppress(FileExistsError):
             os.link(fresh, file)
         Path(fresh).unlink()
-    return base64.b64decode(file.read_text())
+    try:
+        key = base64.b64decode(file.read_text(), validate=False)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not base64"
+        raise WrongMasterKey(f"The master key in {file} cannot be read: {why}.") from None
+    if len(key) < MASTER_KEY_BYTES:
+        raise WrongMasterKey(f"{file} does not hold a master key: it has {len(key)} bytes of {MASTER_KEY_BYTES}.")
+    return key
+
+
+def check_master_key_of(url: str, secrets: Secrets) -> None:
+    """Compare the master key with that of the migrated database at `url`. Raises WrongMasterKey."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute("select key_check from instance").fetchone()
+    if found is not None and not hmac.compare_digest(found[0], secrets.key_check()):
+        raise WrongMasterKey
 
 
 def new_token(length: int = 40) -> str:

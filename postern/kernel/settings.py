@@ -19,6 +19,11 @@ CHOICES = {
     "log_level": ("debug", "info", "warning", "error", "critical"),
     "billing": ("manual", "stripe"),
 }
+SECRET = ("secret", "database_url", "admin_token", "relay", "stripe_secret_key", "stripe_webhook_secret")
+"""Settings that hold a password or a key."""
+LEAST_SECRET = 32
+DOMAIN = re.compile(r"(?=.{1,253}$)([\w-]{1,63}\.)*[\w-]{1,63}")
+Number = TypeVar("Number", int, float)
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
@@ -113,13 +118,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_local(self) -> bool:
         """Whether the base URL is one of this machine alone, so that nobody else can have followed it."""
-        host = urlsplit(self.public_url).hostname or ""
-        if host == "localhost" or host.endswith(".localhost"):
-            return True
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(urlsplit(self.public_url).hostname or "")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address is that of the machine itself (RFC 6761 §6.3)."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -132,7 +141,9 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
             try:
                 given[field.name] = _read(field.name, text)
             except ValueError as error:
-                raise SettingInvalid(f"{variable}={text!r}: {error}") from None
+                # A secret is not shown, not even to whoever mistyped it: the sentence goes to logs.
+                shown = variable if field.name in SECRET else f"{variable}={text!r}"
+                raise SettingInvalid(f"{shown}: {error}") from None
     if "data" in given:
         given["data"] = given["data"].expanduser().absolute()
     return Settings(**given)
@@ -151,15 +162,21 @@ def default_data_folder() -> Path:
 
 def _read(name: str, text: str) -> Any:
     if name in WHOLE:
-        return _within(int(text), *WHOLE[name])
+        return _within(_number(text, int, "whole number"), *WHOLE[name])
     if name in SECONDS:
-        return timedelta(seconds=_within(float(text), *SECONDS[name]))
+        return timedelta(seconds=_within(_number(text, float, "number"), *SECONDS[name]))
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
-    if name == "base_url" and not re.match(r"https?://[^/\s]", text):
-        raise ValueError("expected http://host or https://host")
+    if name in ("base_url", "stripe_api"):
+        return _web_address(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
+    if name == "secret" and len(text) < LEAST_SECRET:
+        raise ValueError(f"a master key has {LEAST_SECRET} characters or more")
+    if name in ("dns_zone", "return_path_domain") and not DOMAIN.fullmatch(text.rstrip(".")):
+        raise ValueError("expected the name of a domain, like mail.example.com")
+    if name == "database_url":
+        return _database(text)
     if name == "data":
         return Path(text)
     if name == "sending_addresses":
@@ -175,7 +192,36 @@ def _read(name: str, text: str) -> Any:
     return text
 
 
-Number = TypeVar("Number", int, float)
+def _number(text: str, kind: type[Number], words: str) -> Number:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(f"expected a {words}") from None
+
+
+def _web_address(text: str) -> str:
+    """A URL of a server: a scheme, a host, perhaps a port and a path. Raises ValueError."""
+    try:
+        parts = urlsplit(text)
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        is_plain = not (parts.query or parts.fragment or parts.username or re.search(r"\s", text))
+    except ValueError:
+        is_whole = is_plain = False
+    if not is_whole or not is_plain:
+        raise ValueError("expected http://host or https://host, perhaps with a port")
+    return text
+
+
+def _database(text: str) -> str:
+    """The URL of a database, or libpq's words for one. Raises ValueError without its password."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(text)
+    except ProgrammingError:
+        raise ValueError("expected postgresql://user:password@host:port/database") from None
+    return text
 
 
 def _within(number: Number, least: Number, most: Number) -> Number:

@@ -1,0 +1,70 @@
+"""`script/setup` says what is wrong, not what failed last."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OFFLINE = """#!/bin/sh
+case "$*" in
+*"print(sys.executable)"*) echo "$0"; exit ;;
+"-m pip --version") exit {pip} ;;
+"-m pip config"*) exit 1 ;;
+"-m pip"*) echo "ERROR: Could not find a version that satisfies the requirement uv: connection refused" >&2; exit 1 ;;
+"-m venv"*) echo "No module named ensurepip" >&2; exit 1 ;;
+esac
+exec {python} "$@"
+"""
+"""A Python without ensurepip, as Debian's without python3-venv, whose pip reaches no registry."""
+
+
+def set_up(folder: Path, *, pip: int, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `script/setup` in a fresh source tree with a Python on which nothing can be installed."""
+    for name in ("script/setup", "script/pins.py", "pyproject.toml", "uv.lock"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    python = folder / "python"
+    python.write_text(OFFLINE.format(pip=pip, python=sys.executable))
+    python.chmod(0o755)
+    # Without uv, which would need no pip.
+    path = folder / "bin"
+    path.mkdir()
+    for program in ("cat", "cksum", "dirname", "flock", "mkdir", "rm", "bash"):
+        if found := shutil.which(program):
+            (path / program).symlink_to(found)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+    return subprocess.run(
+        [shutil.which("bash") or "bash", folder / "script/setup", "run"],
+        env={**kept, "PATH": str(path), "POSTERN_PYTHON": str(python), "HOME": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_download_that_fails_is_named_as_such(tmp_path: Path) -> None:
+    """Where no registry can be reached, the network is named, not the module that the fallback lacks.
+
+    Defects: N11
+    """
+    ran = set_up(tmp_path, pip=0)
+    assert ran.returncode == 1
+    assert "connection refused" in ran.stderr
+    assert "could not be downloaded" in ran.stderr
+    assert "HTTPS_PROXY" in ran.stderr.strip().splitlines()[-1]
+    assert "ensurepip" not in ran.stderr
+
+
+@pytest.mark.parametrize(("pip", "mirror"), [(1, ""), (0, "http://127.0.0.1:1/simple")])
+def test_a_package_of_the_system_that_is_missing_is_named(tmp_path: Path, pip: int, mirror: str) -> None:
+    """Without pip, or without what makes virtual environments, the package to install is named.
+
+    Defects: N11
+    """
+    ran = set_up(tmp_path, pip=pip, **({"PIP_INDEX_URL": mirror} if mirror else {}))
+    assert ran.returncode == 1
+    assert "apt-get install python3-" in ran.stderr.strip().splitlines()[-1]
