@@ -16,6 +16,8 @@ from postern.kernel.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, Record
 
 DOMAINS_PER_PROJECT = 1_000
+WAITING_COUNTED = 100_000
+"""How far the messages that wait for a domain are counted before it is deleted."""
 LOOK_LEASE = timedelta(minutes=5)
 BLOCKLISTS_REFRESHED_EVERY = timedelta(hours=6)
 BLOCKLISTS_PUT_OFF = timedelta(hours=1)
@@ -72,6 +74,10 @@ class DomainMissing(Missing):
 
 class DomainExists(Conflict):
     """This project already has that sending domain."""
+
+
+class DomainHasWaitingSends(Conflict):
+    """Messages wait to be sent from this domain, and would fail without it; `force=true` deletes it all the same."""
 
 
 class TooManyDomains(Unprocessable):

@@ -1,17 +1,21 @@
 """Sending domains: adding, verifying and removing them; and the door for whoever sends."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
+
+import msgspec
 
 from postern.audit import operations as audit
 from postern.domains import store
 from postern.domains.keys import NewKey, keep, new_keys, signers
 from postern.domains.model import (
     DOMAINS_PER_PROJECT,
+    WAITING_COUNTED,
     BlocklistEntry,
     Domain,
     DomainExists,
+    DomainHasWaitingSends,
     DomainMissing,
     NewDomain,
     NextKeyUnpublished,
@@ -31,6 +35,8 @@ from postern.kernel.settings import Settings
 from postern.kernel.values import Deleted, new_id, to_plain
 
 __all__ = ["sending_domain", "sending_domains", "signers"]
+
+Force = Annotated[bool, msgspec.Meta(description="Delete it although messages wait to be sent from it.")]
 
 
 if TYPE_CHECKING:
@@ -168,10 +174,16 @@ async def rotate_keys(call: Call, id: UUID) -> Domain:
     return _shown(row, call.world.settings)
 
 
-@delete("/projects/{project_id}/domains/{id}", needs="domains:write")
-async def delete_domain(call: Call, id: UUID) -> Deleted:
-    """Remove a sending domain and its keys. Mail can no longer be sent from it, whatever its records say."""
+@delete("/projects/{project_id}/domains/{id}", needs="domains:write", problems=(DomainHasWaitingSends,))
+async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
+    """Remove a sending domain and its keys. Mail can no longer be sent from it, whatever its records say.
+
+    Messages that wait to be sent from it (scheduled, queued or delayed) would fail without it: a 409 says how many they
+    are. `force=true` deletes the domain all the same; they fail when their time comes, with that reason.
+    """
     async with call.db.transaction() as tx:
+        if not force:
+            await _require_nothing_waiting(tx, call, id)
         row = await store.delete(tx, project_id=call.project_id, id=id)
         if row is None:
             raise DomainMissing
@@ -179,6 +191,19 @@ async def delete_domain(call: Call, id: UUID) -> Deleted:
         await events.record(tx, call, "domain.deleted", id, domain=row.domain)
         await audit.record(tx, call, "domain.deleted", "Domain", id, domain=row.domain)
     return Deleted()
+
+
+async def _require_nothing_waiting(tx: Transaction, call: Call, id: UUID) -> None:
+    """Raises DomainHasWaitingSends with their number."""
+    limit = WAITING_COUNTED
+    waiting = await store.count_waiting_sends(tx, project_id=call.project_id, id=id, limit=limit)
+    if waiting:
+        number = f"{waiting:,}" if waiting < limit else f"{limit:,} or more"
+        what = "message waits" if waiting == 1 else "messages wait"
+        raise DomainHasWaitingSends(
+            f"{number} {what} to be sent from this domain, and would fail without it. Cancel them, wait for them, or"
+            " delete the domain with `force=true`."
+        )
 
 
 @get("/projects/{project_id}/domains/{id}/blocklist-status", needs="domains:read")

@@ -55,6 +55,23 @@ async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain |
 async def newest(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
 
 
+# Reads the mail's table: the log of sends stands above domains, and only the number is wanted. What is due, lane by
+# lane, and what a paused campaign holds: each part has a partial index.
+@statement("""
+    select count(*)::int from (
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and lane = 0 and due_at is not null limit %(limit)s)
+        union all
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and lane = 1 and due_at is not null limit %(limit)s)
+        union all
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and campaign_id is not null and status in ('QUEUED', 'DELAYED') and due_at is null limit %(limit)s)
+    ) as waiting
+""")
+async def count_waiting_sends(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> int: ...
+
+
 @statement("delete from domains where project_id = %(project_id)s and id = %(id)s returning *")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 

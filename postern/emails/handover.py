@@ -310,7 +310,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     suppressed: dict[str, str]
     states: dict[UUID, str]
     """Of the words that many sends share, and of contacts; a contact that was deleted has none."""
-    signers: dict[UUID, list[Signer]]
+    signers: dict[str, list[Signer]]
+    """By the name of the sending domain."""
+    may_send: frozenset[str]
+    """The names of those that are verified at this moment."""
+    captures: bool
+    """Whether the project's LIVE mail stays in the inbox view."""
     tracking_base: str
     tracking_key: bytes
     return_path_domain: str | None
@@ -339,8 +344,8 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
         if shared or people
         else []
     )
-    wanted = sorted({send.domain_id for send in ours if send.domain_id is not None})
-    sending = await domains.sending_domains(world.db, project_id, wanted) if wanted else []
+    names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
+    sending = await domains.sending_domains_all(world, [(project_id, name) for name in names]) if names else []
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
@@ -348,7 +353,9 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
         settings=project.settings,
         suppressed={hit.address: hit.reason for hit in hits},
         states={row.id: row.state for row in states},
-        signers={domain.id: await signers(world, domain) for domain in sending},
+        signers={each.domain: await signers(world, each) for each in sending if each is not None},
+        may_send=frozenset(each.domain for each in sending if each is not None and each.may_send),
+        captures=is_captured(world, project.settings, test=False),
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
         return_path_domain=world.settings.return_path_domain,
@@ -374,6 +381,9 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         return rules.expired()
     if body is None:
         return rules.failed(SEND_BODY_GONE)
+    name = _sender_domain(send)
+    if not (send.test or facts.captures or name in facts.may_send):
+        return rules.domain_lapsed(name or send.sender)
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
     blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
     blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
@@ -392,7 +402,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     )
     return Decided(
         envelope=envelope,
-        order=Order(words, draft, facts.signers.get(send.domain_id, ()) if send.domain_id else ()),
+        order=Order(words, draft, facts.signers.get(name or "", ())),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
@@ -407,6 +417,15 @@ def _suppression(address: str, send: Send, body: SendBody, facts: Facts) -> str 
 
 def _may_be_left(send: Send, body: SendBody | None) -> bool:
     return send.lane == MARKETING or (body is not None and body.unsubscribable)
+
+
+def _sender_domain(send: Send) -> str | None:
+    """The domain that a send leaves in the name of. The name counts, not the record it was accepted with: a domain that
+    was removed and verified again signs what waited."""
+    try:
+        return address_of(send.sender).domain
+    except AddressInvalid:
+        return None  # An erased send; it is not handed over.
 
 
 def recipients_of(send: Send) -> list[str]:

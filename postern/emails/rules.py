@@ -181,6 +181,12 @@ def contact_deleted() -> Verdict:
     )
 
 
+def domain_lapsed(name: str) -> Verdict:
+    """The sending domain was deleted, or its DNS record is gone, since the message was accepted."""
+    reason = f"{name} is no longer a verified sending domain of this project. Verify it, then retry this send."
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
 def undecided(send: Send, now: datetime) -> Verdict:
     """What the message is made of changed again and again while it waited: looked at anew in a moment."""
     return Verdict(status=send.status, due_at=now + UNTRIED_PAUSE, tried=False, reason=send.reason)
