@@ -1364,7 +1364,7 @@ CREATE TABLE public.sso_requests (
     answered_at timestamp with time zone,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
-    CONSTRAINT sso_requests_kind_check CHECK ((kind = ANY (ARRAY['SIGN_ON'::text, 'TEST'::text, 'LOGOUT'::text])))
+    CONSTRAINT sso_requests_kind_check CHECK ((kind = ANY (ARRAY['SIGN_ON'::text, 'TEST'::text, 'LOGOUT'::text, 'PROVIDER_LOGOUT'::text])))
 );
 
 CREATE TABLE public.sso_sign_ons (

@@ -63,6 +63,14 @@ def decrypt(encrypted: Element, connection: Connection, trace: Trace) -> bytes:
     raise trace.refusal(STEP, Reason.DECRYPTION_FAILED, "None of our keys opens this assertion.")
 
 
+def is_malleable(encrypted: Element) -> bool:
+    """Whether the cipher does not notice a change of the ciphertext: AES-CBC."""
+    methods = [
+        m for data in children(encrypted, XENC, "EncryptedData") for m in children(data, XENC, "EncryptionMethod")
+    ]
+    return any(method.get("Algorithm", "") in CBC_KEY_BYTES for method in methods)
+
+
 def _encrypted_key(encrypted: Element, data: Element, trace: Trace) -> Element:
     """The EncryptedKey, which stands either in the data's KeyInfo or beside the data (SAML core §6.1)."""
     beside = children(encrypted, XENC, "EncryptedKey")

@@ -28,7 +28,7 @@ from postern.saml.document import (
     tag,
     text_of,
 )
-from postern.saml.encryption import decrypt
+from postern.saml.encryption import decrypt, is_malleable
 from postern.saml.signature import verified
 from postern.saml.trace import Reason, SamlRejected, Step, Trace
 
@@ -186,8 +186,40 @@ def _read_signed_assertion(
     trace: Trace,
 ) -> tuple[Element, bool]:
     """The assertion as signed, by itself or with its Response, and whether it came encrypted."""
-    step = "assertion signature"
     sealed = children(response, SAML, "EncryptedAssertion")
+    if sealed and not response_signed and is_malleable(sealed[0]):
+        return _read_malleable_assertion(sealed[0], connection, now, trace), True
+    return _read_assertion(sent, response, response_signed, sealed, connection, now, trace), bool(sealed)
+
+
+def _read_malleable_assertion(sealed: Element, connection: Connection, now: datetime, trace: Trace) -> Element:
+    """The assertion in a ciphertext that anybody could have changed: every fault of it is one answer.
+
+    Whoever learns whether what they changed was still XML, or still an assertion, decrypts it with some thousands of
+    questions (Jager and Somorovsky, 2011). AES-GCM notices the change itself, and a signed Response shows it before.
+    """
+    inside = Trace()
+    try:
+        found = _read_assertion(sealed, sealed, False, [sealed], connection, now, inside)
+    except SamlRejected as refused:
+        if refused.reason is Reason.ENCRYPTION_REFUSED:
+            raise trace.refusal("decryption", refused.reason, refused.detail) from None
+        detail = "The assertion cannot be opened with our keys, or it is not genuine."
+        raise trace.refusal("decryption", Reason.DECRYPTION_FAILED, detail) from None
+    trace.steps += inside.steps
+    return found
+
+
+def _read_assertion(
+    sent: Element,
+    response: Element,
+    response_signed: bool,
+    sealed: list[Element],
+    connection: Connection,
+    now: datetime,
+    trace: Trace,
+) -> Element:
+    step = "assertion signature"
     if sealed:
         plain = _parse_decrypted(decrypt(sealed[0], connection, trace), sealed[0], trace)
         _need_lone_assertion(plain, trace, "decryption")
@@ -200,11 +232,11 @@ def _read_signed_assertion(
         # the assertion's own PrefixList mentions would be gone.
         signed = verified(plain, connection, now, trace, step)
         _need_lone_assertion(signed, trace, step)
-        return signed, bool(sealed)
+        return signed
     if not response_signed:
         raise trace.refusal(step, Reason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
-    return (plain if sealed else children(response, SAML, "Assertion")[0]), bool(sealed)
+    return plain if sealed else children(response, SAML, "Assertion")[0]
 
 
 def _parse_decrypted(plain: bytes, sealed: Element, trace: Trace) -> Element:

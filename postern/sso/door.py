@@ -6,6 +6,7 @@ Requests are bound to the browser that began them by a cookie. What comes to `ac
 https the cookie is `SameSite=None`.
 """
 
+import asyncio
 import dataclasses
 import re
 from datetime import timedelta
@@ -193,7 +194,9 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
     raw = form.get("SAMLResponse")
     asked = await _open_requests(call, request, conn_id)
     try:
-        found = read_response(
+        # It takes a tenth of a second, most of it in libraries that let others run.
+        found = await asyncio.to_thread(
+            read_response,
             raw if isinstance(raw, str) else "",
             connection=agreed(call.world, at.row, at.own, decrypting=True),
             expected_request_ids=[each.message_id for each in asked],
@@ -204,7 +207,8 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
         testing = next((each for each in asked if each.kind == "TEST"), None)
         kind = "TEST" if testing else "SIGN_ON"
         await write_down(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
-        if refused.reason == Reason.UNKNOWN_CERTIFICATE:
+        if refused.reason in (Reason.UNKNOWN_CERTIFICATE, Reason.DECRYPTION_FAILED):
+            # The second may hide the first: which of them it was is not told.
             await _look_for_newer(call, conn_id)
         if testing:
             return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)

@@ -1,5 +1,8 @@
 """Single logout: theirs ends the sessions here, ours tells the identity provider."""
 
+import asyncio
+from datetime import timedelta
+from typing import Final
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -20,11 +23,15 @@ from postern.saml.request import (
     post_fields,
     redirect_url,
 )
+from postern.saml.response import MAX_ISSUE_AGE, MAX_SKEW
 from postern.saml.trace import SamlRejected
 from postern.sso import keys, pages, store
 from postern.sso.door import FORM, FORM_LIMIT, HERE, HTML, Opened, opened, write_down
 from postern.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
 from postern.sso.service_provider import agreed
+
+LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
+"""How long the id of a provider's logout message is remembered: longer than the message can be shown."""
 
 
 @post(
@@ -106,7 +113,8 @@ async def take_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) ->
 async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> Answer:
     call, at = await opened(call, conn_id)
     try:
-        asked = read_logout_request(
+        asked = await asyncio.to_thread(
+            read_logout_request,
             raw,
             binding=binding,
             connection=agreed(call.world, at.row, at.own, decrypting=False),
@@ -121,9 +129,19 @@ async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_st
 
 
 async def _end_sessions(call: Call, at: Opened, asked: LogoutAsked) -> None:
-    """End the sessions that are meant, and codes that could still become some."""
+    """End the sessions that are meant, and codes that could still become some; once for each message."""
     name_id, indexes, project_id = asked.name_id, asked.session_indexes, call.project_id
     async with call.db.transaction() as tx:
+        if not await store.take_logout(
+            tx,
+            project_id=project_id,
+            id=new_id(),
+            connection_id=at.row.id,
+            message_id=asked.id,
+            until=call.now + LOGOUT_KEPT,
+            now=call.now,
+        ):
+            return  # Shown before: sessions that began since are not meant.
         found = await store.meant_by_logout(
             tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
         )
@@ -182,7 +200,8 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
         else None
     )
     try:
-        answered = read_logout_response(
+        answered = await asyncio.to_thread(
+            read_logout_response,
             raw,
             binding=binding,
             connection=agreed(call.world, at.row, at.own, decrypting=False),

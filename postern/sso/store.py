@@ -376,6 +376,19 @@ async def forget_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now
 # Who came.
 
 
+# Once for each message of a provider: whoever shows it again gets the same answer, and nothing happens.
+@statement("""
+    insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
+                              answered_at, due_at)
+    values (%(project_id)s, %(id)s, %(connection_id)s, 'PROVIDER_LOGOUT', %(message_id)s, '', %(now)s, %(until)s,
+            %(now)s, %(until)s)
+    on conflict (project_id, connection_id, message_id) do nothing
+""")
+async def take_logout(
+    tx: Transaction, *, project_id: UUID, id: UUID, connection_id: UUID, message_id: str, until: Moment, now: Moment
+) -> bool: ...
+
+
 @statement("""
     insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
     values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)

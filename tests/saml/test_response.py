@@ -270,6 +270,62 @@ def test_cbc_is_opened_only_where_the_connection_says_so():
     assert read(raw, agreed_with(idp, allow_aes_cbc=True)).encrypted
 
 
+CBC = "http://www.w3.org/2001/04/xmlenc#aes256-cbc"
+XENC = "http://www.w3.org/2001/04/xmlenc#"
+
+
+def test_every_fault_of_a_changeable_ciphertext_is_one_answer(idp):
+    """Whoever changes a ciphertext of AES-CBC learns nothing of what became of it.
+
+    Defects: S8
+    """
+    answers = set()
+
+    def ask(response):
+        caught = refused(etree.tostring(response), agreed_with(idp, allow_aes_cbc=True))
+        steps = tuple((step.step, step.ok) for step in caught.trace)
+        answers.add((caught.reason, caught.detail, steps))
+
+    def sealed():
+        response = etree.fromstring(honest(idp))
+        encrypt_assertion(response, keys("sp").certificate, data_algorithm=CBC)
+        return response
+
+    last_values = [f"{{{XENC}}}CipherValue"]
+    for changed in range(0, 400, 7):
+        response = sealed()
+        carrier, data = sorted(response.iter(*last_values), key=lambda each: len(each.text))
+        octets = bytearray(base64.b64decode(data.text))
+        octets[-changed % len(octets)] ^= 1 + changed % 255
+        data.text = base64.b64encode(octets).decode()
+        ask(response)
+    for cut in (1, 16, 32):
+        response = sealed()
+        carrier, data = sorted(response.iter(*last_values), key=lambda each: len(each.text))
+        data.text = base64.b64encode(base64.b64decode(data.text)[:-cut]).decode()
+        ask(response)
+    response = sealed()
+    carrier, data = sorted(response.iter(*last_values), key=lambda each: len(each.text))
+    carrier.text = base64.b64encode(bytes(256)).decode()
+    ask(response)
+    for inside in (
+        b"no xml",
+        b"<a/>",
+        b"\xff",
+        b"",
+        b"<!DOCTYPE a><a/>",
+        etree.tostring(etree.fromstring(honest(idp))),
+    ):
+        response = etree.fromstring(honest(idp))
+        made = etree.fromstring(encrypted_xml(inside, keys("sp").certificate, data_algorithm=CBC))
+        response.replace(response.find(ASSERTION), made)
+        ask(response)
+    unsigned = etree.fromstring(honest(replace_signing(idp)))
+    encrypt_assertion(unsigned, keys("sp").certificate, data_algorithm=CBC)
+    ask(unsigned)
+    assert [reason for reason, *_ in answers] == [Reason.DECRYPTION_FAILED], answers
+
+
 def test_our_previous_and_next_keys_open_too():
     idp = IdentityProvider(now=NOW, encrypt_for=keys("sp").certificate)
     two = (keys("next sp").private_pem, keys("sp").private_pem)

@@ -57,6 +57,26 @@ async def test_a_logout_there_ends_the_sessions_here_and_is_answered(connected, 
     assert again.status_code == 302, "a signal seen before is no error"
 
 
+async def test_a_logout_that_is_shown_again_ends_no_later_session(connected, signed_in, clock):
+    """The message is valid for ten minutes, and counts once.
+
+    Defects: S8
+    """
+    email, both = signed_in
+    query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)), "keep me")
+    where = f"{connected.connection['spSloUrl']}?{query}"
+    assert (await connected.browser().client.get(where)).status_code == 302
+    later = await connected.browser().sign_in(email)
+    clock.move(timedelta(minutes=4))
+    again = await connected.browser().client.get(where)
+    assert "SAMLResponse" in parse_qs(urlsplit(again.headers["location"]).query)
+    assert await is_in(connected, later)
+    assert not await is_in(connected, both[0])
+    query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email)), "keep me")
+    assert (await connected.browser().client.get(f"{connected.connection['spSloUrl']}?{query}")).status_code == 302
+    assert not await is_in(connected, later), "a new message counts"
+
+
 async def test_a_logout_of_another_session_ends_none_of_ours(connected, signed_in):
     email, both = signed_in
     query = connected.idp.redirect("SAMLRequest", etree.tostring(request_of(connected, email, "_another")))
