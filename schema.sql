@@ -1193,6 +1193,8 @@ CREATE TABLE public.send_attempts (
     dialogue text[] NOT NULL,
     duration_ms integer NOT NULL,
     finished_at timestamp with time zone NOT NULL,
+    signatures text,
+    links_base text,
     CONSTRAINT send_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'DEFERRED'::text, 'REJECTED'::text, 'AMBIGUOUS'::text, 'FAILED'::text])))
 );
 
@@ -1277,6 +1279,7 @@ CREATE TABLE public.sends (
     complained_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    dated_at timestamp with time zone,
     CONSTRAINT sends_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 )

@@ -151,6 +151,7 @@ async def check_email(
         bounced_at=None,
         complained_at=None,
         created_at=call.now,
+        dated_at=call.now if at_once and not scheduled_at else None,
     )
     return NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
 

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from postern.emails import store
 from postern.emails.model import MARKETING, Send
+from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb
 from postern.mail.transport import Transport
 
@@ -53,9 +54,12 @@ class Changed(Exception):
 class Turn:
     """One attempt on its way to a connection, and what the last look said about it."""
 
-    def __init__(self, send: Send, addresses: list[str], *, leavable: bool, needs_mark: bool) -> None:
-        """`addresses` in lower case; `leavable`: whether an unsubscribed recipient gets nothing."""
+    def __init__(
+        self, send: Send, addresses: list[str], *, leavable: bool, needs_mark: bool, dated_at: Moment | None = None
+    ) -> None:
+        """`addresses` in lower case; `leavable`: an unsubscribed recipient gets nothing; `dated_at`: the `Date`."""
         self.send = send
+        self.dated_at = dated_at
         self.addresses = addresses
         self.leavable = leavable
         self.needs_mark = needs_mark
@@ -79,6 +83,7 @@ class Turn:
             "leavable": self.leavable,
             "mark": self.needs_mark,
             "lost": send.handed_over,
+            "dated_at": self.dated_at,
         }
 
 

@@ -8,7 +8,7 @@ import asyncio
 import time
 from base64 import b64decode
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -22,10 +22,11 @@ from postern.domains.keys import signers
 from postern.emails import rules, store
 from postern.emails.clearance import Changed, Overtaken, Queue, Turn, queues
 from postern.emails.leases import in_hand
-from postern.emails.model import MARKETING, SEND_BODY_GONE, Send, SendBody
+from postern.emails.model import MARKETING, SEND_BODY_GONE, AsSent, Send, SendBody
 from postern.emails.rules import Verdict
 from postern.emails.settling import Attempted, settle_all
 from postern.emails.ways_out import Capture, NoSmartHost, capture_transport, is_captured, transport_of
+from postern.kernel.clock import Moment
 from postern.kernel.problems import Problem
 from postern.mail import mime
 from postern.mail.address import AddressInvalid
@@ -87,6 +88,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     decided: tuple[Result, ...] = ()
     """Recipients whose fate is fixed; no transport is asked for them."""
     complained: bool = False
+    links_base: str = ""
+    """Scheme and host of the tracked links."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -141,7 +144,7 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         return None
     if isinstance(prepared, Verdict):
         return Attempted(send=job.send, verdict=prepared)
-    turn = _turn(job.send, job.body, prepared.plan.envelope, needs_mark=needs_mark)
+    turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
     if not needs_mark:  # The decision of a moment ago counts as a look.
         turn.answer, turn.looked_at = "GO", looked_at
     outcome = await _deliver(world, job, prepared, turn)
@@ -155,7 +158,31 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
     )
     if prepared.plan.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
-    return Attempted(send=job.send, verdict=verdict, outcome=outcome, spent=spent, subject=prepared.subject)
+    return Attempted(
+        send=job.send,
+        verdict=verdict,
+        outcome=outcome,
+        spent=spent,
+        subject=prepared.subject,
+        dated_at=_date_of(prepared.plan),
+        as_sent=_as_sent(job.send, prepared),
+    )
+
+
+def _date_of(plan: Decided) -> Moment:
+    return Moment.fromtimestamp(plan.order.draft.date, UTC)
+
+
+def _as_sent(send: Send, prepared: Prepared) -> AsSent | None:
+    """What `get_email_message` needs beside the send; messages of campaigns are not kept."""
+    if send.content_id is not None:
+        return None
+    # The message that is signed begins with `From`; the signatures stand before it.
+    signatures, found, _ = prepared.message.partition(b"\r\nFrom: ")
+    return AsSent(
+        signatures=f"{signatures.decode()}\r\n" if found and not prepared.message.startswith(b"From: ") else "",
+        links_base=prepared.plan.links_base,
+    )
 
 
 async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -> str:
@@ -209,9 +236,9 @@ async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queu
     return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
 
 
-def _turn(send: Send, body: SendBody | None, envelope: Envelope, *, needs_mark: bool) -> Turn:
-    addresses = [each.lower() for each in envelope.recipients]
-    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark)
+def _turn(send: Send, body: SendBody | None, plan: Decided, *, needs_mark: bool) -> Turn:
+    addresses = [each.lower() for each in plan.envelope.recipients]
+    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark, dated_at=_date_of(plan))
 
 
 async def _hold(world: "World", send: Send) -> None:
@@ -391,7 +418,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     left = [each for each in waiting if each not in gone]
     if not left:
         return rules.suppressed(blocked)
-    words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key)
+    words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key, now=facts.clock)
     fixed = {each: found for each in left if (found := fate(each)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, facts),
@@ -406,6 +433,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
+        links_base=facts.tracking_base,
     )
 
 
@@ -455,15 +483,16 @@ def render(
 ) -> tuple[bytes, str]:
     """The message as it goes on the wire before signing, and its subject.
 
-    The same send always gives the same bytes: date, Message-ID and boundary are derived from it.
+    A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it. One that
+    was not has the date of its creation.
     """
-    return write(*draft_of(send, body, values, tracking_base, tracking_key))
+    return write(*draft_of(send, body, values, tracking_base, tracking_key, now=send.created_at))
 
 
 def draft_of(
-    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes
+    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
 ) -> tuple[Words, Draft]:
-    """What a send's message is made of."""
+    """What a send's message is made of. Its date is `now`, unless it was handed over before."""
     tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
     is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
     draft = Draft(
@@ -474,7 +503,7 @@ def draft_of(
         cc=send.cc_addresses or [],
         reply_to=body.reply_to,
         headers=body.headers,
-        date=int(send.created_at.timestamp()),
+        date=int((send.dated_at or now).timestamp()),
         message_id=send.message_id,
         tracking=tracking if is_tracked else None,
         leave=tracking if body.unsubscribable else None,

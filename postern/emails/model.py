@@ -288,6 +288,17 @@ class Send(Record):
     bounced_at: Moment | None
     complained_at: Moment | None
     created_at: Moment
+    dated_at: Moment | None = None
+    """The `Date` of the message: when it was first handed over."""
+
+
+class AsSent(Record):
+    """What one attempt added to the message that is composed again."""
+
+    signatures: str
+    """The DKIM-Signature fields, each with its CRLF."""
+    links_base: str
+    """Scheme and host of the tracked links."""
 
 
 class TouchedSend(Record):

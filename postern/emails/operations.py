@@ -34,6 +34,7 @@ from postern.emails.model import (
     TRANSITIONS,
     WAIT_LIMIT,
     WAITING,
+    AsSent,
     BatchBody,
     BatchItem,
     BatchResult,
@@ -243,8 +244,8 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
 async def get_email_message(call: Call, send_id: UUID) -> Answer:
     """The message as it was sent, as an `.eml` file.
 
-    Captured messages are shown to the byte. Others are composed again from what is kept, which gives the same
-    words, headers and boundaries, without the DKIM signatures.
+    It is what went over the wire, byte for byte, with its DKIM signatures; of several attempts, the last one that was
+    taken. A message that was not handed over yet is shown unsigned, with the date of its creation.
     """
     send = await require_send(call.db, call.project_id, send_id)
     message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
@@ -552,7 +553,11 @@ async def _composed(call: Call, send: Send) -> bytes:
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
     if not bodies:
         raise MessageGone
-    settings = await settings_of(call)
-    base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
-    message, _ = await asyncio.to_thread(render, send, bodies[0].body, {}, base, call.world.secrets.key(LINKS_PURPOSE))
-    return message
+    as_sent = await store.as_sent(call.db, project_id=call.project_id, send_id=send.id)
+    if as_sent is None:
+        settings = await settings_of(call)
+        base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
+        as_sent = AsSent(signatures="", links_base=base)
+    key = call.world.secrets.key(LINKS_PURPOSE)
+    message, _ = await asyncio.to_thread(render, send, bodies[0].body, {}, as_sent.links_base, key)
+    return as_sent.signatures.encode() + message

@@ -8,7 +8,7 @@ import psycopg
 
 from postern.emails import store
 from postern.emails.clearance import LOST
-from postern.emails.model import Send, TouchedSend
+from postern.emails.model import AsSent, Send, TouchedSend
 from postern.emails.rules import Verdict, storable
 from postern.events import operations as events
 from postern.events.model import Event
@@ -31,6 +31,10 @@ class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     """None where no transport was asked."""
     spent: timedelta = timedelta()
     subject: str | None = None
+    dated_at: Moment | None = None
+    """The `Date` of the message that was handed over."""
+    as_sent: AsSent | None = None
+    """What the message had besides what is composed again from its send; None where nothing of it is kept."""
 
 
 async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
@@ -69,6 +73,7 @@ async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> li
             "reason": each.verdict.reason,
             "ambiguous": int(each.verdict.ambiguous),
             "subject": each.subject,
+            "dated_at": each.dated_at if each.send.dated_at is None else None,
             "sent_at": now if each.verdict.sent else None,
             "delivered_at": now if each.verdict.delivered else None,
             "delayed_at": now if each.verdict.status == "DELAYED" else None,
@@ -125,7 +130,12 @@ def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
         "results": results,
         "dialogue": _storable_lines(outcome.dialogue),
         "duration_ms": round(each.spent / timedelta(milliseconds=1)),
+        **(_as_sent(each.as_sent) if each.as_sent else {}),
     }
+
+
+def _as_sent(found: AsSent) -> dict[str, str]:
+    return {"signatures": found.signatures, "links_base": found.links_base}
 
 
 def _storable_lines(lines: list[str]) -> list[str]:

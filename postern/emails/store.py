@@ -5,7 +5,16 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.emails.model import ContentState, IdempotencyRow, Send, SendAttempt, SendBody, Suppression, TouchedSend
+from postern.emails.model import (
+    AsSent,
+    ContentState,
+    IdempotencyRow,
+    Send,
+    SendAttempt,
+    SendBody,
+    Suppression,
+    TouchedSend,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -98,10 +107,10 @@ class Count(Record):
     )
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
-                       scheduled_at, expires_at, created_at, updated_at)
+                       scheduled_at, expires_at, created_at, updated_at, dated_at)
     select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
            bcc_addresses, domain_id, contact_id, tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at,
-           expires_at, created_at, created_at
+           expires_at, created_at, created_at, case when attempt > 0 then created_at end
     from v where project_id = any (%(project_id)s)
 """)
 async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
@@ -296,7 +305,8 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
     update sends as s set
         due_at = case when exists (select from held where (held.project_id, held.id) = (s.project_id, s.content_id))
                       then null else %(now)s::timestamptz end,
-        handed_over = nullif(s.handed_over, v.attempt)
+        handed_over = nullif(s.handed_over, v.attempt),
+        dated_at = case when s.tries > 0 or s.ambiguous_attempts > 0 then s.dated_at end
     from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
 """)
@@ -312,7 +322,7 @@ async def hold(
     with wanted as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[], leavable bool,
-            mark bool, lost int)
+            mark bool, lost int, dated_at timestamptz)
         where project_id = any (%(project_id)s)
     ), seen as materialized (
         select w.*,
@@ -327,7 +337,7 @@ async def hold(
             as may_go
         from wanted w
     ), marked as (
-        update sends as s set handed_over = v.attempt,
+        update sends as s set handed_over = v.attempt, dated_at = coalesce(s.dated_at, v.dated_at),
                               ambiguous_attempts = s.ambiguous_attempts
                                   + (v.lost is not null and s.handed_over is distinct from v.attempt)::int
         from seen as v
@@ -389,12 +399,14 @@ async def count_skipped(
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
             + (s.handed_over is not null and s.handed_over < v.attempt)::int,
         subject = coalesce(v.subject, s.subject),
+        dated_at = case when v.tries > 0 then coalesce(s.dated_at, v.dated_at) end,
         sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
         delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, reason text,
-        ambiguous int, subject text, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
+        ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz,
+        delayed_at timestamptz,
         bounced_at timestamptz, complained_at timestamptz)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
@@ -403,11 +415,12 @@ async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: M
 
 
 @statement("""
-    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at)
-    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s
+    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
+                               signatures, links_base)
+    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
-        duration_ms int)
+        duration_ms int, signatures text, links_base text)
     where project_id = any (%(project_id)s)
     on conflict do nothing
 """)
@@ -419,6 +432,15 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
     where project_id = %(project_id)s and send_id = %(send_id)s order by attempt
 """)
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
+
+
+# Where one message was tried several times, the last copy that was taken is the one that somebody has.
+@statement("""
+    select signatures, links_base from send_attempts
+    where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
+    order by outcome = 'ACCEPTED' desc, attempt desc limit 1
+""")
+async def as_sent(db: Queries, *, project_id: UUID, send_id: UUID) -> AsSent | None: ...
 
 
 @statement("""

@@ -4,6 +4,7 @@ import email
 import email.policy
 import re
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 import dkim
@@ -111,10 +112,57 @@ async def test_a_message_arrives_signed_tracked_and_read_alike_by_two_parsers(se
     assert {each["recipient"] for each in attempt["results"]} == set(message.recipients)
 
 
-async def test_the_eml_is_composed_again_as_it_was(sender, sink):
+async def message_of(project, send_id):
+    return (await project.client.get(f"/emails/logs/{send_id}/message")).content
+
+
+async def test_the_eml_is_what_went_over_the_wire(sender, sink, clock):
+    """
+    Defects: M14
+    """
     sent = (await sender.client.post("/emails", MAIL)).json()
-    again = (await sender.client.get(f"/emails/logs/{sent['id']}/message")).content
-    assert sink.messages[0].raw.endswith(again.rstrip(b"\r\n") + b"\r\n") or again in sink.messages[0].raw
+    clock.move(timedelta(hours=3))
+    await sender.developer.patch("", {"settings": {"trackingDomain": "go.example.com"}})
+    shown = await message_of(sender, sent["id"])
+    assert shown.count(b"DKIM-Signature:") == 2
+    assert shown.rstrip(b"\r\n") == sink.messages[0].raw.rstrip(b"\r\n")
+
+
+async def test_of_several_attempts_the_eml_is_the_one_that_was_taken(sender, sink, clock, work_off):
+    """
+    Defects: M14, M4
+    """
+    sink.behaviour.drop_after_dot = 1.0
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    sink.behaviour.drop_after_dot = 0.0
+    clock.move(timedelta(minutes=7))
+    await work_off()
+    first, second = (each.raw.rstrip(b"\r\n") for each in sink.messages)
+    assert first != second, "each attempt has signatures of its own"
+    assert email.message_from_bytes(first)["Date"] == email.message_from_bytes(second)["Date"]
+    assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == second
+
+
+async def test_the_date_of_a_message_is_when_it_was_first_handed_over(sender, sink, clock, work_off):
+    """
+    Defects: M4
+    """
+    at = clock() + timedelta(days=2)
+    sent = (await sender.client.post("/emails", {**MAIL, "scheduledAt": at.isoformat()})).json()
+    assert sent["status"] == "SCHEDULED"
+    assert b"DKIM-Signature" not in await message_of(sender, sent["id"])
+    clock.move(timedelta(days=2, minutes=1))
+    sink.behaviour.drop_after_dot = 1.0
+    await work_off()
+    first_tried = clock()
+    sink.behaviour.drop_after_dot = 0.0
+    clock.move(timedelta(hours=1))
+    await work_off()
+    dates = [parsedate_to_datetime(email.message_from_bytes(each.raw)["Date"]) for each in sink.messages]
+    assert len(dates) == 2
+    assert dates[0] == dates[1]
+    assert abs(dates[0] - first_tried) < timedelta(seconds=60)
+    assert (await message_of(sender, sent["id"])).rstrip(b"\r\n") == sink.messages[1].raw.rstrip(b"\r\n")
 
 
 async def test_recipients_have_fates_of_their_own_and_hard_bounces_suppress(sender, sink, clock, work_off):
