@@ -6,6 +6,7 @@
 import asyncio
 import gc
 import os
+import resource
 import signal
 import socket
 import sys
@@ -26,6 +27,7 @@ from postern.cli import expected_trouble
 from postern.cli.checks import check_settings
 from postern.emails.tidying import TIDY_EVERY, tidy
 from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
+from postern.kernel.connections import limited_protocol
 from postern.kernel.due import Worker
 from postern.kernel.log import set_up_logs
 from postern.kernel.settings import Settings, read_settings
@@ -33,6 +35,8 @@ from postern.kernel.values import new_id
 from postern.world import World, open_world
 
 BACKLOG = 2_048
+OTHER_FILES = 500
+"""Open files of an API process that are not connections of clients."""
 RECONNECT_SECONDS = 0.5
 COLLECT_EVERY = 20_000
 """Objects that are made, less those that are freed, between two looks for garbage in cycles."""
@@ -62,6 +66,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     async def run() -> None:
         async with open_world(settings, url) as world:
             await _own_database(world)
+            _allow_files(settings.connections + OTHER_FILES)
             server = uvicorn.Server(configuration(settings, world))
             _look_for_cycles_less_often()
 
@@ -77,13 +82,22 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     uvloop.run(run())
 
 
+def _allow_files(wanted: int) -> None:
+    """Raise this process's limit of open files as far as the system lets it: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def configuration(settings: Settings, world: World) -> uvicorn.Config:
     """How the API is served: by what, to whom, and whose word on addresses is taken."""
     return uvicorn.Config(
         make_app(world),  # pyright: ignore[reportArgumentType]
         host=settings.host,
         port=settings.port,
-        http="httptools",
+        http=limited_protocol(settings),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -91,6 +105,7 @@ def configuration(settings: Settings, world: World) -> uvicorn.Config:
         server_header=False,
         forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
         backlog=BACKLOG,
+        timeout_keep_alive=max(1, round(settings.idle_wait.total_seconds())),
         timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
     )
 

@@ -4,6 +4,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import timedelta
+from ipaddress import IPv6Address, IPv6Network
 
 from postern.kernel.problems import Limited
 
@@ -29,6 +30,20 @@ class TooManyRequests(Limited):
     """Too many requests in a short time; slow down."""
 
 
+def network_of(address: str) -> str:
+    """What one subscriber of an Internet provider has: an IPv4 address, or an IPv6 network of 64 bits (RFC 6177).
+
+    Whatever is counted per address is counted per this: the owner of such a network has 2^64 addresses.
+    """
+    if ":" not in address:
+        return address
+    try:
+        ip = IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(ip.ipv4_mapped) if ip.ipv4_mapped else f"{IPv6Network((int(ip) >> 64 << 64, 64))}"
+
+
 class Limiter:
     """Token buckets in this process. Each process counts for itself: the limit protects it, it is no quota."""
 
@@ -36,7 +51,12 @@ class Limiter:
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take(self, rate: Rate, key: str) -> str:
-        """Take one request from the balance of `key`. Returns the `RateLimit` header. Raises TooManyRequests."""
+        """Take one request from the balance of `key`. Returns the `RateLimit` header. Raises TooManyRequests.
+
+        Parts of a key are separated by `|`; an IPv6 address among them counts as its network.
+        """
+        if ":" in key:
+            key = "|".join(network_of(part) for part in key.split("|"))
         now = time.monotonic()
         per_second = rate.quota / rate.window.total_seconds()
         balance, since = self._balances.pop((rate.name, key), (float(rate.quota), now))

@@ -11,8 +11,23 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-WHOLE = {"port": (0, 65_535), "database_pool": (2, 1_000), "project_rate": (1, 1_000_000)}
-SECONDS = {"send_wait": (0.0, 30.0), "drain": (0.0, 3_600.0), "lease": (0.1, 3_600.0), "database_wait": (0.0, 86_400.0)}
+WHOLE = {
+    "port": (0, 65_535),
+    "database_pool": (2, 1_000),
+    "project_rate": (1, 1_000_000),
+    "header_limit": (1_024, 1_048_576),
+    "connections": (1, 1_000_000),
+    "connections_per_address": (1, 1_000_000),
+}
+SECONDS = {
+    "send_wait": (0.0, 30.0),
+    "drain": (0.0, 3_600.0),
+    "lease": (0.1, 3_600.0),
+    "database_wait": (0.0, 86_400.0),
+    "header_wait": (0.1, 3_600.0),
+    "body_wait": (0.1, 3_600.0),
+    "idle_wait": (1.0, 3_600.0),
+}
 CHOICES = {
     "transport": ("capture", "relay"),
     "log_format": ("auto", "json", "console"),
@@ -85,6 +100,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A service that knows breached passwords by ranges, `https://api.pwnedpasswords.com/range`; absent means none."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.1"), ip_network("::1"))
     """Proxies that may say in `X-Forwarded-For` for whom they ask."""
+    header_limit: int = 65_536
+    """Bytes of a request's head: its first line and all fields."""
+    header_wait: timedelta = timedelta(seconds=10)
+    """`POSTERN_HEADER_WAIT` in seconds: how long the head of a request may take, from when the connection was made."""
+    body_wait: timedelta = timedelta(seconds=30)
+    """`POSTERN_BODY_WAIT` in seconds: within which a body must end or go on by 4 KiB, and an answer must be read on."""
+    idle_wait: timedelta = timedelta(seconds=60)
+    """`POSTERN_IDLE_WAIT` in seconds: how long a connection is kept open between two requests."""
+    connections: int = 2_000
+    """Connections that one API process has at a time."""
+    connections_per_address: int = 200
+    """How many of them one address (or IPv6 network of 64 bits) has, unless it is a trusted proxy."""
     sign_up: bool = True
     """Whether strangers may create developer accounts."""
 
