@@ -60,7 +60,13 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
     found: Transport | None = world.transports.get(name)
     if found is None:
         relays = [_relay(world, project_id, each) for each in own] if own else instance_relays(world.settings.relay)
-        found = world.transports[name] = RelayTransport(relays, hello=_own_name(world), chance=world.chance.random)
+        found = world.transports[name] = RelayTransport(
+            relays,
+            hello=_own_name(world),
+            # The operator's relay may stand anywhere; a host that a project names is one of the Internet's.
+            resolve=world.outbound.resolve if own else None,
+            chance=world.chance.random,
+        )
         _retire_others(world, project_id, name)
     return found
 

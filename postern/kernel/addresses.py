@@ -216,6 +216,31 @@ def check_target(url: str, allowed: Sequence[Network]) -> None:
     permitted(read_target(url).spelled, allowed)
 
 
+def addresses_in(host: str) -> list[str]:
+    """The addresses that a bare host says by itself (`192.0.2.1`, `2001:db8::1`, `localhost`); none for a name.
+
+    Raises AddressRefused for what is neither a name nor an address in its one spelling.
+    """
+    host = host.lower().removesuffix(".")
+    if ":" in host:
+        host = f"[{host}]"
+    try:
+        literal = _literal(host)
+        name = host if literal else _name(host)
+    except AddressRefused:
+        raise AddressRefused(
+            "A host is a domain name, an IPv4 address as four decimal numbers, or an IPv6 address."
+        ) from None
+    if literal:
+        return [str(literal)]
+    return ["127.0.0.1", "::1"] if name == "localhost" or name.endswith(".localhost") else []
+
+
+def check_host(host: str, allowed: Sequence[Network]) -> None:
+    """Refuse a host when it is given, where it can be known then that it will not be called. Raises AddressRefused."""
+    permitted(addresses_in(host), allowed)
+
+
 def read_networks(text: str) -> list[Network]:
     """Networks from `127.0.0.0/8, ::1/128` (POSTERN_OUTBOUND_ALLOW). Raises ValueError."""
     return [ip_network(part) for part in text.replace(",", " ").split()]

@@ -21,7 +21,16 @@ from typing import Literal, NamedTuple, cast
 import certifi
 import httptools
 
-from postern.kernel.addresses import Address, AddressRefused, Lookup, Network, Target, permitted, read_target
+from postern.kernel.addresses import (
+    Address,
+    AddressRefused,
+    Lookup,
+    Network,
+    Target,
+    addresses_in,
+    permitted,
+    read_target,
+)
 
 TOTAL = timedelta(seconds=15)
 """How long one request may take from the lookup to the last byte we want."""
@@ -86,6 +95,10 @@ class OutboundFailed:
 
 
 Outcome = Answer | OutboundRefused | OutboundFailed
+
+
+class AddressUnknown(LookupError):
+    """The DNS says no address of a host, or says nothing. The text is for people."""
 
 
 class _Failure(Exception):
@@ -178,19 +191,33 @@ class Outbound:
         # The transports close in the loop's next turn.
         await asyncio.sleep(0)
 
+    async def resolve(self, host: str) -> list[str]:
+        """The addresses that a connection to a host which a customer named may go to, whatever is spoken there.
+
+        Raises AddressRefused if one of them is special, and AddressUnknown where there is none to be found.
+        """
+        try:
+            found = await self._permitted(host, addresses_in(host))
+        except _Failure as failure:
+            raise AddressUnknown(str(failure)) from None
+        return [str(address) for address in found]
+
     async def _addresses(self, target: Target) -> list[Address]:
-        if target.spelled:
-            return permitted(target.spelled, self._allowed)
+        return await self._permitted(target.host, target.spelled)
+
+    async def _permitted(self, host: str, spelled: Sequence[str]) -> list[Address]:
+        if spelled:
+            return permitted(spelled, self._allowed)
         try:
             async with asyncio.timeout(self._connect):
-                found = await self._lookup(target.host)
+                found = await self._lookup(host)
         except TimeoutError:
-            raise _Failure("dns", f"The address of {target.host} could not be found in time.") from None
+            raise _Failure("dns", f"The address of {host} could not be found in time.") from None
         except Exception as trouble:
             # Which resolver is used is not known here, so neither is what it raises.
-            raise _Failure("dns", f"The address of {target.host} could not be found.") from trouble
+            raise _Failure("dns", f"The address of {host} could not be found.") from trouble
         if not found:
-            raise _Failure("dns", f"{target.host} has no address.")
+            raise _Failure("dns", f"{host} has no address.")
         return permitted(found, self._allowed)
 
     async def _exchange(self, target: Target, addresses: list[Address], request: bytes, keep: int) -> "_Received":

@@ -74,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     return_path_domain: str | None = None
     """Domain of the envelope sender when a sending domain has no return-path of its own."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Special address ranges that outbound requests may reach all the same (development)."""
+    """Special address ranges that hosts named by projects (webhooks, relays, providers) may have all the same."""
     sending_addresses: tuple[str, ...] = ()
     """The addresses mail leaves from, for SPF advice and blocklists."""
     blocklists: str | None = None

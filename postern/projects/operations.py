@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from postern.audit import operations as audit
+from postern.kernel.addresses import AddressRefused, check_host
 from postern.kernel.allowances import require_allowance
 from postern.kernel.credentials import (
     Call,
@@ -339,6 +340,8 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
         given["relays"] = [
             _sealed(call, each, settings.relays or [], index) for index, each in enumerate(given["relays"])
         ]
+        for index, relay in enumerate(given["relays"]):
+            _require_public(call, f"/settings/relays/{index}/host", relay.host)
     if "sign_in" in given:
         given["sign_in"] = _sign_in_changed(settings.sign_in, given["sign_in"])
     if "extra" in given:
@@ -351,6 +354,14 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
         message = "The transport `relay` needs smart hosts in `relays`: this server has none of its own."
         raise Invalid.at("/settings/relays", message, "required")
     return changed
+
+
+def _require_public(call: Call, path: str, host: str) -> None:
+    """Raises Invalid for a host that is certain to be refused when it is connected to."""
+    try:
+        check_host(host, call.world.settings.outbound_allow)
+    except AddressRefused as refused:
+        raise Invalid.at(path, str(refused), "host_refused") from None
 
 
 def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:

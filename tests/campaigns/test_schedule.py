@@ -67,7 +67,7 @@ async def test_templates_of_variants_are_held_on_to(project, clock, work_off):
 
 async def test_a_campaign_that_cannot_start_fails_with_the_reason(project, world, clock, work_off):
     campaign, _ = await scheduled(project, clock)
-    relay = {"transport": "relay", "relays": [{"host": "127.0.0.1", "port": 9}]}
+    relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     assert (await project.developer.patch("", {"settings": relay})).status_code == 200  # the domain is not verified
     clock.move(timedelta(hours=3))
     await work_off()

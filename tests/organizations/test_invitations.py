@@ -239,7 +239,7 @@ async def test_a_suspended_organization_neither_mails_nor_admits(people, door, c
 
 async def test_mail_that_cannot_be_sent_says_so_and_is_tried_again(people, door, project, clock, work_off):
     acme = await people.organization()
-    relay = {"transport": "relay", "relays": [{"host": "127.0.0.1", "port": 9}]}
+    relay = {"transport": "relay", "relays": [{"host": "relay.example"}]}
     await project.developer.patch("", {"settings": {**relay, "signIn": {"mailFrom": "a@unproved.example"}}})
     made = (await invite(people, acme, "ada@example.com")).json()
     await work_off()

@@ -1,20 +1,27 @@
 """Mail leaves through one or several smart hosts."""
 
+import asyncio
 import functools
 import random
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
 from postern.mail.shaper import Limits
 from postern.mail.site import Site
-from postern.mail.smtp import Patience, Peer, Tls, connect
+from postern.mail.smtp import Connection, Patience, Peer, Tls, Unreachable, connect
 from postern.mail.transport import Admit, BeforeDot, Deferred, Envelope, Outcome
 
 MOST_RELAYS = 16
 """Smart hosts of one transport."""
+ADDRESSES_TRIED = 4
+"""Addresses of one smart host that are tried for a connection."""
+
+Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
+"""The addresses of a host to connect to. Raises ValueError or LookupError, in words for people, where there is none."""
 
 
 class Relay(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -53,10 +60,15 @@ class RelayTransport:
         hello: str = "localhost",
         patience: Patience | None = None,
         context: ssl.SSLContext | None = None,
+        resolve: Resolve | None = None,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`hello` is our own name, `context` replaces the system's authorities, `chance` is 0 ≤ x < 1."""
+        """`hello` is our own name, `context` replaces the system's authorities, `chance` is 0 ≤ x < 1.
+
+        `resolve` is asked before each connection, and only the addresses it answers are connected to; without it the
+        system looks names up, and every address is good.
+        """
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
         self._chance = chance
@@ -73,7 +85,8 @@ class RelayTransport:
                 password=relay.password,
                 patience=patience or Patience(),
             )
-            site = Site(peer.label, functools.partial(connect, peer), relay.limits(), clock=clock, chance=chance)
+            dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
+            site = Site(peer.label, dial, relay.limits(), clock=clock, chance=chance)
             self._sites.append((max(1, relay.weight), site))
 
     @property
@@ -110,3 +123,21 @@ class RelayTransport:
         """Say goodbye to all relays."""
         for _, site in self._sites:
             await site.aclose()
+
+
+async def _connect(peer: Peer, resolve: Resolve) -> Connection:
+    """Connect to one of the addresses that the host may be reached at; certificates are checked against its name."""
+    try:
+        async with asyncio.timeout(peer.patience.connect.total_seconds()):
+            addresses = await resolve(peer.host)
+    except TimeoutError:
+        raise Unreachable(f"The address of {peer.host} could not be found in time.", enhanced="4.4.3") from None
+    except (ValueError, LookupError) as refused:
+        raise Unreachable(f"{peer.label}: {refused}", enhanced="4.4.3") from None
+    trouble = Unreachable(f"{peer.host} has no address.", enhanced="4.4.3")
+    for address in addresses[:ADDRESSES_TRIED]:
+        try:
+            return await connect(msgspec.structs.replace(peer, address=address))
+        except Unreachable as unreachable:
+            trouble = unreachable
+    raise trouble
