@@ -628,7 +628,8 @@ CREATE TABLE public.captured_messages (
     subject text NOT NULL,
     size integer NOT NULL,
     message bytea NOT NULL,
-    captured_at timestamp with time zone NOT NULL
+    captured_at timestamp with time zone NOT NULL,
+    sealed bytea
 );
 
 CREATE TABLE public.contact_import_pieces (
@@ -1201,7 +1202,8 @@ CREATE TABLE public.send_attempts (
 CREATE TABLE public.send_bodies (
     project_id uuid NOT NULL,
     send_id uuid NOT NULL,
-    body jsonb NOT NULL
+    body jsonb NOT NULL,
+    sealed bytea
 );
 
 CREATE TABLE public.send_counters (
@@ -2005,6 +2007,8 @@ CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (
 CREATE INDEX plan_features_feature ON public.plan_features USING btree (project_id, feature_id);
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
+
+CREATE INDEX send_bodies_sealed ON public.send_bodies USING btree (project_id, send_id) WHERE (sealed IS NOT NULL);
 
 CREATE INDEX send_rollups_loose ON public.send_rollups USING btree (bucket) WHERE ((slot <> 0) AND (bucket > '-infinity'::timestamp with time zone));
 

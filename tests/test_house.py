@@ -39,7 +39,7 @@ BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
     r"|^postern\.domains\.store\.all_keys$"
     r"|^postern\.analytics\.store\.put_together$"
     r"|^postern\.sso\.store\.whose$"
-    r"|^postern\.emails\.store\.(forget_keys|forget_bodies|forget_captured|touched_sends)$"
+    r"|^postern\.emails\.store\.(forget_keys|forget_bodies|forget_captured|erase_settled|touched_sends)$"
 )
 
 

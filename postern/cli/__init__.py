@@ -18,6 +18,7 @@ COMMANDS = (
     "postern.cli.begin",
     "postern.cli.field",
     "postern.cli.listen",
+    "postern.cli.developers",
     "postern.cli.people",
     "postern.cli.demo",
     "postern.cli.audit",

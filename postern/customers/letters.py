@@ -5,6 +5,7 @@ for a stranger takes as long as asking for one for a customer.
 """
 
 import html
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -48,7 +49,7 @@ class Note(Record):
 
 LETTERS: dict[str, tuple[str, str]] = {
     "SIGN_UP": (
-        "{code} is your {app} code",
+        "Your {app} sign-up code",
         "Enter this code to finish signing up: {code}\n\nIt holds for 10 minutes.",
     ),
     "SIGN_UP_KNOWN": (
@@ -58,7 +59,7 @@ LETTERS: dict[str, tuple[str, str]] = {
             "or reset your password if you forgot it. If it was not you, there is nothing to do."
         ),
     ),
-    "CODE": ("{code} is your {app} code", "Enter this code to sign in: {code}\n\nIt holds for 10 minutes."),
+    "CODE": ("Your {app} sign-in code", "Enter this code to sign in: {code}\n\nIt holds for 10 minutes."),
     "LINK": ("Sign in to {app}", "Open this link to sign in:\n\n{link}\n\nIt holds for 15 minutes and works once."),
     "RESET": (
         "Reset your {app} password",
@@ -68,7 +69,7 @@ LETTERS: dict[str, tuple[str, str]] = {
         ),
     ),
     "VERIFY": (
-        "{code} is your {app} code",
+        "Your {app} verification code",
         "Enter this code to verify your address: {code}\n\nIt holds for 10 minutes.",
     ),
     "NEW_DEVICE": (
@@ -189,7 +190,14 @@ async def _send(world: "World", project_id: UUID, note: Note, expires_at: Moment
         text=_inert(written),
         expires_at=expires_at,
         tags=["sign-in"],
+        secrets=_secrets_in(note.values),
     )
+
+
+def _secrets_in(values: dict[str, str]) -> list[str]:
+    """The code, and the token of the link, that a mail carries."""
+    tokens = re.findall(r"[?&]token=([^&#]+)", values.get("link", ""))
+    return [secret for secret in (values.get("code"), *tokens) if secret]
 
 
 def _page(text: str, values: dict[str, str]) -> str:

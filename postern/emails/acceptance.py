@@ -5,7 +5,7 @@ all of them. Key, sends and events of a request are in one transaction, so a key
 """
 
 import hashlib
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from postern.emails.model import (
     Send,
     SendBody,
 )
+from postern.emails.redaction import redacted_body, seal_body
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
@@ -73,6 +74,8 @@ class NewSend(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody
     at_once: bool
     """Whether the accepting process hands it over itself, right after the commit."""
+    sealed: bytes | None = None
+    """The body encrypted, where it has one-time secrets: stored in clear is what `redacted_body` makes of it."""
 
 
 class Shared(msgspec.Struct, frozen=True):
@@ -419,12 +422,26 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
             "scheduled_at": send.scheduled_at,
             "expires_at": send.expires_at,
             "created_at": send.created_at,
-            "body": body,
+            "body": body if sealed is None else redacted_body(body),
+            "sealed": sealed and b64encode(sealed).decode(),
             "haystack": haystack(send),
         }
-        for send, body in ((each.send, each.body) for each in new)
+        for send, body, sealed in ((each.send, each.body, each.sealed) for each in new)
     ]
     await store.insert_sends(tx, project_id=sorted({each.send.project_id for each in new}), rows=Jsonb(rows))
+
+
+def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
+    """The same e-mail with its one-time secrets named: they are stored encrypted, until the hand-over is settled.
+
+    Raises SecretInSubject.
+    """
+    if not secrets:
+        return new
+    replace = msgspec.structs.replace
+    body = replace(new.body, secrets=secrets)
+    redacted_body(body)
+    return replace(new, body=body, sealed=seal_body(world, new.send.id, body))
 
 
 def haystack(send: Send) -> str:

@@ -23,6 +23,7 @@ from postern.emails import rules, store
 from postern.emails.clearance import Changed, Overtaken, Queue, Turn, queues
 from postern.emails.leases import in_hand
 from postern.emails.model import MARKETING, SEND_BODY_GONE, AsSent, Send, SendBody
+from postern.emails.redaction import redact_outcome, redacted_body, seal_captured
 from postern.emails.rules import Verdict
 from postern.emails.settling import Attempted, settle_all
 from postern.emails.ways_out import Capture, NoSmartHost, capture_transport, is_captured, transport_of
@@ -135,6 +136,7 @@ async def _attempt(world: "World", job: Job) -> Attempted | None:
 
 
 async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attempted | None:
+    secrets = job.body.secrets if job.body else []
     started = time.monotonic()
     looked_at = asyncio.get_running_loop().time()
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
@@ -143,11 +145,11 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         await _hold(world, job.send)
         return None
     if isinstance(prepared, Verdict):
-        return Attempted(send=job.send, verdict=prepared)
+        return Attempted(send=job.send, verdict=prepared, has_secrets=bool(secrets))
     turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
     if not needs_mark:  # The decision of a moment ago counts as a look.
         turn.answer, turn.looked_at = "GO", looked_at
-    outcome = await _deliver(world, job, prepared, turn)
+    outcome = redact_outcome(await _deliver(world, job, prepared, turn), secrets)
     spent = timedelta(seconds=time.monotonic() - started)
     verdict = rules.judge(
         job.send,
@@ -165,7 +167,9 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         spent=spent,
         subject=prepared.subject,
         dated_at=_date_of(prepared.plan),
-        as_sent=_as_sent(job.send, prepared),
+        # A signature has a hash of the body: the few possible codes could be tried against it.
+        as_sent=None if secrets else _as_sent(job.send, prepared),
+        has_secrets=bool(secrets),
     )
 
 
@@ -207,7 +211,12 @@ async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> 
         return Outcome(results=plan.decided, host="postern.test", duration=NO_TIME)
     if is_captured(world, plan.settings, test=send.test):
         capture = Capture(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
-        outcome = await capture_transport(world, capture).deliver(plan.envelope, prepared.message)
+        message = prepared.message
+        if job.body and job.body.secrets:
+            capture = msgspec.structs.replace(capture, sealed=seal_captured(world, send.id, message))
+            words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
+            message, _ = await asyncio.to_thread(write, words, draft)
+        outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
     else:
         try:
             transport = transport_of(world, send.project_id, plan.settings)

@@ -1,7 +1,10 @@
 """The server's own way out: letters to developers, which belong to no project and appear in no project's log."""
 
 import asyncio
+import email
+import email.policy
 import re
+from email.message import EmailMessage
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +14,7 @@ from uuid import UUID
 import structlog
 
 from postern.accounts.mail import Letter
+from postern.emails.redaction import redact_outcome
 from postern.emails.ways_out import NoSmartHost, transport_of
 from postern.kernel.clock import Moment
 from postern.kernel.values import NO_ID
@@ -29,16 +33,16 @@ FALLBACK_HOST = "postern.invalid"
 
 
 async def deliver_letter(world: "World", id: UUID, letter: Letter) -> bool:
-    """Hand a letter to the instance's smart hosts, or, where mail is captured, to a file in the data folder.
+    """Hand a letter to the instance's smart hosts, or, where mail is captured, to an encrypted file in the data folder.
 
     Returns False when it should be tried again; what is refused for good is logged and counts as done.
     """
     sender = sender_of(world)
     message = compose_letter(letter, sender, id, world.clock())
     if world.settings.transport == "capture":
-        file = world.settings.data / "mail" / f"{id}.eml"
-        await asyncio.to_thread(_keep, file, message)
-        log.info("letter_captured", to=letter.to, subject=letter.subject, file=str(file))
+        file = world.settings.data / "mail" / f"{id}.sealed"
+        await asyncio.to_thread(_keep, file, world.secrets.seal(message, captured_context(id)))
+        log.info("letter_captured", id=str(id), to=letter.to, subject=letter.subject)
         return True
     try:
         transport = transport_of(world, NO_ID, ProjectSettings())
@@ -47,12 +51,32 @@ async def deliver_letter(world: "World", id: UUID, letter: Letter) -> bool:
         return False
     envelope = Envelope(mail_from=sender.spec, recipients=(letter.to,), message_id=f"<{id}@{sender.domain}>")
     outcome = await transport.deliver(envelope, message)
+    outcome = redact_outcome(outcome, re.findall(r"[?&]token=([^&#]+)", letter.link or ""))
     (result,) = outcome.results
     if outcome.ambiguous or isinstance(result, Deferred):
         log.warning("letter_deferred", id=str(id), host=result.host, reply=result.text)
         return False
     log.info("letter_handed_over", id=str(id), host=result.host, result=type(result).__name__, reply=result.text)
     return True
+
+
+def captured_letters(world: "World", to: str | None = None) -> list[EmailMessage]:
+    """The letters to developers that the server captured in its data folder, oldest first; `to` narrows to an address.
+
+    They carry one-time links, so each file is encrypted with the master key: this is for the operator alone.
+    """
+    found: list[EmailMessage] = []
+    for file in sorted((world.settings.data / "mail").glob("*.sealed")):
+        raw = world.secrets.open(file.read_bytes(), captured_context(file.stem))
+        message = email.message_from_bytes(raw, policy=email.policy.default)
+        if to is None or to.lower() in str(message["To"]).lower():
+            found.append(message)
+    return found
+
+
+def captured_context(id: UUID | str) -> str:
+    """What the file of a captured letter is encrypted for."""
+    return f"captured-letter:{id}"
 
 
 def sender_of(world: "World") -> Address:

@@ -350,6 +350,10 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     feedback_id: str | None = None
     list_id: str | None = None
     """`List-Id` (RFC 2919) of a campaign's audience."""
+    secrets: list[str] = []
+    """One-time codes and tokens in the message. They are never stored in clear; see `emails.redaction`."""
+    redacted: bool = False
+    """Whether these words lack the one-time secrets that the message was sent with."""
 
 
 SuppressionReason = Literal["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]

@@ -22,6 +22,7 @@ from postern.emails.acceptance import (
     known_answer,
     read_key,
     settings_of,
+    with_secrets,
 )
 from postern.emails.handover import LINKS_PURPOSE, hand_over, render
 from postern.emails.leases import in_hand
@@ -57,6 +58,7 @@ from postern.emails.model import (
     SendEvent,
     SendResult,
 )
+from postern.emails.redaction import open_body
 from postern.emails.settling import event_of
 from postern.emails.ways_out import NoSmartHost, is_captured, require_way_out, transport_of
 from postern.events import operations as events
@@ -245,7 +247,8 @@ async def get_email_message(call: Call, send_id: UUID) -> Answer:
     """The message as it was sent, as an `.eml` file.
 
     It is what went over the wire, byte for byte, with its DKIM signatures; of several attempts, the last one that was
-    taken. A message that was not handed over yet is shown unsigned, with the date of its creation.
+    taken. A message that was not handed over yet is shown unsigned, with the date of its creation. One-time
+    codes and links (sign-in codes, password resets, invitations) read `[removed]`, and such messages are unsigned.
     """
     send = await require_send(call.db, call.project_id, send_id)
     message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
@@ -318,6 +321,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
             tries=send.tries,
             now=call.now,
         )
+        await store.erase_sealed(tx, project_id=[call.project_id], ids=[send_id])
         await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
     return entry_of(moved)
 
@@ -336,6 +340,9 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             raise NotRetriable
         if send.expires_at is not None and send.expires_at <= call.now:
             raise NotRetriable("This send has expired for good; send it anew.")
+        for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
+            if open_body(call.world, send_id, stored.body, stored.sealed) is None:
+                raise NotRetriable("Its one-time code or link was erased with the first attempt; have a new one sent.")
         moved = await store.change(
             tx,
             project_id=call.project_id,
@@ -363,11 +370,13 @@ async def send_system_mail(
     text: str | None = None,
     expires_at: Any = None,
     tags: list[str] | None = None,
+    secrets: list[str] | None = None,
     request_id: str = "",
 ) -> UUID:
     """Send a mail of the project's own (a code, an invitation, a security notice), untracked; returns the send's id.
 
     It is committed before this returns, and handed over in the background. Raises what `send_email` raises.
+    `secrets` are the one-time codes and tokens in html and text: they are on the wire, and nowhere else in clear.
     """
     project = await projects.require_project(world.db, project_id)
     call = Call(
@@ -391,6 +400,7 @@ async def send_system_mail(
         track_clicks=False,
     )
     new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
+    new = with_secrets(world, new, secrets or [])
     await accept(call, Request(project_id=project_id, sends=[new], key=None, response=None))
     if new.at_once:
         world.later(_hand_over(world, new))

@@ -35,6 +35,8 @@ class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     """The `Date` of the message that was handed over."""
     as_sent: AsSent | None = None
     """What the message had besides what is composed again from its send; None where nothing of it is kept."""
+    has_secrets: bool = False
+    """Whether its one-time secrets are stored, encrypted, until this settles it."""
 
 
 async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
@@ -54,6 +56,7 @@ async def _settle_together(world: "World", attempts: list[Attempted]) -> list[st
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
         current = [each for each in attempts if each.send.id in settled]
         await _write_attempts(tx, [*current, *[each for each in attempts if _was_ambiguous(each)]], now)
+        await _erase_secrets(tx, current)
         await _suppress(tx, current, now)
         await _count_skipped(tx, current)
         await events.record_all(tx, [event for each in current for event in _events(each, now)])
@@ -85,6 +88,14 @@ async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> li
     known = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_id = sorted({each.send.project_id for each in attempts})
     return await store.settle(tx, project_id=project_id, rows=Jsonb(known), now=now)
+
+
+async def _erase_secrets(tx: Transaction, attempts: list[Attempted]) -> None:
+    """A send that is not tried again needs its one-time secrets no longer."""
+    over = [each.send for each in attempts if each.has_secrets and each.verdict.due_at is None]
+    if over:
+        project_ids = sorted({send.project_id for send in over})
+        await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
 
 
 def _was_ambiguous(each: Attempted) -> bool:

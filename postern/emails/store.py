@@ -32,6 +32,8 @@ class StoredBody(Record):
 
     send_id: UUID
     body: SendBody
+    sealed: bytes | None
+    """The complete content, encrypted, of a message with one-time secrets that is not settled yet."""
 
 
 class StoredContent(Record):
@@ -99,9 +101,10 @@ class Count(Record):
             project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
             recipient text, to_addresses text[], cc_addresses text[], bcc_addresses text[], domain_id uuid,
             contact_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
-            expires_at timestamptz, created_at timestamptz, body jsonb, haystack text)
+            expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, haystack text)
     ), bodies as (
-        insert into send_bodies (project_id, send_id, body) select project_id, id, body from v
+        insert into send_bodies (project_id, send_id, body, sealed)
+        select project_id, id, body, decode(sealed, 'base64') from v
     ), words as (
         insert into send_search (project_id, send_id, haystack) select project_id, id, haystack from v
     )
@@ -261,9 +264,29 @@ async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -
 
 
 @statement("""
-    select send_id, body from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+    select send_id, body, sealed from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
 """)
 async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
+
+
+@statement("""
+    update send_bodies set sealed = null
+    where project_id = any (%(project_id)s) and send_id = any (%(ids)s) and sealed is not null
+""")
+async def erase_sealed(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None: ...
+
+
+# Whatever settles a send erases its secrets itself; this catches what a signal from outside settled.
+@statement("""
+    with settled as (
+        select b.project_id, b.send_id from send_bodies b
+        join sends s on (s.project_id, s.id) = (b.project_id, b.send_id)
+        where b.sealed is not null and s.due_at is null limit %(limit)s
+    )
+    update send_bodies b set sealed = null from settled
+    where (b.project_id, b.send_id) = (settled.project_id, settled.send_id)
+""")
+async def erase_settled(db: Queries, *, limit: int) -> bool: ...
 
 
 # The stored size may be that of the compressed text, a ninetieth of it. Joined with nothing, it is decompressed at the
@@ -558,13 +581,13 @@ async def forget_soft_bounces(tx: Transaction, *, project_id: list[UUID], addres
 
 @statement("""
     insert into captured_messages (project_id, id, send_id, mail_from, recipients, sender, subject, size, message,
-                                   captured_at)
+                                   sealed, captured_at)
     select project_id, id, send_id, mail_from, array(select jsonb_array_elements_text(recipients)), sender, subject,
-           length(message), message, captured_at
+           length(message), message, sealed, captured_at
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(send_id)s::uuid[], %(mail_from)s::text[],
                 %(recipients)s::jsonb[], %(sender)s::text[], %(subject)s::text[], %(message)s::bytea[],
-                %(captured_at)s::timestamptz[])
-         as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, captured_at)
+                %(sealed)s::bytea[], %(captured_at)s::timestamptz[])
+         as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, sealed, captured_at)
     on conflict (project_id, send_id) do nothing
 """)
 async def capture(
@@ -578,6 +601,7 @@ async def capture(
     sender: list[str],
     subject: list[str],
     message: list[bytes],
+    sealed: list[bytes | None],
     captured_at: list[Moment],
 ) -> None: ...
 

@@ -25,6 +25,8 @@ async def tidy(world: "World") -> int:
     removed = 0
     while removed < CHUNKS_AT_A_TIME and await store.forget_keys(world.db, window=IDEMPOTENCY_WINDOW):
         removed += 1
+    while removed < CHUNKS_AT_A_TIME and await store.erase_settled(world.db, limit=CHUNK):
+        removed += 1
     for forget in (store.forget_bodies, store.forget_captured):
         done = 0
         while done < CHUNKS_AT_A_TIME and await forget(

@@ -31,6 +31,8 @@ class Capture(msgspec.Struct, frozen=True):
     sender: str
     subject: str
     message: bytes
+    sealed: bytes | None = None
+    """The message encrypted, where it has one-time secrets; `message` is then without them."""
 
 
 class NoSmartHost(Unavailable):
@@ -157,6 +159,7 @@ async def keep_all(world: "World", captures: list[Capture]) -> list[None]:
         sender=[each.sender for each in captures],
         subject=[each.subject for each in captures],
         message=[each.message for each in captures],
+        sealed=[each.sealed for each in captures],
         captured_at=[world.clock() for _ in captures],
     )
     return [None] * len(captures)

@@ -15,6 +15,7 @@ from postern.emails.contents import values_of
 from postern.emails.handover import Job, hand_over_kept
 from postern.emails.leases import in_hand
 from postern.emails.model import Send, SendBody
+from postern.emails.redaction import open_body
 from postern.kernel.due import Work
 from postern.kernel.settings import Settings
 
@@ -78,7 +79,10 @@ async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
     shared = sorted({send.content_id for send in sends if send.content_id is not None})
     bodies: dict[UUID, SendBody] = {}
     if own:
-        bodies = {row.send_id: row.body for row in await store.bodies(world.db, project_id=project_id, ids=own)}
+        for row in await store.bodies(world.db, project_id=project_id, ids=own):
+            body = open_body(world, row.send_id, row.body, row.sealed)
+            if body is not None:
+                bodies[row.send_id] = body
     if shared:
         found = await store.contents(world.db, project_id=project_id, ids=shared)
         bodies |= {row.id: row.body for row in found}

@@ -36,6 +36,11 @@ class Raw(Record):
     size: int
     captured_at: Moment
     message: bytes
+    """Without one-time secrets, where it has some."""
+    sealed: bytes | None
+    """The complete message, encrypted, where it has one-time secrets."""
+    redacted: bool = False
+    """Whether one-time secrets are removed from `message`; set by `require_message`."""
 
 
 class HeaderField(Record):
@@ -62,3 +67,5 @@ class InboxMessage(CapturedMessage):
     html: str | None
     text: str | None
     attachments: list[InboxAttachment]
+    redacted: bool
+    """Whether one-time codes and links read `[removed]`; the permission `customers:impersonate` shows them."""

@@ -1,17 +1,18 @@
-"""Reading captured messages."""
+"""Reading captured messages. One-time codes and links in them are for callers who may act for a customer."""
 
 import asyncio
 import email
 import email.policy
 import re
 from email.message import EmailMessage
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
 
 import msgspec
 
 from postern.audit import operations as audit
+from postern.emails.redaction import open_captured
 from postern.inbox import store
 from postern.inbox.model import (
     CapturedMessage,
@@ -21,12 +22,16 @@ from postern.inbox.model import (
     InboxMessage,
     Raw,
 )
-from postern.kernel.credentials import Call
+from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, delete, get
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.values import Deleted
 
+if TYPE_CHECKING:
+    from postern.world import World
+
+SEES_SECRETS = "customers:impersonate"
 SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
@@ -41,8 +46,14 @@ async def list_inbox(
 
 @get("/projects/{project_id}/inbox/{id}", needs="inbox:read", problems=[CapturedMissing])
 async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
-    """One captured message with its headers, html, text and attachments."""
-    return await asyncio.to_thread(taken_apart, await require_message(call.db, call.project_id, id))
+    """One captured message with its headers, html, text and attachments.
+
+    One-time codes and links (sign-in codes, password resets, invitations) read `[removed]` and `redacted` is true,
+    unless the caller has the permission `customers:impersonate`: owners and admins have it, and API keys where it is
+    named.
+    """
+    raw = await require_message(call.world, call.caller, call.project_id, id)
+    return await asyncio.to_thread(taken_apart, raw)
 
 
 @get(
@@ -52,8 +63,10 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     media_types=["message/rfc822"],
 )
 async def get_inbox_raw(call: Call, id: UUID) -> Answer:
-    """The message to the byte, as an `.eml` file."""
-    raw = await require_message(call.db, call.project_id, id)
+    """The message to the byte, as an `.eml` file; without one-time codes and links, unless the caller has the
+    permission `customers:impersonate`.
+    """
+    raw = await require_message(call.world, call.caller, call.project_id, id)
     return Answer(
         raw.message,
         media_type="message/rfc822",
@@ -69,7 +82,7 @@ async def get_inbox_raw(call: Call, id: UUID) -> Answer:
 )
 async def get_inbox_attachment(call: Call, id: UUID, number: str) -> Answer:
     """One attachment, by its number."""
-    return attachment_of(await require_message(call.db, call.project_id, id), number)
+    return attachment_of(await require_message(call.world, call.caller, call.project_id, id), number)
 
 
 @delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
@@ -91,12 +104,17 @@ async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int,
     return page_of(rows, total, page, limit)
 
 
-async def require_message(db: Queries, project_id: UUID, id: UUID) -> Raw:
-    """A captured message. Raises CapturedMissing."""
-    raw = await store.message(db, project_id=project_id, id=id)
+async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> Raw:
+    """A captured message as this caller may see it. Raises CapturedMissing."""
+    raw = await store.message(world.db, project_id=project_id, id=id)
     if raw is None:
         raise CapturedMissing
-    return raw
+    if raw.sealed is None:
+        return raw
+    if not caller.may(SEES_SECRETS):
+        return msgspec.structs.replace(raw, redacted=True)
+    message = open_captured(world, raw.send_id, raw.sealed)
+    return msgspec.structs.replace(raw, message=message, size=len(message))
 
 
 def taken_apart(raw: Raw) -> InboxMessage:
@@ -105,6 +123,7 @@ def taken_apart(raw: Raw) -> InboxMessage:
     html, text = (_content(message, kind) for kind in ("html", "plain"))
     return InboxMessage(
         **{name: getattr(raw, name) for name in CapturedMessage.__struct_fields__},
+        redacted=raw.redacted,
         headers=[HeaderField(name=name, value=str(value)) for name, value in message.items()],
         html=html,
         text=text,

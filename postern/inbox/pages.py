@@ -74,6 +74,8 @@ MESSAGE = """{% extends "layout" %}{% block body %}<main>
 <h1>{{ message.subject or "(no subject)" }}</h1>
 <dl><dt>From</dt><dd>{{ message.sender }}</dd><dt>To</dt><dd>{{ message.to }}</dd>
 <dt>When</dt><dd>{{ message.when }}</dd><dt>Return path</dt><dd>{{ message.mail_from }}</dd></dl>
+{% if message.redacted %}<p class="quiet">One-time codes and links are removed: only owners and admins of the account
+see them.</p>{% endif %}
 {% if message.html %}<h2>Html</h2>
 <iframe class="message" sandbox="allow-popups allow-popups-to-escape-sandbox" title="The message"
  src="/inbox/{{ project_id }}/{{ message.id }}/html"></iframe>{% endif %}
@@ -187,9 +189,11 @@ async def show_list(request: RawRequest, project: str) -> Response[str]:
 @get("/inbox/{project:str}/{message:str}")
 async def show_message(request: RawRequest, project: str, message: str) -> Response[str]:
     """One message."""
-    if await _signed_in(request, as_id(project)) is None:
+    caller = await _signed_in(request, as_id(project))
+    if caller is None:
         return _page("sign-in", "Sign in", status=401)
-    found = inbox.taken_apart(await inbox.require_message(request.app.state.world.db, as_id(project), as_id(message)))
+    world = request.app.state.world
+    found = inbox.taken_apart(await inbox.require_message(world, caller, as_id(project), as_id(message)))
     return _page(
         "message",
         found.subject,
@@ -202,6 +206,7 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
             "when": timestamp(found.captured_at),
             "mail_from": found.mail_from,
             "html": found.html is not None,
+            "redacted": found.redacted,
             "text": found.text,
             "headers": [{"name": each.name, "value": each.value} for each in found.headers],
             "attachments": [
@@ -220,9 +225,10 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
 @get("/inbox/{project:str}/{message:str}/html")
 async def show_html(request: RawRequest, project: str, message: str) -> Response[str]:
     """The html of a message, for the sandboxed frame."""
-    if await _signed_in(request, as_id(project)) is None:
+    caller = await _signed_in(request, as_id(project))
+    if caller is None:
         return _page("sign-in", "Sign in", status=401)
-    raw = await inbox.require_message(request.app.state.world.db, as_id(project), as_id(message))
+    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
     html = inbox.taken_apart(raw).html or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     return Response(html, media_type="text/html", headers=headers)
@@ -231,9 +237,10 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
 @get("/inbox/{project:str}/{message:str}/raw")
 async def show_raw(request: RawRequest, project: str, message: str) -> Response[bytes] | Response[str]:
     """The message to the byte."""
-    if await _signed_in(request, as_id(project)) is None:
+    caller = await _signed_in(request, as_id(project))
+    if caller is None:
         return _page("sign-in", "Sign in", status=401)
-    raw = await inbox.require_message(request.app.state.world.db, as_id(project), as_id(message))
+    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
     headers = {"Content-Disposition": f'attachment; filename="{raw.id}.eml"', "Cache-Control": "no-store"}
     return Response(raw.message, media_type="message/rfc822", headers=headers)
 
@@ -243,9 +250,10 @@ async def show_attachment(
     request: RawRequest, project: str, message: str, number: str
 ) -> Response[bytes] | Response[str]:
     """One attachment, always as a download."""
-    if await _signed_in(request, as_id(project)) is None:
+    caller = await _signed_in(request, as_id(project))
+    if caller is None:
         return _page("sign-in", "Sign in", status=401)
-    raw = await inbox.require_message(request.app.state.world.db, as_id(project), as_id(message))
+    raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
     answer = inbox.attachment_of(raw, number)
     headers = {**(answer.headers or {}), "Cache-Control": "no-store", "Content-Security-Policy": "sandbox"}
     assert isinstance(answer.content, bytes)

@@ -26,7 +26,8 @@ async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: .
 
 
 @statement("""
-    select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message from captured_messages
+    select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message, sealed
+    from captured_messages
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...

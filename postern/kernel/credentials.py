@@ -23,6 +23,10 @@ Environment = Literal["LIVE", "TEST"]
 ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "SYSTEM", "SSO", "STAFF"]
 
 
+NAMED_ONLY_VERBS = frozenset(("impersonate",))
+"""Verbs of permissions that no wildcard grants: a credential has them only where they are named."""
+
+
 class CredentialInvalid(Unknown):
     """That credential is unknown, expired or revoked."""
 
@@ -68,8 +72,13 @@ class Caller:
     """The customer's row, where the caller is one."""
 
     def may(self, permission: str) -> bool:
-        """Whether `permission` (`area:verb`) is granted; `*` grants all, `area:*` all of an area."""
-        area = permission.partition(":")[0]
+        """Whether `permission` (`area:verb`) is granted; `*` grants all, `area:*` all of an area.
+
+        Permissions whose verb is in NAMED_ONLY_VERBS are granted by their name alone.
+        """
+        area, _, verb = permission.partition(":")
+        if verb in NAMED_ONLY_VERBS:
+            return permission in self.permissions
         return not self.permissions.isdisjoint((permission, f"{area}:*", "*"))
 
 

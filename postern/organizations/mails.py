@@ -36,6 +36,7 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
         text=inert("\n\n".join(paragraphs)),
         expires_at=row.expires_at,
         tags=["invitation"],
+        secrets=[token],
     )
 
 

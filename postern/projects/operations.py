@@ -51,7 +51,7 @@ from postern.projects.model import (
     TooManyKeys,
 )
 from postern.projects.model import Origin as WebOrigin
-from postern.projects.permissions import KEY_PERMISSIONS, is_permission
+from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_permission
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -196,8 +196,11 @@ async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
 
     `permissions` narrows it (null: everything of the project, nothing of the account), `ipAllowList` takes
     addresses or CIDR ranges, `expiresAt` ends it. Mail sent with a TEST key only ever reaches the inbox view.
+    `customers:impersonate` has to be named, and its creator must have it.
     """
     _check(call, data)
+    for name in NAMED_ONLY.intersection(data.permissions or ()):
+        call.require(name)
     async with call.db.transaction() as tx:
         key, value = await new_api_key(tx, call, data)
         await audit.record(

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from postern.kernel.credentials import NAMED_ONLY_VERBS
+
 MemberRole = Literal["OWNER", "ADMIN", "DEVELOPER", "VIEWER"]
 
 PERMISSIONS: dict[str, str] = {
@@ -39,6 +41,10 @@ PERMISSIONS: dict[str, str] = {
     "webhooks:write": "Create, change, test, replay and delete webhook subscriptions.",
     "customers:read": "Read customers, their sessions and their history.",
     "customers:write": "Change, ban, link and erase customers.",
+    "customers:impersonate": (
+        "Act for a customer: read one-time codes and links in captured mail. No wildcard and no key without a list of "
+        "permissions has it."
+    ),
     "access:read": "Read roles and permissions; check access.",
     "access:write": "Create, change and delete roles and permissions.",
     "organizations:read": "Read organizations, members, invitations and domains.",
@@ -50,21 +56,28 @@ PERMISSIONS: dict[str, str] = {
 }
 
 _ACCOUNT_AREAS = ("account", "billing", "keys")
+NAMED_ONLY = frozenset(name for name in PERMISSIONS if name.partition(":")[2] in NAMED_ONLY_VERBS)
+"""Permissions that a key has only where they are named; whoever creates such a key has them too."""
 _READS = frozenset(name for name in PERMISSIONS if name.endswith(":read"))
 _ALL = frozenset(PERMISSIONS)
 
 ROLE_PERMISSIONS: dict[MemberRole, frozenset[str]] = {
     "OWNER": _ALL,
     "ADMIN": _ALL - {"account:own"},
-    "DEVELOPER": frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in ("account", "billing"))
+    "DEVELOPER": (
+        frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in ("account", "billing")) - NAMED_ONLY
+    )
     | {"account:read", "billing:read"},
     "VIEWER": _READS,
 }
 
-KEY_PERMISSIONS: frozenset[str] = frozenset(
-    name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS
-) - {"projects:write"}
-"""What a secret key has unless it is created with fewer: everything of its project, nothing of the account."""
+KEY_PERMISSIONS: frozenset[str] = (
+    frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS)
+    - {"projects:write"}
+    - NAMED_ONLY
+)
+"""What a secret key has unless it is created with a list: everything of its project but what must be named, and
+nothing of the account."""
 
 
 def is_permission(name: str) -> bool:

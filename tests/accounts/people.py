@@ -1,19 +1,16 @@
 """What several tests about accounts do: read a developer's mail, and bring people together in one account."""
 
 import re
-from email import message_from_bytes, policy
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from postern.emails.letters import captured_letters
 from tests.conftest import PASSWORD, Client, Tenant
 
 
-def letters(folder: Path, to: str) -> list[Any]:
+def letters(world: Any, to: str) -> list[Any]:
     """The letters to an address that the server captured, oldest first."""
-    found = sorted((folder / "mail").glob("*.eml")) if (folder / "mail").exists() else []
-    messages = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in found]
-    return [each for each in messages if to.lower() in each["To"].lower()]
+    return captured_letters(world, to)
 
 
 def token_in(letter: Any) -> str:
@@ -27,13 +24,13 @@ def token_in(letter: Any) -> str:
 class House:
     """An account and its people."""
 
-    def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, folder: Path) -> None:
-        self.tenant, self.stranger, self.work_off, self.folder = tenant, stranger, work_off, folder
+    def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, world: Any) -> None:
+        self.tenant, self.stranger, self.work_off, self.world = tenant, stranger, work_off, world
         self.owner = tenant.developer
 
     async def letter(self, to: str, subject: str | None = None) -> Any:
         await self.work_off()
-        return [each for each in letters(self.folder, to) if subject is None or each["Subject"] == subject][-1]
+        return [each for each in letters(self.world, to) if subject is None or each["Subject"] == subject][-1]
 
     async def invite(self, email: str, role: str = "DEVELOPER") -> str:
         made = await self.owner.post("/account/invitations", {"email": email, "role": role})

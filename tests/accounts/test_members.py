@@ -53,7 +53,7 @@ async def test_the_invitations_of_who_may_no_longer_invite_are_dead(house, new_p
         done = await house.owner.patch(f"/account/members/{grace_id}", {"role": "DEVELOPER"})
     else:
         theirs = (await grace.get("/account")).json()["email"]
-        elsewhere = House(await new_project(), house.stranger, house.work_off, house.folder)
+        elsewhere = House(await new_project(), house.stranger, house.work_off, house.world)
         done = await grace.post("/account/invitations/accept", {"token": await elsewhere.invite(theirs)})
     assert done.is_success, done.text
     body = {"email": email, "password": PASSWORD, "name": "Eve", "invitationToken": token}
@@ -93,11 +93,11 @@ async def test_a_developer_elsewhere_moves_and_an_owner_gives_up_their_account_f
     assert again.json()["code"] == "link_invalid"
 
 
-async def test_an_owner_with_company_cannot_walk_away_with_an_invitation(house, new_project, work_off, settings):
+async def test_an_owner_with_company_cannot_walk_away_with_an_invitation(house, new_project, work_off, world):
     from tests.accounts.people import House
 
     theirs = await new_project()
-    await House(theirs, house.stranger, work_off, settings.data).member()
+    await House(theirs, house.stranger, work_off, world).member()
     token = await house.invite(theirs.email)
     body = {"token": token, "deleteMyAccount": True, "password": PASSWORD}
     answer = await theirs.developer.post("/account/invitations/accept", body)

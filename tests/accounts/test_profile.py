@@ -40,7 +40,7 @@ async def test_an_address_changes_once_it_is_confirmed(house, stranger):
     asked = await house.owner.patch("/account", {"email": new, "password": PASSWORD})
     assert (asked.json()["email"], asked.json()["pendingEmail"]) == (old, new)
     token = token_in(await house.letter(new))
-    assert letters(house.folder, old)[-1]["Subject"] == "Your address is to be changed"
+    assert letters(house.world, old)[-1]["Subject"] == "Your address is to be changed"
     assert (await stranger.post("/auth/sign-in", {"email": new, "password": PASSWORD})).status_code == 401
     assert (await stranger.post("/auth/verify-email", {"token": token})).json() == {"email": new}
     profile = (await house.owner.get("/account")).json()

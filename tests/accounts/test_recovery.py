@@ -49,14 +49,14 @@ async def test_a_forgotten_password_is_reset_and_every_session_ends(house, stran
     assert (await house.letter(email))["Subject"] == "Your password was reset"
 
 
-async def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(house, stranger, settings):
+async def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(house, stranger, world):
     unknown = f"{uuid4().hex}@example.com"
     answer = await stranger.post("/auth/password/forgot", {"email": unknown})
     known = await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
     assert (answer.status_code, answer.content) == (known.status_code, known.content) == (204, b"")
     await house.work_off()
-    assert letters(settings.data, unknown) == []
-    assert len(letters(settings.data, house.tenant.email)) == 2
+    assert letters(world, unknown) == []
+    assert len(letters(world, house.tenant.email)) == 2
 
 
 async def test_a_reset_link_lives_half_an_hour_and_only_the_newest(house, stranger, clock):
@@ -101,7 +101,7 @@ async def test_letters_wait_for_a_server_that_does_not_answer(house, stranger, w
     world.settings = msgspec.structs.replace(captured, transport="relay", relay="smtp://127.0.0.1:1")
     await stranger.post("/auth/password/forgot", {"email": email})
     await house.work_off()
-    assert len(letters(house.folder, email)) == 1
+    assert len(letters(house.world, email)) == 1
     world.settings = captured
     clock.move(timedelta(minutes=5))
     assert token_in(await house.letter(email, "Reset your password"))

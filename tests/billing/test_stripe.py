@@ -179,8 +179,8 @@ async def test_two_checkouts_at_once_make_one_customer(project, stripe):
     assert len(stripe.customers) == 1
 
 
-async def test_two_members_who_check_out_at_once_both_can(project, stranger, stripe, work_off, settings):
-    house = House(project, stranger, work_off, settings.data)
+async def test_two_members_who_check_out_at_once_both_can(project, stranger, stripe, work_off, world):
+    house = House(project, stranger, work_off, world)
     _, grace = await house.member("ADMIN")
     body = {"billingCycle": "monthly"}
     answers = await asyncio.gather(
@@ -190,11 +190,11 @@ async def test_two_members_who_check_out_at_once_both_can(project, stranger, str
     assert len({each["customer"] for each in stripe.sessions}) == 1
 
 
-async def test_a_deleted_account_stops_paying(project, stranger, stripe, clock, work_off, settings, world):
+async def test_a_deleted_account_stops_paying(project, stranger, stripe, clock, work_off, world):
     customer = await customer_of(project, stripe)
     subscription = stripe.subscribe(customer, "price_m")
     stripe.down = True
-    house = House(project, stranger, work_off, settings.data)
+    house = House(project, stranger, work_off, world)
     assert (await house.owner.delete("/account", {"password": PASSWORD})).status_code == 200
     await work_off()
     assert subscription["status"] == "active"

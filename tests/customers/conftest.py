@@ -3,11 +3,13 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from email import message_from_bytes, policy
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from postern.emails.redaction import open_captured
 from tests.conftest import Client
 
 GOOD = "a password nobody has"
@@ -59,7 +61,7 @@ class Door:
 
     async def code(self, address: str) -> str:
         """The newest six digits mailed to an address."""
-        found = [re.search(r"\b\d{6}\b", mail["subject"]) for mail in await self.mails(address)]
+        found = [re.search(r"\b\d{6}\b", mail["text"]) for mail in await self.mails(address)]
         return [each[0] for each in found if each][-1]
 
     async def link_token(self, address: str) -> str:
@@ -88,18 +90,25 @@ class Door:
         return await self.post("/sign-in", {"email": address, "password": password})
 
 
+def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: bytes | None) -> dict[str, Any]:
+    if sealed is None:
+        return {"subject": subject, "text": body["text"], "html": body["html"]}
+    message = message_from_bytes(open_captured(world, send_id, sealed), policy=policy.default)
+    parts: dict[str, Any] = {name: message.get_body((kind,)) for name, kind in (("text", "plain"), ("html", "html"))}
+    return {"subject": subject, **{name: part.get_content() for name, part in parts.items()}}
+
+
 @pytest.fixture
 def door(app: Any, project: Any, work_off: Any, world: Any) -> Door:
     async def read_mail(address: str) -> list[dict[str, Any]]:
+        """As the recipient reads them: captured messages complete, others as they are stored."""
         async with world.db.connection() as connection:
             rows = await connection.execute(
-                "select s.subject, b.body from sends s join send_bodies b on b.send_id = s.id"
+                "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
+                " left join captured_messages c on c.send_id = s.id"
                 " where s.project_id = %s and s.recipient = %s order by s.id",
                 [project.id, address],
             )
-            return [
-                {"subject": subject, "text": body["text"], "html": body["html"]}
-                for subject, body in await rows.fetchall()
-            ]
+            return [_as_received(world, *row) for row in await rows.fetchall()]
 
     return Door(app, project, work_off, read_mail)

@@ -1,0 +1,403 @@
+"""One-time codes and links are on the wire and, hashed, in the database: no surface that can be read shows them.
+
+What is searched for is learnt as the recipients learn it: from the messages that arrive, or, where mail is captured,
+from the inbox of the account's owner.
+"""
+
+import base64
+import re
+import subprocess
+from dataclasses import dataclass, field
+from datetime import timedelta
+from email import message_from_bytes, policy
+from ipaddress import ip_network
+from typing import Any
+
+import msgspec
+import pytest
+
+from postern.app import OPERATIONS
+from postern.emails.letters import captured_letters
+from postern.emails.model import SendBody
+from postern.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
+from postern.kernel.credentials import Caller
+from postern.kernel.embedded import program
+from postern.kernel.settings import Settings
+from postern.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
+from tests.accounts.people import House
+from tests.conftest import PASSWORD, Client
+from tests.customers.conftest import GOOD, Door, door, new_address
+from tests.domains.test_domains import publish
+from tests.peers.http_receiver import http_receiver
+from tests.peers.smtp_sink import Sink
+
+__all__ = ["door"]
+
+IMPERSONATE = "customers:impersonate"
+ALL_BUT_IMPERSONATE = sorted(set(PERMISSIONS) - {IMPERSONATE, "account:own"})
+PAGE = "https://app.example.com/welcome"
+DELAY = timedelta(minutes=9)
+READS = [each for each in OPERATIONS if each.method == "GET"]
+
+
+@pytest.fixture
+async def sink():
+    async with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def settings(settings: Settings, sink: Sink, request: pytest.FixtureRequest) -> Settings:
+    settings = msgspec.structs.replace(settings, outbound_allow=(ip_network("127.0.0.0/8"),))
+    if request.node.callspec.params.get("transport") == "capture":
+        return settings
+    relay = f"smtp://127.0.0.1:{sink.port}?tls=none"
+    return msgspec.structs.replace(settings, transport="relay", relay=relay)
+
+
+def plain(content: bytes, kind: str = "") -> str:
+    """Everything that can be read in an answer, also inside an encoded message."""
+    text = content.decode("utf-8", "replace")
+    messages = [content] if kind.startswith("message/") else []
+    for part in re.findall(r"(?:[0-9a-f]{2}){100,}", text):  # Binary columns, in exports and dumps.
+        messages.append(bytes.fromhex(part))
+    return "\n".join([text, *(decoded(each) for each in messages)])
+
+
+def decoded(raw: bytes) -> str:
+    message = message_from_bytes(raw, policy=policy.default)
+    parts = [part for part in message.walk() if part.get_content_maintype() == "text"]
+    return "\n".join([str(message["subject"]), *(str(part.get_content()) for part in parts)])
+
+
+def secrets_in(text: str) -> set[str]:
+    """The codes and tokens that a message carries."""
+    tokens = re.findall(r"[?&;]token=([\w.~%-]+)|invitation code: (\S+)", text)
+    return {*re.findall(r"(?<![\w.])\d{6}(?![\w.])", text), *(each for pair in tokens for each in pair if each)}
+
+
+def found_in(text: str, secrets: set[str]) -> set[str]:
+    """Which secrets a text shows: as they are, in hexadecimal or in base64."""
+    shown: set[str] = set()
+    for secret in secrets:
+        hexadecimal = secret.encode().hex()
+        encoded = base64.b64encode(secret.encode()).decode().rstrip("=")[:-1]
+        is_code = secret.isdigit()
+        # Six digits may stand by chance in a time or an identifier; they do not stand there alone.
+        is_there = re.search(rf"(?<![\w.:]){secret}(?![\w])", text) if is_code else secret in text
+        if is_there or hexadecimal in text or (not is_code and encoded in text):
+            shown.add(secret)
+    return shown
+
+
+@dataclass
+class Scene:
+    """A project whose customers and developers have just been mailed everything that is one-time."""
+
+    project: Any
+    house: House
+    world: Any
+    secrets: set[str] = field(default_factory=set)
+    kinds: dict[str, str] = field(default_factory=dict)
+    reads: list[tuple[Any, str]] = field(default_factory=list)
+    """Read operations at addresses that answer the owner."""
+    members: dict[str, Client] = field(default_factory=dict)
+
+    async def shown_to(self, client: Client, *, only: str | None = None) -> dict[str, set[str]]:
+        """The secrets that this credential can read anywhere."""
+        shown: dict[str, set[str]] = {}
+        for each, path in self.reads:
+            if only is not None and each.needs != only:
+                continue
+            answer = await client.get(path)
+            assert answer.status_code < 500, f"{path}: {answer.text}"
+            hits = found_in(plain(answer.content, answer.headers.get("content-type", "")), self.secrets)
+            if hits:
+                shown[path] = hits
+        return shown
+
+
+async def mail_everything(project, door: Door, house: House) -> None:
+    """Every mail with a code or a link, to customers and to developers."""
+    await door.settings(methods=["PASSWORD", "EMAIL_CODE", "EMAIL_LINK"], redirectUrls=[PAGE])
+    known = (await project.client.post("/customers", {"email": new_address(), "password": GOOD})).json()
+    assert (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
+    assert (await door.post("/sign-in/code", {"email": known["email"]})).status_code == 200
+    assert (await door.post("/sign-in/link", {"email": known["email"]})).status_code == 204
+    assert (await door.post("/password/forgot", {"email": known["email"]})).status_code == 204
+    ada = door.as_((await door.unverified())["accessToken"])
+    assert (await ada.post("/verify-email/send")).status_code == 200
+    assert (await ada.post("/email/change", {"email": new_address()})).status_code == 200
+    organization = (await project.client.post("/b2b/organizations", {"name": "Acme"})).json()
+    for fields in ({}, {"acceptUrl": "https://app.example.com/join?from=mail"}):
+        body = {"email": new_address(), "role": "ADMIN", **fields}
+        made = await project.client.post(f"/b2b/organizations/{organization['id']}/invitations", body)
+        assert made.status_code == 201, made.text
+    assert (await house.stranger.post("/auth/password/forgot", {"email": project.email})).status_code == 204
+    invited = {"email": new_address(), "role": "VIEWER"}
+    assert (await house.owner.post("/account/invitations", invited)).status_code == 201
+    changed = {"email": new_address(), "password": PASSWORD}
+    assert (await house.owner.patch("/account", changed)).status_code == 200
+    for _ in range(3):
+        await house.work_off()
+
+
+async def reads_of(scene: Scene) -> list[tuple[Any, str]]:
+    """Every read operation with every identifier of the project for which it answers the owner."""
+    ids = await identifiers(scene)
+    prefix = {"project_id": scene.project.id, "app_id": scene.project.id}
+    reads: list[tuple[Any, str]] = []
+    answering: dict[str, list[str]] = {}
+    for each in READS:
+        paths = [re.sub(r"{(project_id|app_id)}", lambda found: prefix[found[1]], each.path)]
+        while any("{" in path for path in paths):
+            head = paths[0].partition("{")[0]
+            if head not in answering:
+                listing = await scene.project.developer.get(head.rstrip("/"))
+                answering[head] = [each for each in ids if each in listing.text] if listing.is_success else ids
+            known = [*answering[head], "0"] if len(paths) == 1 else ["0", *ids[:40]]
+            paths = [re.sub(r"{\w+}", value, path, count=1) for path in paths for value in known]
+        for path in paths:
+            if (await scene.project.developer.get(path)).status_code == 200:
+                reads.append((each, path))
+    return reads
+
+
+async def identifiers(scene: Scene) -> list[str]:
+    """All identifiers of the project's rows."""
+    async with scene.world.db.connection() as connection:
+        rows = await connection.execute(
+            "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'id'"
+            " and table_name in (select table_name from information_schema.columns where column_name = 'project_id')"
+            " and table_name <> 'events'"
+        )
+        found: list[str] = []
+        for (table,) in await rows.fetchall():
+            rows = await connection.execute(
+                f'select id::text from "{table}" where project_id = %s order by id limit %s',
+                [scene.project.id, 50 if table in ("sends", "captured_messages") else 2],
+            )
+            found += [row[0] for row in await rows.fetchall()]
+    return found
+
+
+async def member(house: House, role: str, sink: Sink, *, captured: bool) -> Client:
+    """Somebody who signed up with the link that was mailed to them."""
+    email = new_address()
+    assert (await house.owner.post("/account/invitations", {"email": email, "role": role})).status_code == 201
+    await house.work_off()
+    letters = captured_letters(house.world, email) if captured else []
+    raw = bytes(letters[-1]) if captured else next(each.raw for each in sink.messages if email in each.recipients)
+    (token,) = {each for each in secrets_in(decoded(raw)) if not each.isdigit()}
+    body = {"email": email, "password": PASSWORD, "invitationToken": token}
+    up = await house.stranger.post("/auth/sign-up", body)
+    assert up.status_code == 201, up.text
+    return Client(house.stranger.app, up.json()["accessToken"], house.tenant.client.base)
+
+
+@pytest.fixture
+async def receiver():
+    async with http_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+async def scene(request, project, door, zone, sink, stranger, work_off, world, receiver, caplog) -> Scene:
+    house = House(project, stranger, work_off, world)
+    captured = request.node.callspec.params.get("transport") == "capture"
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    await door.settings(mailFrom="door@example.com")
+    subscribed = await project.client.post("/webhooks", {"url": receiver.url("/hook"), "events": ["*"]})
+    assert subscribed.status_code == 201, subscribed.text
+    await mail_everything(project, door, house)
+    scene = Scene(project, house, world)
+    for role in ("DEVELOPER", "VIEWER"):
+        scene.members[role] = await member(house, role, sink, captured=captured)
+    if captured:
+        page = (await project.developer.get("/inbox?limit=100")).json()["data"]
+        texts = [decoded((await project.developer.get(f"/inbox/{each['id']}/raw")).content) for each in page]
+        texts += [decoded(bytes(each)) for each in captured_letters(world)]
+    else:
+        texts = [decoded(each.raw) for each in sink.messages]
+    for text in texts:
+        subject = text.partition("\n")[0]
+        assert not secrets_in(subject), "a subject is stored and shown everywhere"
+        for secret in secrets_in(text):
+            scene.kinds[secret] = subject
+    scene.secrets = set(scene.kinds)
+    subjects = set(scene.kinds.values())
+    for part in (
+        "sign-up code",
+        "sign-in code",
+        "Sign in to",
+        "password",
+        "verification code",
+        "You are invited to Acme",
+    ):
+        assert any(part in each for each in subjects), f"no secret was learnt of {part}: {subjects}"
+    for part in ("Reset your password", "You are invited to an account", "Confirm your e-mail address"):
+        assert any(part in each for each in subjects), f"no secret was learnt of {part}: {subjects}"
+    return scene
+
+
+TRANSPORTS = pytest.mark.parametrize("transport", ["relay", "capture"])
+
+
+@TRANSPORTS
+async def test_no_credential_below_impersonation_reads_a_one_time_secret(scene, transport):
+    """Over every read operation there is, whatever the credential.
+
+    Defects: I1, S5
+    """
+    scene.reads = await reads_of(scene)
+    assert len(scene.reads) > 60, "the operations that read, with identifiers that are there"
+    if transport == "capture":
+        assert await scene.shown_to(scene.project.developer, only="inbox:read"), "what is searched for can be found"
+    for permission in ALL_BUT_IMPERSONATE:
+        if permission in KEY_PERMISSIONS:
+            assert await scene.shown_to(await scene.project.key(permission), only=permission) == {}, permission
+    keys = {
+        "default": await scene.project.key(),
+        "all": await scene.project.key(*(each for each in ALL_BUT_IMPERSONATE if not each.startswith("account:"))),
+        "wildcard": await scene.project.key("customers:*", "inbox:*", "emails:*"),
+        "test": await scene.project.key(environment="TEST"),
+        "publishable": await scene.project.key(type="PUBLISHABLE"),
+    }
+    for name, client in keys.items():
+        assert await scene.shown_to(client) == {}, name
+    for role, client in scene.members.items():
+        assert await scene.shown_to(client) == {}, role
+
+
+@TRANSPORTS
+async def test_nothing_that_is_stored_or_told_holds_a_one_time_secret(
+    scene, transport, receiver, database_url, tmp_path
+):
+    """Dumps, exports, webhook deliveries and metrics.
+
+    Defects: I1, S5
+    """
+    dump = subprocess.run(
+        [program("pg_dump"), "--inserts", f"--dbname={database_url}"], capture_output=True, check=True
+    ).stdout
+    assert found_in(plain(dump), scene.secrets) == set()
+    for path in ("/account/export", "http://postern.test/metrics"):
+        answer = await scene.project.developer.get(path)
+        assert answer.status_code == 200, answer.text
+        assert found_in(plain(answer.content), scene.secrets) == set(), path
+    assert len(receiver.requests) > 10
+    for each in receiver.requests:
+        assert found_in(plain(each.body), scene.secrets) == set()
+    for file in [each for each in tmp_path.rglob("*") if each.is_file()]:
+        assert found_in(plain(file.read_bytes()), scene.secrets) == set(), file
+
+
+@pytest.mark.parametrize("transport", ["capture"])
+async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, door, transport):
+    """So that end-to-end tests can: the owner, and a key where the permission is named.
+
+    Defects: I1
+    """
+    address = new_address()
+    assert (await door.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
+    await door.work_off()
+    named = await project.key("inbox:read", IMPERSONATE)
+    blind = await project.key("inbox:read")
+    (row,) = (await named.get(f"/inbox?q={address}")).json()["data"]
+    code = await door.code(address)
+    for client in (named, project.developer):
+        shown = (await client.get(f"/inbox/{row['id']}")).json()
+        assert (code in shown["text"], code in shown["html"], shown["redacted"]) == (True, True, False)
+        assert code in decoded((await client.get(f"/inbox/{row['id']}/raw")).content)
+    shown = (await blind.get(f"/inbox/{row['id']}")).json()
+    assert (REMOVED in shown["text"], REMOVED in shown["html"], shown["redacted"]) == (True, True, True)
+    assert code not in decoded((await blind.get(f"/inbox/{row['id']}/raw")).content)
+
+
+@pytest.mark.parametrize("transport", ["capture"])
+async def test_no_wildcard_and_no_lesser_creator_grants_impersonation(project, stranger, work_off, world, transport):
+    """Defects: I1"""
+    for wildcard in ("customers:*", "*", "*:*"):
+        assert not Caller(kind="secret_key", permissions=frozenset((wildcard,))).may(IMPERSONATE)
+    assert IMPERSONATE not in KEY_PERMISSIONS | ROLE_PERMISSIONS["DEVELOPER"] | ROLE_PERMISSIONS["VIEWER"]
+    assert IMPERSONATE in ROLE_PERMISSIONS["OWNER"] & ROLE_PERMISSIONS["ADMIN"]
+    _, developer = await House(project, stranger, work_off, world).member("DEVELOPER")
+    refused = await developer.post("/api-keys", {"name": "mine", "permissions": [IMPERSONATE]})
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_missing")
+    assert (await developer.post("/api-keys", {"name": "mine", "permissions": ["customers:*"]})).status_code == 201
+
+
+@TRANSPORTS
+async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_erased(
+    project, door, sink, zone, world, clock, transport
+):
+    """While a server is busy the code waits encrypted; once settled it is gone, and a retry cannot bring it back.
+
+    Defects: I1, S5
+    """
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    await door.settings(mailFrom="door@example.com")
+    address = new_address()
+    sink.behaviour.replies["DOT"] = b"451 4.2.0 Mailbox busy"
+    assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
+    await door.work_off()
+    if transport == "relay":
+        assert [await stored(world, project, address)] == [("DELAYED", True, True)]
+        sink.behaviour.replies["DOT"] = b"550 5.7.1 no"
+        clock.move(DELAY)
+        await door.work_off()
+        assert await stored(world, project, address) == ("BOUNCED", True, False)
+        (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
+        refused = await project.client.post(f"/emails/{row['id']}/retry")
+        assert (refused.status_code, refused.json()["code"]) == (409, "not_retriable")
+    else:
+        assert await stored(world, project, address) == ("DELIVERED", True, False)
+
+
+@pytest.mark.parametrize("transport", ["relay"])
+async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_the_log(
+    project, door, sink, zone, world, transport
+):
+    """Defects: S5"""
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    await door.settings(mailFrom="door@example.com")
+    address = new_address()
+    world.chance.randrange, before = lambda *_: 424_242, world.chance.randrange
+    try:
+        sink.behaviour.replies["DOT"] = b"554 5.7.1 Refused: 424242 looks like a code"
+        assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
+        await door.work_off()
+    finally:
+        world.chance.randrange = before
+    (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
+    for path in ("", "/attempts", "/message"):
+        text = plain((await project.client.get(f"/emails/logs/{row['id']}{path}")).content, "message/rfc822")
+        assert "424242" not in text
+    assert REMOVED in row["reason"]
+
+
+async def stored(world, project, address: str) -> tuple[str, bool, bool]:
+    """The status of the send to an address, whether its words are redacted, and whether a sealed copy is kept."""
+    async with world.db.connection() as connection:
+        rows = await connection.execute(
+            "select s.status, coalesce((b.body ->> 'redacted')::bool, false), b.sealed is not null"
+            " from sends s join send_bodies b on b.send_id = s.id where s.project_id = %s and s.recipient = %s",
+            [project.id, address],
+        )
+        (row,) = await rows.fetchall()
+        return row
+
+
+def test_redaction_finds_secrets_in_the_forms_in_which_they_are_written():
+    """Defects: S5"""
+    secret = "a.b&c=d"
+    text = f"{secret} a.b&amp;c=d a.b%26c%3Dd"
+    assert redact(text, [secret]) == " ".join([REMOVED] * 3)
+    with pytest.raises(SecretInSubject):
+        redacted_body(SendBody(subject="123456 is your code", secrets=["123456"]))
