@@ -58,6 +58,7 @@ delete_end_user = _seen(operations.delete_customer, "/{id}", end_user_of, EndUse
 list_end_user_audit_log = operations.list_customer_audit_log.at(HERE + "/{id}/audit-log")
 ban_end_user = _seen(operations.ban_customer, "/{id}/ban", end_user_of, EndUser)
 unban_end_user = _seen(operations.unban_customer, "/{id}/unban", end_user_of, EndUser)
+unlock_end_user = _seen(operations.unlock_customer, "/{id}/unlock", end_user_of, EndUser)
 revoke_end_user_session = operations.revoke_customer_session.at(HERE + "/{id}/sessions/{session_id}/revoke")
 revoke_end_user_sessions = operations.revoke_customer_sessions.at(HERE + "/{id}/sessions/revoke-all")
 reset_end_user_mfa = operations.reset_customer_mfa.at(HERE + "/{id}/mfa/reset")

@@ -7,7 +7,7 @@ from uuid import UUID
 from postern.audiences import contacts
 from postern.audit import operations as audit
 from postern.audit.model import AuditEntry
-from postern.customers import proof_store, session_store, store
+from postern.customers import proof_store, proofs, rules, session_store, store
 from postern.customers.model import Actor, CustomerEvent, CustomerMissing, Person, TimelineEntry
 from postern.customers.session_store import SessionRow
 from postern.emails import people as mails
@@ -27,6 +27,7 @@ TITLES = {
     "customer.sign_in_failed": "Failed to sign in",
     "customer.signed_out": "Signed out",
     "customer.locked": "Was locked out after failed attempts",
+    "customer.unlocked": "Was unlocked",
     "customer.email_verified": "Verified the e-mail address",
     "customer.password_changed": "Changed the password",
     "customer.mfa_enabled": "Turned the second factor on",
@@ -125,10 +126,10 @@ async def erase(tx: Transaction, call: Call, person: Person) -> None:
         were = await contacts.erase(tx, project_id, address)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
         await mails.erase_address(tx, project_id, address, were, call.now)
-    others = await store.other_addresses(tx, project_id=project_id, customer_ids=[person.id])
-    for identifier in {*([person.identifier] if person.identifier else []), *(each.identifier for each in others)}:
-        await proof_store.forgive(tx, project_id=project_id, identifier=identifier, ip_address=None)
-        await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier, purpose=None)
+        identifier = proofs.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
+        await proofs.unlock(tx, call, identifier)
+        await proof_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier)
+    await proofs.unlock(tx, call, proofs.second_factor_identifier(person))
     await store.delete(tx, project_id=project_id, id=person.id)
 
 

@@ -10,7 +10,7 @@ from postern.access import operations as access
 from postern.access.model import RoleUnknown
 from postern.audit import operations as audit
 from postern.audit.model import AuditEntry
-from postern.customers import history, letters, proof_store, rules, session_store, store
+from postern.customers import history, letters, proof_store, proofs, rules, session_store, store
 from postern.customers.hashes import check_hash
 from postern.customers.model import (
     ROLES_LIMIT,
@@ -59,7 +59,6 @@ from postern.kernel.pages import (
 )
 from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.problems import Invalid, Problem
-from postern.kernel.secrets import Secrets
 from postern.kernel.values import new_id
 from postern.projects import operations as projects
 
@@ -278,15 +277,27 @@ async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Custome
 
 @post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
 async def unban_customer(call: Call, id: UUID) -> Customer:
-    """Lift a ban. Sessions that it ended stay ended. Lifting none changes nothing."""
+    """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
     async with call.db.transaction() as tx:
         person = await lock_person(tx, call, id)
+        await unlock_person(tx, call, person)
         if person.is_banned(call.now):
             person = await store.set_ban(
                 tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
             )
             await events.record(tx, call, "customer.unbanned", id)
             await audit.record(tx, call, "customer.unbanned", "Customer", id)
+    return await show(call, person)
+
+
+@post("/projects/{project_id}/customers/{id}/unlock", needs="customers:write", problems=[CustomerMissing])
+async def unlock_customer(call: Call, id: UUID) -> Customer:
+    """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        await unlock_person(tx, call, person)
+        await events.record(tx, call, "customer.unlocked", id)
+        await audit.record(tx, call, "customer.unlocked", "Customer", id)
     return await show(call, person)
 
 
@@ -418,7 +429,7 @@ async def insert_person(
         external_id=external_id,
         email=email,
         email_key=email_key,
-        identifier=identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        identifier=proofs.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
         email_verified_at=call.now if verified and email_key else None,
         phone=phone,
         name=name,
@@ -452,7 +463,7 @@ async def set_primary_email(
             id=person.id,
             email=email,
             email_key=email_key,
-            identifier=identifier_of(call.world.secrets, call.project_id, email_key),
+            identifier=proofs.identifier_of(call.world.secrets, call.project_id, email_key),
             verified_at=verified_at,
             now=call.now,
         )
@@ -474,7 +485,7 @@ async def add_other_address(
         email_key=email_key,
         customer_id=customer_id,
         email=email,
-        identifier=identifier_of(call.world.secrets, call.project_id, email_key),
+        identifier=proofs.identifier_of(call.world.secrets, call.project_id, email_key),
         verified_at=verified_at,
         now=call.now,
     )
@@ -534,9 +545,14 @@ async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
     return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
 
 
-def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
-    """What failures at an address are counted under: a keyed hash, so that it names nobody."""
-    return secrets.digest("customer-identifier", f"{project_id}|{rules.family_of(email_key)}")
+async def unlock_person(tx: Transaction, call: Call, person: Person, *, second_factor: bool = True) -> None:
+    """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
+    identifiers = {each.identifier for each in others}
+    if second_factor:
+        identifiers.add(proofs.second_factor_identifier(person))
+    for identifier in identifiers | ({person.identifier} if person.identifier else set()):
+        await proofs.unlock(tx, call, identifier)
 
 
 async def show(call: Call, person: Person, db: Queries | None = None) -> Customer:
@@ -556,13 +572,18 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [person.identifier for person in people if person.identifier is not None]
+    identifiers += [proofs.second_factor_identifier(person) for person in people]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
     }
     views: list[Customer] = []
     for person in people:
-        failed = failures.get(person.identifier or b"")
-        until = failed.locked_until if failed else None
+        counted = [
+            failures[each]
+            for each in {person.identifier or b"", proofs.second_factor_identifier(person)}
+            if each in failures
+        ]
+        until = max((each.locked_until for each in counted if each.locked_until is not None), default=None)
         banned = person.is_banned(call.now)
         views.append(
             Customer(
@@ -586,7 +607,7 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
                 ban_reason=person.ban_reason if banned else None,
                 ban_expires_at=person.ban_expires_at if banned else None,
                 mfa_enabled_at=person.mfa_enabled_at,
-                failed_sign_in_attempts=failed.failures if failed else 0,
+                failed_sign_in_attempts=sum(each.failures for each in counted),
                 sign_in_locked_until=until if until and until > call.now else None,
                 identities=[
                     Identity(provider=each.provider, created_at=each.created_at)

@@ -1,5 +1,6 @@
 """SQL of what proves who somebody is: challenges, failures, second factors, passkeys, letters."""
 
+from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
@@ -126,9 +127,8 @@ async def drop_challenges_of(tx: Transaction, *, project_id: UUID, customer_id: 
 
 @statement("""
     delete from customer_challenges where project_id = %(project_id)s and identifier = %(identifier)s
-      and (%(purpose)s::text is null or purpose = %(purpose)s)
 """)
-async def drop_challenges_to(db: Queries, *, project_id: UUID, identifier: bytes, purpose: str | None) -> None: ...
+async def drop_challenges_to(db: Queries, *, project_id: UUID, identifier: bytes) -> None: ...
 
 
 # A new window begins when the last one, or a lock, is over.
@@ -161,6 +161,13 @@ async def take_attempt(
     window: str,
     kept: str,
 ) -> Failures: ...
+
+
+@statement("""
+    select coalesce(sum(failures), 0)::int from customer_failures
+    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = '' and since > %(since)s
+""")
+async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
 
 
 # Doubles with every lock: 15 minutes, 30 minutes, an hour.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.customers import proof_store
+from postern.customers import proof_store, rules, session_store
 from postern.customers.model import (
     CODE_TRIES,
     FAILURE_WINDOW,
@@ -21,31 +21,74 @@ from postern.customers.model import (
     Person,
     SignInLocked,
 )
-from postern.customers.proof_store import Challenge
+from postern.customers.proof_store import Challenge, Failures
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Database, Transaction
-from postern.kernel.limits import Rate
-from postern.kernel.secrets import new_token
+from postern.kernel.limits import Rate, TooManyRequests, network_of
+from postern.kernel.secrets import Secrets, new_token
 from postern.kernel.values import new_id
 
 DOOR_RATE = Rate("sign-in", 30, timedelta(seconds=10))
-"""What one address may try at one project's door; people stay far below."""
-MAIL_RATE = Rate("sign-in-mail", 5, timedelta(minutes=10))
-"""Mails that anybody may have sent to one address."""
+"""What one network may try at one project's door; people stay far below."""
+MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
+"""Mails of one purpose that one network may have sent to one address."""
+MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
+"""Mails of one purpose that all networks together may have sent to one address."""
+WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
+"""Wrong codes for one address before new ones are mailed only to networks that the customer signed in from."""
+MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
+COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
 EVERYWHERE = ""
-"""Stands for all addresses together."""
+"""Stands for all networks together."""
 
 
-def knock(call: Call) -> None:
-    """Count a request at the door against its address. Raises TooManyRequests."""
-    call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{call.origin.ip}")
+def knock(call: Call, challenge: str | None = None) -> None:
+    """Count a request against the network that it comes from. Raises TooManyRequests.
+
+    Answers to a challenge count by the challenge instead: nobody else in the network can keep a right answer out.
+    """
+    counted = network_of(call.origin.ip) if challenge is None else f"challenge {challenge[:36]}"
+    call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{counted}")
 
 
-def ask_for_mail(call: Call, identifier: bytes) -> None:
-    """Count a mail that somebody asks for. Raises TooManyRequests, whether or not there is such a customer."""
-    call.world.limiter.take(MAIL_RATE, f"{call.project_id}|{identifier.hex()}")
+async def require_mail_allowance(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
+    """Count a mail that somebody asks for. Raises TooManyRequests, whether or not there is such a customer.
+
+    What one network asks for is limited first, so that a stranger does not use up what the owner of an address may
+    ask for. What all networks ask for one address is limited far above that; and so are codes for an address at which
+    many wrong codes were tried, because every code may be guessed five times. Neither limit holds for a network from
+    which the customer signed in before.
+    """
+    asked = _counter(call, f"asked {purpose}", identifier)
+    network = network_of(call.origin.ip)
+    by_one = await _count(call.db, call, asked, network, MAILS_BY_ONE_WINDOW)
+    if by_one.failures > MAILS_BY_ONE:
+        raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ONE_WINDOW.total_seconds()))
+    by_all = await _count(call.db, call, asked, EVERYWHERE, MAILS_BY_ALL_WINDOW)
+    wrong = await proof_store.count_failures(
+        call.db,
+        project_id=call.project_id,
+        identifier=_counter(call, "wrong codes", identifier),
+        since=call.now - WRONG_CODES_WINDOW,
+    )
+    guessed = purpose in MAILED_CODES and wrong >= WRONG_CODES
+    if (by_all.failures > MAILS_BY_ALL or guessed) and not await _is_known_network(call, email_key):
+        raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
+
+
+async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
+    """Note that a wrong code was tried.
+
+    It locks nothing: the tries of a code are limited by the code itself, and only who asked for it knows its
+    challenge. Many wrong codes stop new ones instead (see `require_mail_allowance`).
+    """
+    async with call.db.transaction() as tx:
+        await _count(tx, call, _counter(call, "wrong codes", identifier), EVERYWHERE, WRONG_CODES_WINDOW)
+        await events.record(
+            tx, call, "customer.sign_in_failed", customer_id, method="EMAIL_CODE", ipAddress=call.origin.ip
+        )
 
 
 async def begin_attempt(call: Call, identifier: bytes) -> int:
@@ -58,7 +101,7 @@ async def begin_attempt(call: Call, identifier: bytes) -> int:
         project_id=call.project_id,
         id=new_id(),
         identifier=identifier,
-        ip_address=call.origin.ip,
+        ip_address=network_of(call.origin.ip),
         now=call.now,
         window=_seconds(FAILURE_WINDOW),
         kept=_seconds(FAILURES_KEPT),
@@ -89,7 +132,7 @@ async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id
             tx,
             project_id=call.project_id,
             identifier=identifier,
-            ip_address=call.origin.ip,
+            ip_address=network_of(call.origin.ip),
             now=call.now,
             first=_seconds(LOCK),
             most=_seconds(LOCK_MAX),
@@ -111,24 +154,48 @@ async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes, *, f
         await forgive(tx, call, identifier)
     else:
         await proof_store.take_back(
-            tx, project_id=call.project_id, identifier=identifier, ip_address=call.origin.ip, now=call.now
+            tx,
+            project_id=call.project_id,
+            identifier=identifier,
+            ip_address=network_of(call.origin.ip),
+            now=call.now,
         )
 
 
 async def forgive(tx: Transaction, call: Call, identifier: bytes) -> None:
-    """Forget what failed from this address before."""
-    await proof_store.forgive(tx, project_id=call.project_id, identifier=identifier, ip_address=call.origin.ip)
+    """Forget what failed from this network before."""
+    await proof_store.forgive(
+        tx, project_id=call.project_id, identifier=identifier, ip_address=network_of(call.origin.ip)
+    )
 
 
-def may_forgive(person: Person, *, second_factor_done: bool = False) -> bool:
+async def unlock(tx: Transaction, call: Call, identifier: bytes) -> None:
+    """Forget every failed attempt under an identifier, from all networks, and any lock that came of it."""
+    for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
+        await proof_store.forgive(tx, project_id=call.project_id, identifier=each, ip_address=None)
+
+
+def may_forgive(person: Person) -> bool:
     """Whether somebody who proved to be this customer makes up for what failed before.
 
-    A password alone does not where a second factor follows: whoever knows it could guess codes without end. Nor does
-    an account whose address nobody proved: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
+    Not where nobody proved the address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
+    Failed second factors count by themselves, so a first factor makes up for none of them.
     """
-    if person.mfa_enabled_at is not None and not second_factor_done:
-        return False
     return person.identifier is None or person.email_verified_at is not None
+
+
+def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
+    """What failures at an address are counted under: a keyed hash, so that it names nobody."""
+    return secrets.digest("customer-identifier", f"{project_id}|{rules.family_of(email_key)}")
+
+
+def second_factor_identifier(person: Person) -> bytes:
+    """What failed second factors of a customer count under, apart from failed passwords.
+
+    Otherwise strangers could lock the second factor by guessing passwords, and whoever knows the password could clear
+    the count of second factors with it.
+    """
+    return person.id.bytes
 
 
 async def pose(
@@ -209,6 +276,32 @@ def about(call: Call, challenge: Challenge) -> dict[str, Any]:
 
 def _hash(call: Call, challenge_id: UUID, secret: str) -> bytes:
     return call.world.secrets.digest("customer-challenge", f"{call.project_id}|{challenge_id}|{secret}")
+
+
+def _counter(call: Call, what: str, identifier: bytes) -> bytes:
+    """The identifier of another count at the same address."""
+    return call.world.secrets.digest("customer-counter", f"{what}|{identifier.hex()}")
+
+
+async def _count(
+    db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
+) -> Failures:
+    return await proof_store.take_attempt(
+        db,
+        project_id=call.project_id,
+        id=new_id(),
+        identifier=identifier,
+        ip_address=network,
+        now=call.now,
+        window=_seconds(window),
+        kept=_seconds(FAILURES_KEPT),
+    )
+
+
+async def _is_known_network(call: Call, email_key: str) -> bool:
+    """Whether the customer with this address signed in from the caller's network before."""
+    seen = await session_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
+    return network_of(call.origin.ip) in {network_of(each) for each in seen}
 
 
 def _locked(until: Moment, now: Moment) -> SignInLocked:

@@ -121,8 +121,8 @@ def _has_status(status: str, now: Moment) -> Composable:
         "unverified": SQL("c.email_verified_at is null"),
         "mfa": SQL("c.mfa_enabled_at is not null"),
         "locked": SQL(
-            "c.identifier in (select f.identifier from customer_failures f"
-            " where f.project_id = c.project_id and f.locked_until > {})"
+            "exists (select from customer_failures f where f.project_id = c.project_id"
+            " and f.identifier in (c.identifier, uuid_send(c.id)) and f.locked_until > {})"
         ).format(Literal(now)),
     }
     return by_status[status]

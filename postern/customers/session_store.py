@@ -185,6 +185,19 @@ async def is_known_device(db: Queries, *, project_id: UUID, customer_id: UUID, u
 
 
 @statement("""
+    select distinct ip_address from customer_sessions
+    where project_id = %(project_id)s and customer_id = (
+        select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
+        union all
+        select customer_id from customer_other_addresses
+        where project_id = %(project_id)s and email_key = %(email_key)s
+        limit 1)
+    limit 1000
+""")
+async def addresses_seen(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
+
+
+@statement("""
     update customer_sessions set revoked_at = %(now)s
     where project_id = %(project_id)s and customer_id = %(customer_id)s and id = %(id)s and revoked_at is null
 """)

@@ -36,10 +36,10 @@ from postern.customers.model import (
 from postern.customers.operations import (
     add_other_address,
     drop_mfa,
-    identifier_of,
     insert_person,
     know,
     set_primary_email,
+    unlock_person,
 )
 from postern.customers.proof_store import Challenge
 from postern.customers.sessions import (
@@ -72,8 +72,6 @@ from postern.projects.model import Project, SignInMethod
 
 ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
 A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
-COUNTED = ("SIGN_UP", "CODE")
-"""Challenges whose every answer counts as an attempt at the address: codes are short enough to guess."""
 
 
 class SignUp(Body):
@@ -172,15 +170,14 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
     spec, key = rules.read_email(data.email)
-    identifier = identifier_of(call.world.secrets, call.project_id, key)
-    proofs.ask_for_mail(call, identifier)
+    identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
+    await proofs.require_mail_allowance(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
     known = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
-        await proof_store.drop_challenges_to(tx, project_id=call.project_id, identifier=identifier, purpose="SIGN_UP")
         challenge_id, expires_at = await proofs.pose(
             tx,
             call,
@@ -203,12 +200,12 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInLocked, SignUpClosed, PlanLimitReached],
+    problems=[CodeInvalid, SignUpClosed, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
     """Finish signing up with the code from the mail, and sign in."""
-    proofs.knock(call)
+    proofs.knock(call, data.challenge_id)
     project = await project_at(call)
     if not project.settings.sign_in.sign_up:
         raise SignUpClosed
@@ -242,7 +239,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
     project = await project_at(call)
     require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
-    identifier = identifier_of(call.world.secrets, call.project_id, key)
+    identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     number = await proofs.begin_attempt(call, identifier)
     found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     kept = found.password_hash if found else None
@@ -272,6 +269,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
 async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
     """Have a six-digit code mailed: it holds for 10 minutes and 5 tries. Unknown addresses get the same answer.
 
+    Codes asked for before stay valid beside it.
+
     Where strangers may sign up, a code sent to a new address begins an account.
     """
     proofs.knock(call)
@@ -285,12 +284,12 @@ async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
 @post(
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInLocked, SignInBlocked, MethodOff, PlanLimitReached],
+    problems=[CodeInvalid, SignInBlocked, MethodOff, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
     """Sign in with the code from the mail; it works once."""
-    proofs.knock(call)
+    proofs.knock(call, data.challenge_id)
     project = await project_at(call)
     require_method(project, "EMAIL_CODE")
     challenge = await _answer_code(call, "CODE", data)
@@ -321,7 +320,7 @@ async def ask_for_link(call: Call, data: LinkRequest) -> None:
 )
 async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
     """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
-    proofs.knock(call)
+    proofs.knock(call, data.token)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
     challenge = await proofs.answer_token(call, "LINK", data.token)
@@ -354,8 +353,8 @@ async def forget_password(call: Call, data: LinkRequest) -> None:
     example={"token": "0199…", "password": "correct horse battery staple"},
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
-    """Set a new password with the token from the mail. All sessions end; sign in with the new one."""
-    proofs.knock(call)
+    """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
+    proofs.knock(call, data.token)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     challenge = await proofs.answer_token(call, "RESET", data.token, most=RESET_TRIES)
@@ -370,7 +369,8 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
         person = await prove_address(tx, call, project, person, proofs.about(call, challenge)["key"])
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
-        await _proven_by_mail(tx, call, challenge, person)
+        # Whoever reads the mail could otherwise guess second factors without end.
+        await unlock_person(tx, call, person, second_factor=False)
 
 
 @post(
@@ -663,12 +663,11 @@ async def _mail_proof(
 ) -> tuple[UUID, Moment]:
     """Pose a challenge to an address and have it mailed; the same is done, and nothing sent, for nobody."""
     spec, key = rules.read_email(email)
-    identifier = identifier_of(call.world.secrets, call.project_id, key)
-    proofs.ask_for_mail(call, identifier)
+    identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
+    await proofs.require_mail_allowance(call, purpose, identifier, key)
     person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     welcome = person is not None or (strangers and project.settings.sign_in.sign_up)
     async with call.db.transaction() as tx:
-        await proof_store.drop_challenges_to(tx, project_id=call.project_id, identifier=identifier, purpose=purpose)
         challenge_id, expires_at = await proofs.pose(
             tx,
             call,
@@ -690,17 +689,19 @@ async def _mail_proof(
 
 
 async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
-    """The challenge that a code answers; failures count against whom it was sent to. Raises CodeInvalid."""
+    """The challenge that a code answers. Raises CodeInvalid.
+
+    No lock stands before it: a right code works within its tries whatever strangers do.
+    """
     challenge_id = as_id(data.challenge_id)
     posed = await proof_store.challenge(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, now=call.now
     )
     if posed is None or posed.identifier is None:
         raise CodeInvalid
-    number = await proofs.begin_attempt(call, posed.identifier)
     found = await proofs.answer(call, purpose, challenge_id, data.code)
     if found is None:
-        await proofs.attempt_failed(call, posed.identifier, number, posed.customer_id, "EMAIL_CODE")
+        await proofs.code_failed(call, posed.identifier, posed.customer_id)
         raise CodeInvalid
     return found
 
@@ -755,11 +756,10 @@ async def is_proven_address_of(tx: Transaction, call: Call, person: Person, emai
 
 
 async def _ask_to_verify(call: Call, person: Person, email: str, key: str) -> Asked:
-    identifier = identifier_of(call.world.secrets, call.project_id, key)
-    proofs.ask_for_mail(call, identifier)
+    identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
+    await proofs.require_mail_allowance(call, "VERIFY", identifier, person.email_key or key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
-        await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose="VERIFY")
         challenge_id, expires_at = await proofs.pose(
             tx, call, "VERIFY", CODE_LIFE, code, customer_id=person.id, identifier=identifier, email=email, key=key
         )
@@ -775,13 +775,9 @@ async def _set_password(tx: Transaction, call: Call, project: Project, person: P
 
 
 async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: Person) -> None:
-    """Make up for failed attempts; only those with a code count as one."""
-    if challenge.identifier is None:
-        return
-    if proofs.may_forgive(person):
+    """Make up for failed attempts from this network with a proof that came by mail."""
+    if challenge.identifier is not None and proofs.may_forgive(person):
         await proofs.forgive(tx, call, challenge.identifier)
-    elif challenge.purpose in COUNTED:
-        await proofs.attempt_succeeded(tx, call, challenge.identifier, forgives=False)
 
 
 def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:

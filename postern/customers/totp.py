@@ -174,7 +174,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
 )
 async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
     """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
-    proofs.knock(call)
+    proofs.knock(call, data.mfa_token)
     project = await project_at(call)
     challenge = await proofs.answer_token(call, "MFA", data.mfa_token)
     assert challenge.customer_id is not None
@@ -196,13 +196,12 @@ async def _guard(
 ) -> Literal["totp", "recovery"]:
     """Check one proof and use it up; failures count against the customer. Raises CodeInvalid, SignInLocked."""
     person = await require_person(call.db, call.project_id, customer_id)
-    identifier = person.identifier or person.id.bytes
+    identifier = proofs.second_factor_identifier(person)
     number = await proofs.begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
         used = await _use(tx, call, person, code, recovery_code)
         if used is not None:
-            forgives = proofs.may_forgive(person, second_factor_done=True)
-            await proofs.attempt_succeeded(tx, call, identifier, forgives=forgives)
+            await proofs.attempt_succeeded(tx, call, identifier, forgives=True)
             return used
     await proofs.attempt_failed(call, identifier, number, customer_id, "TOTP")
     raise CodeInvalid

@@ -12,6 +12,7 @@ import pytest
 from postern.customers.sessions import signing_key
 from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
+from tests.customers.test_second_factor import with_totp
 
 
 async def test_the_whole_way_from_sign_up_to_sign_out(door):
@@ -258,6 +259,53 @@ async def test_ten_failures_lock_longer_every_time(door, project, clock):
     assert sum(each["type"] == "customer.locked" for each in events) == 2
 
 
+@pytest.mark.parametrize("how", ["reset", "unban", "unlock"])
+async def test_a_lock_out_ends_with_a_proven_reset_and_by_the_project(door, project, how):
+    """Defects: I5"""
+    address = new_address()
+    up = await door.signed_up(address)
+    customer = f"/customers/{up['customer']['id']}"
+    for number in range(11):
+        for _ in range(10 if number < 10 else 0):
+            await door.at(ip=f"198.51.100.{number}").sign_in(address, "wrong password")
+    for ip in (door.ip, "198.51.100.1"):
+        assert (await door.at(ip=ip).sign_in(address)).status_code == 429
+    if how == "reset":
+        await door.post("/password/forgot", {"email": address})
+        body = {"token": await door.link_token(address), "password": GOOD}
+        assert (await door.post("/password/reset", body)).status_code == 204
+    else:
+        done = await project.client.post(f"{customer}/{how}")
+        assert done.status_code == 200, done.text
+    seen = (await project.client.get(customer)).json()
+    assert (seen["failedSignInAttempts"], seen["signInLockedUntil"]) == (0, None)
+    for ip in (door.ip, "198.51.100.1"):
+        assert (await door.at(ip=ip).sign_in(address)).status_code == 200
+    types = [each["type"] for each in (await project.client.get(f"{customer}/events")).json()["data"]]
+    assert types.count("customer.unlocked") == (how == "unlock")
+
+
+async def test_a_lock_out_of_the_second_factor_survives_a_reset_and_ends_when_unlocked(door, project, clock):
+    """Defects: I5"""
+    address = new_address()
+    up, _, app, _ = await with_totp(door, clock, address)
+    wrong = "000000" if app.code() != "000000" else "111111"
+    for _ in range(2):
+        token = (await door.sign_in(address)).json()["mfaToken"]
+        for _ in range(5):
+            await door.post("/mfa/verify", {"mfaToken": token, "code": wrong})
+    seen = (await project.client.get("/customers?status=locked")).json()["data"]
+    assert [each["id"] for each in seen] == [up["customer"]["id"]]
+    await door.post("/password/forgot", {"email": address})
+    body = {"token": await door.link_token(address), "password": GOOD}
+    assert (await door.post("/password/reset", body)).status_code == 204
+    token = (await door.sign_in(address)).json()["mfaToken"]
+    assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 429
+    await project.client.post(f"/customers/{up['customer']['id']}/unlock")
+    token = (await door.sign_in(address)).json()["mfaToken"]
+    assert (await door.post("/mfa/verify", {"mfaToken": token, "code": app.code()})).status_code == 200
+
+
 async def test_unknown_people_are_locked_alike(door):
     address = new_address()
     for _ in range(10):
@@ -362,14 +410,109 @@ async def test_a_code_allows_five_tries_and_ten_minutes(door, clock):
     assert (await door.post("/sign-in/code/verify", late)).status_code == 401
 
 
-async def test_a_new_code_makes_the_old_one_worthless(door):
+@pytest.mark.parametrize("what", ["sign-in", "sign-up", "verify"])
+async def test_a_code_asked_for_by_somebody_else_leaves_the_own_one_valid(door, what):
+    """Defects: I3"""
     address = new_address()
-    first = (await door.post("/sign-in/code", {"email": address})).json()
+    stranger = door.at(ip="198.51.100.7")
+    if what == "sign-up":
+        begin, finish, body = "/sign-up", "/sign-up/verify", {"email": address, "password": GOOD}
+        me = door
+    elif what == "sign-in":
+        await door.signed_up(address)
+        begin, finish, body = "/sign-in/code", "/sign-in/code/verify", {"email": address}
+        me = door
+    else:
+        me = stranger = door.as_((await door.unverified(address))["accessToken"])
+        begin, finish, body = "/verify-email/send", "/verify-email", None
+    asked = (await me.post(begin, body)).json()
     code = await door.code(address)
-    await door.post("/sign-in/code", {"email": address})
-    assert (
-        await door.post("/sign-in/code/verify", {"challengeId": first["challengeId"], "code": code})
-    ).status_code == 401
+    theirs = await asyncio.gather(*(stranger.post(begin, body) for _ in range(3)))
+    assert all(each.json()["challengeId"] != asked["challengeId"] for each in theirs)
+    done = await me.post(finish, {"challengeId": asked["challengeId"], "code": code})
+    assert done.status_code == 200, done.text
+
+
+@pytest.mark.parametrize("what", ["link", "reset"])
+async def test_a_link_asked_for_by_somebody_else_leaves_the_own_one_valid(door, what):
+    """Defects: I3"""
+    await door.settings(redirectUrls=["https://app.example.com/in"])
+    address = new_address()
+    await door.signed_up(address)
+    path = "/sign-in/link" if what == "link" else "/password/forgot"
+    await door.post(path, {"email": address})
+    token = await door.link_token(address)
+    for _ in range(3):
+        await door.at(ip="198.51.100.7").post(path, {"email": address})
+    if what == "link":
+        assert (await door.post("/sign-in/link/verify", {"token": token})).status_code == 200
+    else:
+        done = await door.post("/password/reset", {"token": token, "password": "another password here"})
+        assert done.status_code == 204
+
+
+async def test_a_flood_of_requests_stops_the_stranger_and_not_the_owner_of_the_address(door):
+    """Defects: I3"""
+    await door.settings(redirectUrls=["https://app.example.com/in"])
+    address = new_address()
+    await door.signed_up(address)
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    code = await door.code(address)
+    paths = ("/sign-in/code", "/sign-in/link", "/password/forgot")
+    for number, path in enumerate(paths):
+        stranger = door.at(ip=f"2001:db8:0:{number}::1")
+        for _ in range(10):
+            assert (await stranger.post(path, {"email": address})).status_code < 300
+        refused = await door.at(ip=f"2001:db8:0:{number}:ffff::2").post(path, {"email": address})
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests"), "one IPv6 host is a /64"
+    for number in range(40):
+        guess = {"challengeId": asked["challengeId"][:-4] + f"{number:04d}", "code": "123456"}
+        await door.post("/sign-in/code/verify", guess)
+    right = {"challengeId": asked["challengeId"], "code": code}
+    assert (await door.post("/sign-in/code/verify", right)).status_code == 200
+    for path in paths:
+        assert (await door.post(path, {"email": address})).status_code < 300
+
+
+async def test_real_volume_is_limited_by_address_and_not_for_networks_the_customer_signed_in_from(door):
+    """Defects: I3"""
+    known, unknown = new_address(), new_address()
+    await door.signed_up(known)
+    for address in (known, unknown):
+        for network in range(3):
+            for _ in range(10):
+                asked = await door.at(ip=f"198.51.100.{network}").post("/sign-in/code", {"email": address})
+                assert asked.status_code == 200
+        refused = await door.at(ip="192.0.2.1").post("/sign-in/code", {"email": address})
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests")
+    assert (await door.post("/sign-in/code", {"email": known})).status_code == 200
+    assert (await door.post("/sign-in/code", {"email": unknown})).status_code == 429
+
+
+async def test_wrong_codes_lock_nobody_out_and_are_limited_in_all(door, clock):
+    """Defects: I3"""
+    address = new_address()
+    await door.signed_up(address)
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    code = await door.code(address)
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    judged = 0
+    for number in range(40):
+        stranger = door.at(ip=f"198.51.100.{number}")
+        begun = await stranger.post("/sign-in/code", {"email": address})
+        if begun.status_code == 429:
+            clock.move(timedelta(hours=1, seconds=1))
+            continue
+        for _ in range(5):
+            body = {"challengeId": begun.json()["challengeId"], "code": wrong}
+            answer = await stranger.post("/sign-in/code/verify", body)
+            assert (answer.status_code, answer.json()["code"]) == (401, "code_invalid")
+        judged += 5
+    assert judged == 100, "five tries of each code, and then no more codes for strangers"
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+    assert (await door.post("/sign-in/code/verify", body)).status_code == 200
+    assert (await door.at(ip="192.0.2.1").sign_in(address)).status_code == 200
 
 
 async def test_a_code_sent_to_a_new_address_begins_an_account(door, project):
