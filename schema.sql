@@ -753,6 +753,22 @@ CREATE TABLE public.customer_identities (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.customer_identity_requests (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    provider text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    connection_id uuid,
+    email text,
+    name text,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT customer_identity_requests_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text])))
+);
+
 CREATE TABLE public.customer_letters (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1631,6 +1647,12 @@ ALTER TABLE ONLY public.customer_identities
 ALTER TABLE ONLY public.customer_identities
     ADD CONSTRAINT customer_identities_project_id_provider_issuer_subject_key UNIQUE (project_id, provider, issuer, subject);
 
+ALTER TABLE ONLY public.customer_identity_requests
+    ADD CONSTRAINT customer_identity_requests_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.customer_identity_requests
+    ADD CONSTRAINT customer_identity_requests_project_id_customer_id_provider__key UNIQUE (project_id, customer_id, provider, issuer, subject);
+
 ALTER TABLE ONLY public.customer_letters
     ADD CONSTRAINT customer_letters_pkey PRIMARY KEY (project_id, id);
 
@@ -1910,6 +1932,8 @@ CREATE INDEX customer_failures_locked ON public.customer_failures USING btree (p
 
 CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);
 
+CREATE INDEX customer_identity_requests_newest ON public.customer_identity_requests USING btree (project_id, status, id);
+
 CREATE INDEX customer_letters_customer ON public.customer_letters USING btree (project_id, customer_id);
 
 CREATE INDEX customer_letters_due ON public.customer_letters USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -2172,6 +2196,9 @@ ALTER TABLE ONLY public.customer_former_addresses
 
 ALTER TABLE ONLY public.customer_identities
     ADD CONSTRAINT customer_identities_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_identity_requests
+    ADD CONSTRAINT customer_identity_requests_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer_letters
     ADD CONSTRAINT customer_letters_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;

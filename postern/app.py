@@ -30,6 +30,7 @@ import postern.campaigns.operations
 import postern.campaigns.work
 import postern.customers.contacts
 import postern.customers.end_users
+import postern.customers.identity_requests
 import postern.customers.linking
 import postern.customers.merging
 import postern.customers.operations
@@ -119,6 +120,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.customers.passkeys,
     postern.customers.providers,
     postern.customers.linking,
+    postern.customers.identity_requests,
     postern.customers.pages,
     postern.sso.operations,
     postern.sso.app_family,

@@ -41,6 +41,7 @@ TITLES = {
     "customer.linked": "Was linked",
     "customer.mail_failed": "Could not be mailed",
     "customer.unlinked": "Removed an account elsewhere",
+    "customer.identity_held": "Has an account elsewhere waiting for approval",
     "customer.deleted": "Was erased",
 }
 

@@ -4,6 +4,9 @@ Issuer and subject decide. An address links only where whoever vouches for the p
 onto an account whose address nobody ever proved, it takes every way in from whoever made that account first.
 """
 
+from typing import Any
+from uuid import UUID
+
 from postern.customers import letters, rules, store
 from postern.customers.model import Person, SignUpClosed
 from postern.customers.operations import require_person
@@ -24,6 +27,20 @@ class IdentityTaken(AccountNotLinked):
     """That account is another customer's."""
 
 
+class IdentityConflict(Conflict):
+    """The customer with this address is linked to another account of this provider; ask an administrator."""
+
+    customer_id: UUID
+
+
+class IdentityHeld(IdentityConflict):
+    """The customer with this address is linked to another account of this provider; an administrator has to approve."""
+
+
+class IdentityLinked(Conflict):
+    """Another account of this provider is linked already; remove it first."""
+
+
 class Voucher(Record):
     """What somebody else says about a person who signed in there."""
 
@@ -36,12 +53,20 @@ class Voucher(Record):
 
 
 async def recognise(
-    tx: Transaction, call: Call, project: Project, voucher: Voucher, *, may_sign_up: bool | None = None
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    voucher: Voucher,
+    *,
+    may_sign_up: bool | None = None,
+    hold: bool = False,
 ) -> Person:
     """The customer that a voucher is about, locked: known, linked, or new.
 
     `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed; and IdentityTaken where the
-    same person comes in twice at the same moment: the second is recognised when they try again.
+    same person comes in twice at the same moment: the second is recognised when they try again. Somebody whom the
+    provider calls otherwise than the account that is linked already is somebody else (an address may have been given
+    to another person): raises IdentityConflict, or IdentityHeld where such accounts are held for an administrator.
     """
     known = await store.lock_by_identity(
         tx,
@@ -57,6 +82,7 @@ async def recognise(
     if held is not None:
         if not voucher.email_verified:
             raise AccountNotLinked
+        await _require_first_subject(tx, call, held, voucher, hold=hold)
         person = await prove_address(tx, call, project, held, key or "")
         person = await claim(tx, call, person, voucher)
         await note_linked(tx, call, project, person, voucher)
@@ -78,6 +104,22 @@ async def recognise(
     return await claim(tx, call, made, voucher)
 
 
+async def _require_first_subject(tx: Transaction, call: Call, held: Person, voucher: Voucher, *, hold: bool) -> None:
+    named: dict[str, Any] = {
+        "project_id": call.project_id,
+        "customer_id": held.id,
+        "provider": voucher.provider,
+        "issuer": voucher.issuer,
+        "subject": voucher.subject,
+    }
+    if not (await store.has_other_subject(tx, **named)).found:
+        return
+    rejected = hold and (await store.was_rejected(tx, **named)).found
+    problem = IdentityHeld() if hold and not rejected else IdentityConflict()
+    problem.customer_id = held.id
+    raise problem
+
+
 async def note_linked(tx: Transaction, call: Call, project: Project, person: Person, voucher: Voucher) -> None:
     """Record that a customer who was there has one more way in, and tell them."""
     await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
@@ -85,7 +127,20 @@ async def note_linked(tx: Transaction, call: Call, project: Project, person: Per
 
 
 async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -> Person:
-    """Make an account elsewhere this customer's. Raises IdentityTaken if somebody else was quicker."""
+    """Make an account at a provider this customer's: one of each provider and issuer.
+
+    Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
+    """
+    other = await store.has_other_subject(
+        tx,
+        project_id=call.project_id,
+        customer_id=person.id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+    )
+    if other.found:
+        raise IdentityLinked
     if not await store.insert_identity(
         tx,
         project_id=call.project_id,

@@ -9,7 +9,7 @@ began. A link that somebody else is lured into opening ends nowhere.
 from urllib.parse import urlencode
 
 from postern.customers import letters, proofs, provider_store, store
-from postern.customers.identities import IdentityTaken, Voucher, claim, note_linked
+from postern.customers.identities import IdentityLinked, IdentityTaken, Voucher, claim, note_linked
 from postern.customers.model import PROVIDER_LIFE, CodeInvalid, NotFresh, Person, Token, Url
 from postern.customers.providers import (
     RESERVED,
@@ -91,7 +91,7 @@ async def begin_link(call: Call, key: str, data: LinkBegin) -> LinkBegun:
 @post(
     "/projects/{project_id}/auth/identities",
     accepts=CUSTOMER,
-    problems=[CodeInvalid, IdentityTaken, NotFresh],
+    problems=[CodeInvalid, IdentityTaken, IdentityLinked, NotFresh],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def finish_link(call: Call, data: LinkFinish) -> Me:

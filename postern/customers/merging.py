@@ -92,6 +92,7 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _strengthen(tx, call, survivor, loser)
     await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)

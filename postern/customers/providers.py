@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from postern.audit import operations as audit
 from postern.customers import oidc, proof_store, proofs, provider_store, store
-from postern.customers.identities import AccountNotLinked, Voucher, recognise
+from postern.customers.identities import AccountNotLinked, IdentityConflict, IdentityHeld, Voucher, recognise
+from postern.customers.identity_requests import hold_identity
 from postern.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
@@ -52,6 +53,7 @@ ISSUERS: dict[str, str] = {
     "APPLE": "https://appleid.apple.com",
     "GITHUB": "https://github.com",
 }
+OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 PROVIDERS_LIMIT = 50
 ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$")]
@@ -91,6 +93,7 @@ class Provider(Record):
     key_id: str | None
     acr_values: list[str]
     max_age_seconds: int | None
+    on_new_subject: OnNewSubject
     enabled: bool
     callback_url: str
     """What to enter at the provider as redirect address."""
@@ -117,6 +120,9 @@ class ProviderSettings(Body):
     """How strongly people must have proven themselves there: one of these, as the provider names them in `acr`."""
     max_age_seconds: Annotated[int, msgspec.Meta(ge=0, le=31_536_000)] | None = None
     """How long ago, at most, they may have done so; `0` has the provider ask each time."""
+    on_new_subject: OnNewSubject = "REFUSE"
+    """What becomes of an account there that claims the address of a customer who is linked to another one: REFUSE it,
+    or HOLD it among the `identity-requests` until an administrator approves it."""
     enabled: bool = True
 
 
@@ -156,6 +162,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         "keyId": data.key_id,
         "acrValues": data.acr_values,
         "maxAgeSeconds": data.max_age_seconds,
+        "onNewSubject": data.on_new_subject,
     }
     async with call.db.transaction() as tx:
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
@@ -295,7 +302,7 @@ async def come_back(
         voucher = await _voucher(call, said, code, iss)
         leave = _vouch if said["linking"] else _grant
         back["code"] = await leave(call, voucher, said)
-    except (AccountNotLinked, SignUpClosed, SignInBlocked, PlanLimitReached, ProofTooWeak) as problem:
+    except (AccountNotLinked, IdentityConflict, SignUpClosed, SignInBlocked, PlanLimitReached, ProofTooWeak) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
@@ -406,11 +413,17 @@ async def _vouch(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
 async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
     """Recognise a person and leave a grant for the app."""
     project = await project_at(call)
-    async with call.db.transaction() as tx:
-        person = await recognise(tx, call, project, voucher)
-        if person.is_banned(call.now):
-            raise SignInBlocked
-        return await leave_grant(tx, call, person, str(said["codeChallenge"]))
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=voucher.provider)
+    hold = row is not None and row.options.get("onNewSubject") == "HOLD"
+    try:
+        async with call.db.transaction() as tx:
+            person = await recognise(tx, call, project, voucher, hold=hold)
+            if person.is_banned(call.now):
+                raise SignInBlocked
+            return await leave_grant(tx, call, person, str(said["codeChallenge"]))
+    except IdentityHeld as problem:
+        await hold_identity(call, problem.customer_id, voucher)
+        raise
 
 
 async def leave_grant(
@@ -658,6 +671,7 @@ def _shown(call: Call, row: ProviderRow) -> Provider:
         key_id=row.options.get("keyId"),
         acr_values=row.options.get("acrValues") or [],
         max_age_seconds=row.options.get("maxAgeSeconds"),
+        on_new_subject=row.options.get("onNewSubject") or "REFUSE",
         enabled=row.enabled,
         callback_url=callback_url(call),
         created_at=row.created_at,

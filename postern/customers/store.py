@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.sql import Composable
@@ -27,6 +27,12 @@ class FailureRow(Record):
     identifier: bytes
     failures: int
     locked_until: Moment | None
+
+
+class Existence(Record):
+    """Whether there is a row."""
+
+    found: bool
 
 
 class ExportRow(Record):
@@ -301,6 +307,114 @@ async def lock_by_identity(
       and (%(provider)s::text is null or provider = %(provider)s)
 """)
 async def drop_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
+
+
+# Which other subject of the same provider and issuer a customer is known by.
+@statement("""
+    select exists (
+        select from customer_identities
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+          and issuer = %(issuer)s and subject <> %(subject)s) as found
+""")
+async def has_other_subject(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+) -> Existence: ...
+
+
+@statement("""
+    delete from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+      and issuer = %(issuer)s
+""")
+async def drop_identities_at(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str
+) -> None: ...
+
+
+class IdentityRequestRow(Record):
+    """The row of an account that waits, or waited, for an administrator."""
+
+    id: UUID
+    customer_id: UUID
+    provider: str
+    issuer: str
+    subject: str
+    connection_id: UUID | None
+    email: str | None
+    name: str | None
+    status: Literal["PENDING", "APPROVED", "REJECTED"]
+    created_at: Moment
+    decided_at: Moment | None
+
+
+@statement("""
+    insert into customer_identity_requests (project_id, id, customer_id, provider, issuer, subject, connection_id,
+                                            email, name, status, created_at)
+    select %(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(connection_id)s,
+           %(email)s, %(name)s, 'PENDING', %(now)s
+    where %(most)s > (
+        select count(*) from customer_identity_requests
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s)
+    on conflict (project_id, customer_id, provider, issuer, subject) do nothing
+""")
+async def insert_identity_request(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    provider: str,
+    issuer: str,
+    subject: str,
+    connection_id: UUID | None,
+    email: str | None,
+    name: str | None,
+    most: int,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("select * from customer_identity_requests where project_id = %(project_id)s and id = %(id)s")
+async def identity_request(db: Queries, *, project_id: UUID, id: UUID) -> IdentityRequestRow | None: ...
+
+
+@statement("""
+    select * from customer_identity_requests
+    where project_id = %(project_id)s and (%(status)s::text is null or status = %(status)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def identity_requests(
+    db: Queries, *, project_id: UUID, status: str | None, before: UUID | None, limit: int
+) -> list[IdentityRequestRow]: ...
+
+
+@statement("""
+    update customer_identity_requests set status = %(status)s, decided_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and status = 'PENDING'
+""")
+async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID, status: str, now: Moment) -> bool: ...
+
+
+@statement("""
+    select exists (
+        select from customer_identity_requests
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+          and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as found
+""")
+async def was_rejected(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+) -> Existence: ...
+
+
+# Requests of a merged customer go to the survivor, unless the same account waits there already.
+@statement("""
+    update customer_identity_requests r set customer_id = %(survivor)s
+    where r.project_id = %(project_id)s and r.customer_id = %(loser)s and not exists (
+        select from customer_identity_requests o where o.project_id = r.project_id and o.customer_id = %(survivor)s
+          and o.provider = r.provider and o.issuer = r.issuer and o.subject = r.subject)
+""")
+async def move_identity_requests(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
 
 
 @statement("""

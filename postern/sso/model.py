@@ -84,6 +84,8 @@ class Trouble(StrEnum):
     EMAIL_MISSING = "EMAIL_MISSING"
     EMAIL_OUTSIDE = "EMAIL_OUTSIDE"
     ACCOUNT_NOT_LINKED = "ACCOUNT_NOT_LINKED"
+    IDENTITY_CONFLICT = "IDENTITY_CONFLICT"
+    IDENTITY_HELD = "IDENTITY_HELD"
     SIGN_UP_CLOSED = "SIGN_UP_CLOSED"
     SIGN_IN_BLOCKED = "SIGN_IN_BLOCKED"
     TOO_MANY_MEMBERS = "TOO_MANY_MEMBERS"
@@ -156,6 +158,7 @@ class Options(Record):
     group_roles: dict[str, list[str]] = {}
     create_customers: bool = True
     allow_other_domains: bool = False
+    on_new_subject: Literal["REFUSE", "HOLD"] = "REFUSE"
     default_redirect_url: str | None = None
 
 
@@ -299,6 +302,7 @@ class SsoConnection(Record):
     group_roles: dict[str, list[str]]
     create_customers: bool
     allow_other_domains: bool
+    on_new_subject: Literal["REFUSE", "HOLD"]
     default_redirect_url: str | None
     tested_at: Moment | None
     """When a test sign-on last came through with exactly these settings."""
@@ -405,6 +409,9 @@ class _Settings(Body):
     """Whether a sign-on of somebody unknown makes a customer."""
     allow_other_domains: bool | UnsetType = UNSET
     """Whether it may have an address outside the organization's verified domains (guests). It counts as unverified."""
+    on_new_subject: Literal["REFUSE", "HOLD"] | UnsetType = UNSET
+    """What becomes of another person of the identity provider who claims the address of a linked customer: REFUSE, or
+    HOLD among the `identity-requests` until an administrator approves."""
     default_redirect_url: Address | None | UnsetType = UNSET
     """Where people land who began at their identity provider: one of the project's `redirectUrls`."""
 

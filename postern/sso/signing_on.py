@@ -10,7 +10,8 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from postern.access import operations as access
-from postern.customers.identities import AccountNotLinked, Voucher, recognise
+from postern.customers.identities import AccountNotLinked, IdentityConflict, IdentityHeld, Voucher, recognise
+from postern.customers.identity_requests import hold_identity
 from postern.customers.model import Person, SignInBlocked, SignUpClosed
 from postern.customers.providers import leave_grant
 from postern.customers.rules import read_email
@@ -107,6 +108,11 @@ async def arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reques
             return await _arrive(call, row, found, asked, known)
     except AccountNotLinked as problem:
         raise SignOnRefused(Trouble.ACCOUNT_NOT_LINKED, problem.detail) from None
+    except IdentityHeld as problem:
+        await hold_identity(call, problem.customer_id, _voucher(row, known), row.id)
+        raise SignOnRefused(Trouble.IDENTITY_HELD, problem.detail) from None
+    except IdentityConflict as problem:
+        raise SignOnRefused(Trouble.IDENTITY_CONFLICT, problem.detail) from None
     except SignUpClosed:
         raise SignOnRefused(Trouble.SIGN_UP_CLOSED, "This connection makes no customers.") from None
     except PlanLimitReached as problem:
@@ -170,17 +176,17 @@ async def follow_customers(tx: Transaction, found: list[Event]) -> None:
 async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None, known: Known) -> Arrived:
     project = await projects.require_project(call.db, call.project_id)
     profile = known.profile
-    voucher = Voucher(
-        provider="SAML",
-        issuer=issuer_of(row),
-        subject=profile.subject or "",
-        email=profile.email,
-        email_verified=known.email_verified,
-        name=profile.name,
-    )
+    options = row.options
     async with call.db.transaction() as tx:
         sign_on_id = await take(tx, call, row, found, asked)
-        person = await recognise(tx, call, project, voucher, may_sign_up=row.options.create_customers)
+        person = await recognise(
+            tx,
+            call,
+            project,
+            _voucher(row, known),
+            may_sign_up=options.create_customers,
+            hold=options.on_new_subject == "HOLD",
+        )
         if person.is_banned(call.now):
             raise SignInBlocked
         roles = await _belong(tx, call, row, person, profile)
@@ -202,6 +208,19 @@ async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reque
         until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
         code = await leave_grant(tx, call, person, challenge, via=f"{VIA}{sign_on_id}", until=until)
     return Arrived(customer_id=person.id, code=code)
+
+
+def _voucher(row: WithOrganization, known: Known) -> Voucher:
+    """What the identity provider says about the person who signed on."""
+    profile = known.profile
+    return Voucher(
+        provider="SAML",
+        issuer=issuer_of(row),
+        subject=profile.subject or "",
+        email=profile.email,
+        email_verified=known.email_verified,
+        name=profile.name,
+    )
 
 
 async def _belong(tx: Transaction, call: Call, row: WithOrganization, person: Person, profile: Profile) -> list[str]:

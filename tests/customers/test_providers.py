@@ -9,6 +9,7 @@ import warnings
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import uuid4
 
 import httpx
 import jwt
@@ -259,6 +260,25 @@ async def test_linking_on_unverified_mail_is_refused(elsewhere, door, verified):
     assert await elsewhere.sign_in(email=victim, email_verified=verified) == "account_not_linked"
     me = (await door.as_(up["accessToken"]).get("/me")).json()
     assert me["identities"] == ["PASSWORD"]
+
+
+async def test_another_subject_of_a_provider_does_not_get_the_customer_of_a_linked_address(elsewhere, door, project):
+    """Defects: I4"""
+    address = new_address()
+    first = await elsewhere.sign_in(sub="1", email=address, email_verified=True)
+    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_conflict"
+    settings = (await project.developer.get(f"/projects/{project.id}/auth/providers")).json()[0]
+    body = {"issuer": settings["issuer"], "clientId": settings["clientId"], "onNewSubject": "HOLD"}
+    changed = await project.developer.put(f"/projects/{project.id}/auth/providers/ACME", body)
+    assert changed.json()["onNewSubject"] == "HOLD"
+    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_held"
+    (held,) = (await project.client.get("/identity-requests")).json()
+    assert (held["customerId"], held["provider"], held["connectionId"]) == (first["customer"]["id"], "ACME", None)
+    assert (await project.client.post(f"/identity-requests/{held['id']}/approve")).status_code == 200
+    into = await elsewhere.sign_in(sub="2", email=address, email_verified=True)
+    assert into["customer"]["id"] == first["customer"]["id"]
+    assert await elsewhere.sign_in(sub="1", email=address, email_verified=True) == "identity_held"
+    assert (await project.client.post(f"/identity-requests/{uuid4()}/reject")).status_code == 404
 
 
 @pytest.mark.parametrize("verified", [True, "true"])

@@ -300,6 +300,50 @@ async def test_another_connection_with_the_same_entity_id_speaks_for_nobody_else
     assert back["error"] == "account_not_linked"
 
 
+async def test_another_subject_does_not_get_the_customer_of_a_linked_address(connected):
+    """Defects: I4"""
+    email = connected.address("maria")
+    first = await connected.browser().sign_in(email)
+    back = query_of(await connected.browser().arrive(email, person=person(email, name_id="somebody else")))
+    assert (back["error"], "code" in back) == ("identity_conflict", False)
+    assert (await connected.traces())[0]["reason"] == "IDENTITY_CONFLICT"
+    assert (await connected.client.get("/identity-requests")).json() == []
+    again = await connected.browser().sign_in(email)
+    assert again["customer"]["id"] == first["customer"]["id"]
+    assert again["customer"]["identities"].count("SAML") == 1
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_another_subject_is_held_until_an_administrator_decides(connected, decision):
+    """Defects: I4"""
+    changed = await connected.change(onNewSubject="HOLD")
+    assert changed["onNewSubject"] == "HOLD"
+    email = connected.address("maria")
+    first = await connected.browser().sign_in(email)
+    other = person(email, name_id="the new name of maria")
+    for _ in range(2):
+        back = query_of(await connected.browser().arrive(email, person=other))
+        assert back["error"] == "identity_held"
+    (held,) = (await connected.client.get("/identity-requests?status=pending")).json()
+    assert (held["customerId"], held["subject"], held["email"]) == (
+        first["customer"]["id"],
+        "the new name of maria",
+        email,
+    )
+    assert held["connectionId"] == connected.connection["id"]
+    assert (held["status"], held["decidedAt"]) == ("PENDING", None)
+    decided = await connected.client.post(f"/identity-requests/{held['id']}/{decision}")
+    assert decided.json()["status"] == {"approve": "APPROVED", "reject": "REJECTED"}[decision]
+    twice = await connected.client.post(f"/identity-requests/{held['id']}/approve")
+    assert (twice.status_code, twice.json()["code"]) == (409, "identity_request_decided")
+    before = person(email, name_id=f"subject-of-{email}")
+    new, old = (other, before) if decision == "approve" else (before, other)
+    assert (await connected.browser().sign_in(email, person=new))["customer"]["id"] == first["customer"]["id"]
+    back = query_of(await connected.browser().arrive(email, person=old))
+    assert back["error"] == ("identity_held" if decision == "approve" else "identity_conflict")
+    assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
+
+
 async def test_nobody_is_made_where_the_connection_makes_none(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
