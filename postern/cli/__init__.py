@@ -25,6 +25,7 @@ COMMANDS = (
     "postern.cli.contacts",
     "postern.cli.contract",
     "postern.cli.backup",
+    "postern.cli.doctor",
     "postern.cli.campaigns",
 )
 

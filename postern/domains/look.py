@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from postern.domains.model import Check, DnsRecord, PublicKey, Purpose, RecordStatus
-from postern.domains.rules import BOUNCE_LABEL, PURPOSES, Published, records_of
+from postern.domains.rules import BOUNCE_LABEL, PURPOSES, Published, records_of, spf_terms
 from postern.mail import dmarc, spf
 from postern.mail.resolver import DnsUnavailable, NoSuchRecord, Resolver
 
@@ -72,6 +72,9 @@ async def _check_spf(resolver: Resolver, record: DnsRecord, published: Published
     if published.addresses:
         result = await spf.authorises(resolver, record.name, addresses=published.addresses)
         passed = result.verdict == spf.Verdict.PASS
+    elif terms := spf_terms(published):
+        result = await _relays_in(resolver, record.name, terms)
+        passed = result.verdict == spf.Verdict.PASS
     else:
         # Without known addresses all that can be asked is whether there is a record in working order.
         result = await spf.check_host(resolver, spf.NO_HOST, record.name)
@@ -82,6 +85,21 @@ async def _check_spf(resolver: Resolver, record: DnsRecord, published: Published
     if result.verdict == spf.Verdict.TEMPERROR:
         return _said(record, "UNKNOWN", found, result.reason)
     return _said(record, "PENDING" if result.verdict == spf.Verdict.NONE else "WRONG", found, result.reason)
+
+
+async def _relays_in(resolver: Resolver, domain: str, terms: Sequence[str]) -> spf.SpfResult:
+    """Whether the SPF record of a domain lets every relay send; the result is that of the first that it does not."""
+    result = spf.SpfResult(verdict=spf.Verdict.NONE, reason="No relay is known.")
+    for term in terms:
+        kind, _, value = term.partition(":")
+        if kind == "include":
+            result = await spf.authorises(resolver, domain, include=value)
+        else:
+            addresses = await resolver.addresses(value) if kind == "a" else [value]
+            result = await spf.authorises(resolver, domain, addresses=addresses)
+        if result.verdict is not spf.Verdict.PASS:
+            break
+    return result
 
 
 async def _check_dmarc(resolver: Resolver, domain: str, record: DnsRecord) -> Check:

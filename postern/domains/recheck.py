@@ -35,6 +35,7 @@ def published_by(settings: Settings) -> Published:
     return Published(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
         addresses=settings.sending_addresses,
+        relays=settings.relay_hosts,
         tracking_host=host.lower() if named else None,
     )
 

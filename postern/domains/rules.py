@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import idna
@@ -24,6 +25,7 @@ from postern.domains.model import (
     Status,
 )
 from postern.kernel.problems import Invalid
+from postern.kernel.settings import is_loopback
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -35,6 +37,25 @@ BOUNCE_LABEL = "bounce"
 TRACKING_LABEL = "links"
 
 
+RELAY_INCLUDES = {
+    "amazonaws.com": "amazonses.com",
+    "brevo.com": "spf.brevo.com",
+    "gmail.com": "_spf.google.com",
+    "mailersend.net": "_spf.mailersend.net",
+    "mailgun.org": "mailgun.org",
+    "mailjet.com": "spf.mailjet.com",
+    "mtasv.net": "spf.mtasv.net",
+    "office365.com": "spf.protection.outlook.com",
+    "postmarkapp.com": "spf.mtasv.net",
+    "sendgrid.net": "sendgrid.net",
+    "smtp2go.com": "spf.smtp2go.com",
+    "sparkpostmail.com": "_netblocks.sparkpostmail.com",
+    "zoho.com": "zoho.com",
+    "zoho.eu": "zoho.eu",
+}
+"""What the services behind well-known relays ask their customers to include."""
+
+
 class Published(NamedTuple):
     """What the instance tells domain owners to publish."""
 
@@ -42,6 +63,8 @@ class Published(NamedTuple):
     """The service's own zone, for CNAMEs; None means plain TXT values."""
     addresses: tuple[str, ...] = ()
     """Where mail leaves from."""
+    relays: tuple[str, ...] = ()
+    """The hosts that take mail from here on, where the addresses it leaves from are not known."""
     tracking_host: str | None = None
     """Where tracking links lead, when there is no zone."""
 
@@ -101,7 +124,7 @@ def _wanted(domain: str, keys: Sequence[PublicKey], published: Published) -> lis
         bounce = f"{BOUNCE_LABEL}.{domain}"
         wanted.append(_record("CNAME", bounce, f"{BOUNCE_LABEL}.{zone}", "RETURN_PATH"))
     else:
-        wanted.append(_record("TXT", domain, spf_value(published.addresses), "SPF"))
+        wanted.append(_record("TXT", domain, spf_value(published), "SPF"))
     wanted.append(_record("TXT", f"_dmarc.{domain}", "v=DMARC1; p=none;", "DMARC"))
     tracking_host = f"{TRACKING_LABEL}.{zone}" if zone else published.tracking_host
     if tracking_host:
@@ -152,12 +175,35 @@ def dkim_value(key: PublicKey) -> str:
     return f"v=DKIM1; k={kind}; p={key.public_key}"
 
 
-def spf_value(addresses: Sequence[str]) -> str:
-    """The record that lets the instance's addresses send. Without known ones, the domain's own hosts."""
-    if not addresses:
-        return "v=spf1 a mx ~all"
-    terms = [f"ip{6 if ':' in address else 4}:{address}" for address in addresses]
-    return f"v=spf1 {' '.join(terms)} ~all"
+def spf_value(published: Published) -> str:
+    """The record that lets mail leave: from its addresses, through its relays, or else from the domain's own hosts."""
+    return f"v=spf1 {' '.join(spf_terms(published)) or 'a mx'} ~all"
+
+
+def spf_terms(published: Published) -> list[str]:
+    """What an SPF record must hold for mail to leave from here; empty where nothing is known of its ways.
+
+    Well-known relays have a record of their own to include; of others, the addresses of their host are named, which
+    is right for a relay that delivers by itself.
+    """
+    if published.addresses:
+        return [_ip_term(address) for address in published.addresses]
+    return list(dict.fromkeys(_relay_term(host) for host in published.relays if not is_loopback(host)))
+
+
+def _relay_term(host: str) -> str:
+    for suffix, include in RELAY_INCLUDES.items():
+        if host == suffix or host.endswith(f".{suffix}"):
+            return f"include:{include}"
+    try:
+        ip_address(host)
+    except ValueError:
+        return f"a:{host}"
+    return _ip_term(host)
+
+
+def _ip_term(address: str) -> str:
+    return f"ip{6 if ':' in address else 4}:{address}"
 
 
 def sign_of(

@@ -25,7 +25,7 @@ async def zone_lines(world: "World") -> AsyncIterator[str]:
     if published.zone is None:
         return
     bounce = f"{BOUNCE_LABEL}.{published.zone}"
-    yield _line(bounce, "TXT", _quoted(spf_value(published.addresses)))
+    yield _line(bounce, "TXT", _quoted(spf_value(published)))
     links = f"{TRACKING_LABEL}.{published.zone}"
     if published.tracking_host and published.tracking_host != links:
         yield _line(links, "CNAME", f"{published.tracking_host}.")

@@ -273,8 +273,23 @@ async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
         message = f"{sender.domain} is not a verified sending domain of this project."
-        raise DomainNotVerified(message, errors=[Fault(path="/from", code="domain_not_verified", message=message)])
+        errors = [Fault(path="/from", code="domain_not_verified", message=message)]
+        raise DomainNotVerified(message, errors=errors, next=_how_to_verify(call.project_id, sender.domain, domain))
     return domain.id if domain else None
+
+
+def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | None) -> str:
+    """What is left to do before mail may leave in a domain's name."""
+    path = f"/projects/{project_id}/domains"
+    if domain is None:
+        return (
+            f'Add the domain with POST {path} and {{"domain": "{name}"}}, publish the `records` that it answers in the '
+            f"DNS, then POST {path}/{{id}}/verify. To only try things out, leave the transport at `capture`."
+        )
+    return (
+        f"Publish the records of GET {path}/{domain.id} that are not VERIFIED, the DKIM key first, then "
+        f"POST {path}/{domain.id}/verify."
+    )
 
 
 def _schedule(call: Call, data: EmailBody) -> datetime | None:

@@ -619,6 +619,7 @@ def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
 
 def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
     """A problem as RFC 9457 writes it."""
+    more = {"next": problem.next} if problem.next else {}
     return {
         "type": f"/problems/{problem.code()}",
         "title": problem.title(),
@@ -627,6 +628,7 @@ def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
         "code": problem.code(),
         "requestId": request_id,
         "errors": problem.errors,
+        **more,
     }
 
 

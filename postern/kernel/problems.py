@@ -35,6 +35,8 @@ class Problem(Exception):
 
     status: ClassVar[int] = 500
     retry_after_seconds: int | None = None
+    next: str | None = None
+    """What the caller does about it, where that is more than reading the message: a request to make, a page to open."""
 
     def __init__(
         self,
@@ -42,12 +44,15 @@ class Problem(Exception):
         *,
         errors: list[Fault] | None = None,
         retry_after_seconds: int | None = None,
+        next: str | None = None,
     ) -> None:
         super().__init__(message or self.message())
         self.detail = str(self)
         self.errors = errors or []
         if retry_after_seconds is not None:
             self.retry_after_seconds = retry_after_seconds
+        if next is not None:
+            self.next = next
 
     @classmethod
     def message(cls) -> str:

@@ -135,6 +135,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return (self.base_url or f"http://{shown}:{self.port}").rstrip("/")
 
     @property
+    def relay_hosts(self) -> tuple[str, ...]:
+        """The hosts of `relay`, in lower case; empty where mail is captured."""
+        if self.transport != "relay":
+            return ()
+        return tuple(host for part in (self.relay or "").split() if (host := urlsplit(part).hostname))
+
+    @property
     def origin(self) -> str:
         """The base URL as browsers write it in `Origin`: scheme, host, and the port if it is not the scheme's own."""
         parts = urlsplit(self.public_url.lower())

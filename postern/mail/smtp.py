@@ -529,6 +529,16 @@ class Connection(asyncio.Protocol):
 
     # Between messages.
 
+    async def probe(self, sender: str, recipient: str) -> tuple[Reply, Reply | None]:
+        """What the peer says to a sender and, if it takes that, to a recipient; nothing is sent. Raises Trouble."""
+        self._busy = True
+        self._exchange.clear()
+        taken = await self._ask(f"MAIL FROM:<{sender}>")
+        asked = await self._ask(f"RCPT TO:<{recipient}>") if taken.good else None
+        await self._ask("RSET")
+        self._rest()
+        return taken, asked
+
     async def noop(self) -> bool:
         """Whether the peer is still there."""
         if not self.usable:

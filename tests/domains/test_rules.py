@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.domains.model import NEXT_STATUS, Sign, Status
-from postern.domains.rules import as_domain, look_again_in, registered_domain, sign_of, spf_value
+from postern.domains.rules import Published, as_domain, look_again_in, registered_domain, sign_of, spf_value
 from postern.kernel.problems import Invalid
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -116,5 +116,26 @@ def test_the_other_states_are_looked_at_daily_hourly_or_never():
 
 
 def test_the_spf_record_names_the_addresses():
-    assert spf_value(["192.0.2.1", "2001:db8::1"]) == "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 ~all"
-    assert spf_value([]) == "v=spf1 a mx ~all"
+    known = Published(addresses=("192.0.2.1", "2001:db8::1"), relays=("smtp.example.net",))
+    assert spf_value(known) == "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 ~all"
+    assert spf_value(Published()) == "v=spf1 a mx ~all"
+
+
+@pytest.mark.parametrize(
+    ("relays", "terms"),
+    [
+        (("smtp.example.net",), "a:smtp.example.net"),
+        (("198.51.100.7",), "ip4:198.51.100.7"),
+        (("2001:db8::7",), "ip6:2001:db8::7"),
+        (("email-smtp.eu-west-1.amazonaws.com",), "include:amazonses.com"),
+        (("smtp.sendgrid.net", "smtp.example.net"), "include:sendgrid.net a:smtp.example.net"),
+        (("smtp.gmail.com", "smtp-relay.gmail.com"), "include:_spf.google.com"),
+        (("127.0.0.1", "localhost"), "a mx"),
+    ],
+)
+def test_the_advice_on_spf_names_the_relay(relays, terms):
+    """Who sends through a relay is told to let that relay send, by its service's record or its host.
+
+    Defects: N6
+    """
+    assert spf_value(Published(relays=relays)) == f"v=spf1 {terms} ~all"

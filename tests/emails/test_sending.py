@@ -280,9 +280,18 @@ async def test_a_relay_that_nobody_named_is_refused_where_it_is_set_and_where_it
 
 
 async def test_mail_from_an_unverified_domain_is_refused_on_a_real_way_out(project):
+    """The refusal says which request comes next, for a domain that is not there and for one that is not verified.
+
+    Defects: N6
+    """
     await project.developer.patch("", {"settings": {"transport": "relay", "relays": [{"host": "relay.example"}]}})
     answer = await project.client.post("/emails", MAIL)
     assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
+    name = MAIL["from"].rpartition("@")[2].rstrip(">")
+    assert f'POST /projects/{project.id}/domains and {{"domain": "{name}"}}' in answer.json()["next"]
+    made = (await project.client.post("/domains", {"domain": name})).json()
+    answer = await project.client.post("/emails", MAIL)
+    assert f"POST /projects/{project.id}/domains/{made['id']}/verify" in answer.json()["next"]
     test = await project.key(environment="TEST")
     sent = await test.post("/emails", MAIL)
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")

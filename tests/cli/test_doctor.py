@@ -1,0 +1,106 @@
+"""`postern doctor relay` names the step that fails, and what to do."""
+
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from postern.cli.doctor import Line, diagnose
+from postern.kernel.settings import Settings
+from tests.peers.smtp_sink import Behaviour, Sink, server_context
+
+
+@pytest.fixture
+def domain() -> str:
+    return f"doctor-{uuid4().hex[:12]}.example"
+
+
+async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, Line]:
+    lines = [line async for line in diagnose(settings, sender, recipient)]
+    assert all(line.do for line in lines if line.status == "problem"), "A problem says what to do."
+    return {line.subject.partition(" 127")[0]: line for line in lines}
+
+
+@pytest.fixture
+def leaving(settings, database_url):
+    """Settings of a server whose mail leaves through a relay on a port."""
+
+    def at(port: int, options: str = "tls=none", user: str = "") -> Settings:
+        return msgspec.structs.replace(
+            settings,
+            database_url=database_url,
+            transport="relay",
+            relay=f"smtp://{user}127.0.0.1:{port}?{options}",
+            base_url="https://mail.example.com",
+            sending_addresses=("192.0.2.1",),
+        )
+
+    return at
+
+
+async def test_where_all_is_well_each_line_says_so(leaving, project, zone, domain, world):
+    """Connecting, signing in, sender, recipient, base URL, PTR, SPF and DKIM are looked at; no message is sent.
+
+    Defects: N6
+    """
+    made = (await project.client.post("/domains", {"domain": domain})).json()
+    record = next(each for each in made["records"] if each["purpose"] == "DKIM")
+    zone.add(record["name"], "TXT", record["value"])
+    zone.add(domain, "TXT", "v=spf1 ip4:192.0.2.1 ~all")
+    zone.add("1.2.0.192.in-addr.arpa", "PTR", "mail.example.com.")
+    zone.add("mail.example.com", "A", "192.0.2.1")
+    async with Sink(Behaviour(users={"me": "secret"})) as sink:
+        found = await look(leaving(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
+        assert {line.status for name, line in found.items() if name != "Encryption"} == {"ok"}, found
+        assert set(found) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM"}
+        assert sink.messages == []
+        assert not any(command.upper().startswith("DATA") for command in sink.commands)
+        assert "secret" not in "".join(map(str, found.values()))
+
+
+BROKEN = {
+    "starttls": (Behaviour(), "tls=starttls-required", "", "STARTTLS", "tls=none"),
+    "password": (Behaviour(users={"me": "secret"}), "tls=none", "me:wrong@", "Sign in", "percent-encoded"),
+    "greeting": (Behaviour(replies={"GREETING": b"554 No service"}), "tls=none", "", "EHLO", "operator"),
+    "sender": (Behaviour(replies={"MAIL": b"550 5.7.1 Not yours"}), "tls=none", "", "Sender", "verified"),
+    "recipient": (Behaviour(replies={"RCPT": b"550 5.7.1 Relaying denied"}), "tls=none", "", "Recipient", "password"),
+}
+
+
+@pytest.mark.parametrize(("behaviour", "options", "user", "subject", "advice"), BROKEN.values(), ids=BROKEN)
+async def test_the_step_that_fails_is_named(leaving, domain, behaviour, options, user, subject, advice):
+    """A relay that refuses somewhere is told apart by where, with what to do about it.
+
+    Defects: N6
+    """
+    async with Sink(behaviour) as sink:
+        found = await look(leaving(sink.port, options, user), f"hello@{domain}", "ada@example.net")
+        assert (found[subject].status, advice in found[subject].do) == ("problem", True), found
+        assert found["DKIM"].status == "problem"
+        assert "POST /projects/{id}/domains" in found["DKIM"].do
+        assert "ip4:192.0.2.1" in found["SPF"].do
+        assert "reverse name" in found["PTR"].do
+
+
+async def test_a_relay_that_is_away_and_settings_that_cannot_work(leaving, settings):
+    """Nobody at the port, a base URL of this machine and a transport that captures are problems too.
+
+    Defects: N6
+    """
+    found = await look(leaving(1))
+    assert found["Relay"].status == "problem"
+    assert "POSTERN_RELAY" in found["Relay"].do
+    found = await look(settings)
+    assert "POSTERN_TRANSPORT=relay" in found["Transport"].do
+    assert "POSTERN_BASE_URL=https" in found["Base URL"].do
+
+
+async def test_a_certificate_for_another_name_is_told_apart(leaving):
+    """A certificate that does not fit is no missing STARTTLS.
+
+    Defects: N6
+    """
+    async with Sink(Behaviour(tls=server_context())) as sink:
+        found = await look(leaving(sink.port, "tls=starttls-required"))
+        assert found["Certificate"].status == "problem"
+        assert "verify=no" in found["Certificate"].do
