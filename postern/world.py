@@ -18,6 +18,7 @@ from postern.kernel.outbound import Outbound, open_outbound
 from postern.kernel.secrets import Secrets, load_master_key
 from postern.kernel.settings import Settings
 from postern.mail.blocklists import ZONES, Blocklists, parse_zones
+from postern.mail.rendering import RenderProcesses
 from postern.mail.resolver import Resolver, parse_nameservers
 
 Item = TypeVar("Item")
@@ -38,6 +39,8 @@ class World:
     resolver: Resolver
     outbound: Outbound
     blocklists: Blocklists
+    rendering: RenderProcesses
+    """Where everything that people wrote is parsed and rendered."""
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Ways out that are kept open, by name."""
@@ -78,7 +81,7 @@ class World:
         if self._later:
             await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
         await self.bell.aclose()
-        for part in [*self.parts.values(), *self.transports.values()]:
+        for part in [*self.parts.values(), *self.transports.values(), self.rendering]:
             await part.aclose()
 
     @property
@@ -105,6 +108,7 @@ async def open_world(settings: Settings, url: str, *, clock: Clock = system_cloc
             resolver=resolver,
             outbound=outbound,
             blocklists=Blocklists(resolver, parse_zones(settings.blocklists) if settings.blocklists else ZONES),
+            rendering=RenderProcesses(),
         )
         try:
             yield world

@@ -22,6 +22,7 @@ from postern.kernel.due import drain
 from postern.kernel.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
+from postern.mail.rendering import Child, RenderProcesses
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
@@ -129,10 +130,32 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
 @pytest.fixture
 async def world(settings: Settings, database_url: str, clock: FixedClock) -> AsyncIterator[World]:
     async with open_world(settings, database_url, clock=clock) as world:
+        world.rendering = RenderProcesses(children=_IDLE)
         asked = world.resolver._asked
         asked.timeout, asked.lifetime = (each.total_seconds() for each in PATIENT.values())
         world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
         yield world
+
+
+class IdleChildren:
+    """Render processes that go from test to test: starting one takes longer than most tests."""
+
+    def __init__(self) -> None:
+        self.idle: dict[bool, list[Child]] = {False: [], True: []}
+
+    def start(self, *, low: bool) -> Child:
+        while self.idle[low]:
+            child = self.idle[low].pop()
+            if child.process.poll() is None:
+                return child
+            child.end()
+        return Child(low=low)
+
+    def give_back(self, child: Child) -> None:
+        self.idle[child.low].append(child)
+
+
+_IDLE = IdleChildren()
 
 
 @dataclass

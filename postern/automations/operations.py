@@ -52,6 +52,7 @@ from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import Body, Deleted, as_id, new_id, to_plain
 from postern.mail.address import AddressInvalid
 from postern.templates import operations as templates
+from postern.templates.rules import check_words
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -143,6 +144,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     """
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
+    await check_words(call.world.rendering, call.project_id, rules.subjects_of(data.steps))
     if data.active:
         await _require_complete(call, data.trigger, data.steps)
     starts_on, audience_id = rules.starts_on(data.trigger)
@@ -190,6 +192,9 @@ async def get_automation(call: Call, id: UUID) -> Automation:
 )
 async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
     """Change an automation. Other steps are for new runs: those under way keep the version they began with."""
+    if data.steps is not UNSET:
+        rules.check_steps(data.steps, call.world.settings.outbound_allow)
+        await check_words(call.world.rendering, call.project_id, rules.subjects_of(data.steps))
     async with call.db.transaction() as tx:
         found = await _lock(tx, call, id)
         trigger = msgspec.convert(found.trigger, Trigger) if data.trigger is UNSET else data.trigger

@@ -32,7 +32,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import NO_ID, as_id, to_plain
 from postern.mail.address import AddressInvalid, parse_address
-from postern.templates.rules import check_subject
+from postern.mail.content import Part
 
 STARTS_ON = {
     "AUDIENCE_JOINED": "audience.joined",
@@ -155,6 +155,15 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
         raise Invalid(faults[0].message, errors=faults)
 
 
+def subjects_of(steps: Sequence[Step]) -> list[tuple[str, Part, str | None]]:
+    """The subjects that steps give, with a pointer to each."""
+    return [
+        (f"{place.path}/subject", "subject", place.step.subject)
+        for place in written_out(steps)
+        if isinstance(place.step, SendEmail)
+    ]
+
+
 def _depth(steps: Sequence[Step]) -> int:
     inner = [max(_depth(step.then), _depth(step.else_)) for step in steps if isinstance(step, Branching)]
     return 1 + max(inner, default=0)
@@ -178,7 +187,6 @@ def _faults(place: Place, allowed: Sequence[Network]) -> Iterator[Fault]:
         elif isinstance(step, SendEmail):
             if step.subject == "":
                 raise Invalid.at(f"{path}/subject", "Leave it out for the template's own subject.", "required")
-            check_subject(step.subject, f"{path}/subject")
             _check_address(step.from_email, step.from_name, path, "from")
             _check_address(step.reply_to, None, path, "replyTo")
     except Invalid as wrong:

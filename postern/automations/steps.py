@@ -188,7 +188,7 @@ class Progress:
         if not letters:
             return
         cap = frequency_cap_of(settings)
-        made = await accept_within(self.tx, self.project_id, list(letters.values()), cap, self.now)
+        made = await accept_within(self.world, self.tx, self.project_id, list(letters.values()), cap, self.now)
         for run in group:
             if run.row.id not in letters:
                 continue

@@ -46,11 +46,12 @@ def with_preview(html: str | None, preview: str | None) -> str | None:
 
 def _escaped(preview: str) -> str:
     """A preview line as html: its words are no markup, and what stands in braces stays as it is."""
-    written, done = "", 0
+    pieces: list[str] = []
+    done = 0
     for hole in holes_of(preview):
-        written += escape(preview[done : hole.start()]) + hole[0]
+        pieces += (escape(preview[done : hole.start()]), hole[0])
         done = hole.end()
-    return written + escape(preview[done:])
+    return "".join(pieces) + escape(preview[done:])
 
 
 def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:

@@ -63,9 +63,10 @@ from postern.kernel.pages import (
 from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.mail.address import Address, AddressInvalid, parse_address
+from postern.mail.content import Part
 from postern.projects import operations as projects
 from postern.templates import operations as templates
-from postern.templates.rules import check_subject, check_words
+from postern.templates.rules import check_words
 
 StatusFilter = Annotated[str, msgspec.Meta(max_length=320)]
 MISSING: list[type[Problem]] = [CampaignMissing]
@@ -94,7 +95,7 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     For an A/B test set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100; what a variant leaves
     out is the campaign's own.
     """
-    _check_words(data)
+    await _check_words(call, data)
     fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
     async with call.db.transaction() as tx:
         await _check_references(tx, call, data, fields)
@@ -122,7 +123,7 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
 
     A SCHEDULED one must stay complete: 409 lists what would be missing.
     """
-    _check_words(data)
+    await _check_words(call, data)
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "edit")
         call.require_match(row.updated_at)
@@ -424,12 +425,13 @@ async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> Row:
     return row
 
 
-def _check_words(data: NewCampaign | CampaignChange) -> None:
+async def _check_words(call: Call, data: NewCampaign | CampaignChange) -> None:
     """Refuse at once what would go wrong for everybody: words that do not parse, a name that no header can carry."""
+    parts: list[tuple[str, Part, str | None]] = []
     if data.subject is not UNSET:
-        check_subject(data.subject)
+        parts.append(("/subject", "subject", data.subject))
     if data.preview_text is not UNSET:
-        check_words("/previewText", html=content.with_preview("<p></p>", data.preview_text))
+        parts.append(("/previewText", "html", content.with_preview("<p></p>", data.preview_text)))
     if data.from_name is not UNSET and data.from_name:
         try:
             parse_address(str(Address(name=data.from_name.strip(), local="a", domain="b", spec="a@b")))
@@ -439,7 +441,8 @@ def _check_words(data: NewCampaign | CampaignChange) -> None:
     if variants and sum(each.weight for each in variants) != 100:
         raise Invalid.at("/variants", "The weights of the variants sum to 100.", "weights")
     for number, each in enumerate(variants or []):
-        check_subject(each.subject, f"/variants/{number}/subject")
+        parts.append((f"/variants/{number}/subject", "subject", each.subject))
+    await check_words(call.world.rendering, call.project_id, parts)
 
 
 async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:

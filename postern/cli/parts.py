@@ -68,6 +68,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
             await _own_database(world)
             _allow_files(settings.connections + OTHER_FILES)
             server = uvicorn.Server(configuration(settings, world))
+            await world.rendering.start()
             _look_for_cycles_less_often()
 
             def stop() -> None:
@@ -117,6 +118,7 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
         async with open_world(settings, url) as world:
             await _own_database(world)
             worker = Worker(world, work_in(settings))
+            await world.rendering.start()
             _look_for_cycles_less_often()
             _stop_on_signals(worker.stop, leash)
             beating = asyncio.gather(_keep_beating(world), _keep_tidy(world))

@@ -43,13 +43,12 @@ from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
-from postern.kernel.problems import Fault, Invalid, Problem
+from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import as_id, new_id
 from postern.mail import mime
 from postern.mail.address import Address, AddressInvalid
-from postern.mail.composing import Words, address_of, content_of
+from postern.mail.composing import address_of
 from postern.mail.header import HeaderInvalid
-from postern.mail.template import TemplateInvalid
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
@@ -102,9 +101,18 @@ async def settings_of(call: Call) -> ProjectSettings:
 
 
 async def check_email(
-    call: Call, data: EmailBody, settings: ProjectSettings, *, at_once: bool, shared: Shared | None = None
+    call: Call,
+    data: EmailBody,
+    settings: ProjectSettings,
+    *,
+    at_once: bool,
+    shared: Shared | None = None,
+    rendered: bool = True,
 ) -> NewSend:
-    """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path."""
+    """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path.
+
+    Where it is not `rendered`, the caller does that: see `render_check`.
+    """
     shared = Shared() if shared is None else shared
     sender = _address("/from", data.from_)
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
@@ -123,7 +131,7 @@ async def check_email(
         lane=0,
         test=call.environment == "TEST",
         message_id=f"<{send_id}@{sender.domain}>",
-        subject=_checked_words(send_id, body),
+        subject=body.subject,
         sender=str(sender),
         recipient=to[0].spec,
         to_addresses=[str(each) for each in to],
@@ -156,7 +164,8 @@ async def check_email(
         created_at=call.now,
         dated_at=call.now if at_once and not scheduled_at else None,
     )
-    return NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
+    new = NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
+    return await render_check(call, new) if rendered else new
 
 
 def _address(path: str, text: str) -> Address:
@@ -245,24 +254,34 @@ def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
     return KeptAttachment(data.filename, data.content, data.content_type, data.content_id)
 
 
-def _checked_words(send_id: UUID, body: SendBody) -> str:
-    """The rendered subject; a template that does not parse is refused now, with line and column."""
-    for name in ("subject", "html", "text"):
-        part = getattr(body, name)
-        if part is None or "{" not in part:
-            continue
+async def render_check(call: Call, new: NewSend) -> NewSend:
+    """The e-mail with its subject as it will be; a template that cannot be rendered with its variables is refused now.
+
+    Raises Invalid with the place, or what render processes raise. Words without a `{` need no engine.
+    """
+    body = new.body
+    if not _needs_rendering(body):
+        subject = body.subject.strip()
         try:
-            content_of(Words(**{name: part}))
-        except TemplateInvalid as error:
-            raise Invalid.at(f"/{name}", error.detail, "template_invalid") from None
-    try:
-        subject = content_of(Words(body.subject)).render(body.variables, send_id=str(send_id)).subject
-        mime.check_subject(subject)
-    except HeaderInvalid as error:
-        raise Invalid.at("/subject", error.detail, "header_invalid") from None
-    except Problem as error:
-        raise Invalid.at("/subject", error.detail, error.code()) from None
-    return subject
+            mime.check_subject(subject)
+        except HeaderInvalid as error:
+            raise Invalid.at("/subject", error.detail, "header_invalid") from None
+    else:
+        subject = await call.world.rendering.call(
+            str(new.send.project_id),
+            "check_message",
+            body.subject,
+            body.html,
+            body.text,
+            body.variables,
+            str(new.send.id),
+            size=sum(len(part) for part in (body.subject, body.html, body.text) if part is not None),
+        )
+    return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
+
+
+def _needs_rendering(body: SendBody) -> bool:
+    return any("{" in part for part in (body.subject, body.html, body.text) if part is not None)
 
 
 async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:

@@ -32,20 +32,15 @@ from postern.kernel.problems import Problem
 from postern.mail import mime
 from postern.mail.address import AddressInvalid
 from postern.mail.composing import (
-    CONTENT_KEPT_CHARACTERS,
-    ComposingAway,
-    ComposingProcesses,
     Draft,
     Made,
     Order,
-    Unsendable,
     Words,
     address_of,
-    make_all,
-    write,
 )
 from postern.mail.content import Tracking
 from postern.mail.dkim import Signer
+from postern.mail.rendering import NeedsOwnLane
 from postern.mail.transport import NO_TIME, Envelope, Outcome, Result, Transport, postpone
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
@@ -58,8 +53,6 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon to try again to write an outcome down."""
-COMPOSED_APART = 16
-"""From how many messages on a process of its own makes them; fewer are made sooner in a thread."""
 PREPARED_TOGETHER = 250
 """Most messages that are rendered, composed and signed together: a tenth of a second's work."""
 GATHER_SECONDS = 0.02
@@ -140,7 +133,11 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
     started = time.monotonic()
     looked_at = asyncio.get_running_loop().time()
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
-    prepared: Prepared | Verdict | Held = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    prepared: Prepared | Verdict | Held
+    try:
+        prepared = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    except NeedsOwnLane:
+        prepared = await _prepare_alone(world, job)
     if isinstance(prepared, Held):
         await _hold(world, job.send)
         return None
@@ -215,7 +212,8 @@ async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> 
         if job.body and job.body.secrets:
             capture = msgspec.structs.replace(capture, sealed=seal_captured(world, send.id, message))
             words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
-            message, _ = await asyncio.to_thread(write, words, draft)
+            made = await world.rendering.make(Order(words, draft, (), str(send.project_id)), now=0)
+            message = made.message
         outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
     else:
         try:
@@ -278,13 +276,23 @@ async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdic
     facts = {project_id: await _facts_or_why_not(world, project_id, jobs) for project_id in concerned}
     plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
     orders = [plan.order for plan in plans if isinstance(plan, Decided)]
-    made = iter(await _make(world, orders, now=int(world.clock().timestamp())) if orders else [])
-    return [_prepared(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
+    made = iter(await world.rendering.make_all(orders, now=int(world.clock().timestamp())))
+    return [_prepared_of(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
 
 
 async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
     """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
     return await prepare_all(world, jobs)
+
+
+async def _prepare_alone(world: "World", job: Job) -> Prepared | Verdict | Held:
+    """The same for a message of a project whose templates are so expensive that they are rendered apart from others."""
+    plan = _plan(job, await _facts_or_why_not(world, job.send.project_id, [job]))
+    if isinstance(plan, BaseException):
+        raise plan
+    if not isinstance(plan, Decided):
+        return plan
+    return _prepared(plan, await world.rendering.make_alone(plan.order, now=int(world.clock().timestamp())))
 
 
 def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | BaseException:
@@ -299,44 +307,16 @@ def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | Ba
         return rules.failed(f"It could not be composed: {type(error).__name__}.")
 
 
+def _prepared_of(plan: Decided, made: Made | NeedsOwnLane) -> Prepared | Verdict | NeedsOwnLane:
+    return made if isinstance(made, NeedsOwnLane) else _prepared(plan, made)
+
+
 def _prepared(plan: Decided, made: Made) -> Prepared | Verdict:
     if made.reason is None:
         return Prepared(plan=plan, message=made.message, subject=made.subject)
     if made.trace is not None:
         log.error("composing_failed", send=plan.order.draft.send_id, trace=made.trace)
     return rules.failed(made.reason)
-
-
-async def _make(world: "World", orders: list[Order], *, now: int) -> list[Made]:
-    """The messages: in a process of their own where they are many, those with large words or files in a thread."""
-    small = [order for order in orders if _is_small(order)]
-    if len(small) < COMPOSED_APART:
-        return await asyncio.to_thread(make_all, orders, now=now)
-    large = [order for order in orders if not _is_small(order)]
-    if not large:
-        return await _make_apart(world, orders, now)
-    made_small, made_large = await asyncio.gather(
-        _make_apart(world, small, now), asyncio.to_thread(make_all, large, now=now)
-    )
-    found = {True: iter(made_small), False: iter(made_large)}
-    return [next(found[_is_small(order)]) for order in orders]
-
-
-def _is_small(order: Order) -> bool:
-    return not order.draft.attachments and order.words.size <= CONTENT_KEPT_CHARACTERS
-
-
-async def _make_apart(world: "World", orders: list[Order], now: int) -> list[Made]:
-    apart: ComposingProcesses | None = world.parts.get(ComposingProcesses)
-    if apart is None:
-        apart = world.parts[ComposingProcesses] = ComposingProcesses()
-    try:
-        return await apart.make_all(orders, now=now)
-    except ComposingAway as error:
-        log.warning("composing_process_died", error=str(error))
-    except Unsendable as error:
-        log.info("composed_in_a_thread", error=str(error))
-    return await asyncio.to_thread(make_all, orders, now=now)
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -438,7 +418,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     )
     return Decided(
         envelope=envelope,
-        order=Order(words, draft, facts.signers.get(name or "", ())),
+        order=Order(words, draft, facts.signers.get(name or "", ()), str(send.project_id)),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
@@ -487,21 +467,13 @@ def return_path(send: Send, facts: Facts) -> str:
     return f"{name}-{facts.sign_return_path('return-path', name.encode())[:12].lower()}@{facts.return_path_domain}"
 
 
-def render(
-    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes
-) -> tuple[bytes, str]:
-    """The message as it goes on the wire before signing, and its subject.
-
-    A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it. One that
-    was not has the date of its creation.
-    """
-    return write(*draft_of(send, body, values, tracking_base, tracking_key, now=send.created_at))
-
-
 def draft_of(
     send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
 ) -> tuple[Words, Draft]:
-    """What a send's message is made of. Its date is `now`, unless it was handed over before."""
+    """What a send's message is made of. Its date is `now`, unless it was handed over before.
+
+    A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it.
+    """
     tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
     is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
     draft = Draft(

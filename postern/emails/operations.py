@@ -21,10 +21,11 @@ from postern.emails.acceptance import (
     job_of,
     known_answer,
     read_key,
+    render_check,
     settings_of,
     with_secrets,
 )
-from postern.emails.handover import LINKS_PURPOSE, hand_over, render
+from postern.emails.handover import LINKS_PURPOSE, draft_of, hand_over
 from postern.emails.leases import in_hand
 from postern.emails.model import (
     BATCH_BYTES,
@@ -69,7 +70,9 @@ from postern.kernel.http import Answer, Header, get, patch, post, read_json
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.values import as_id, to_json
+from postern.mail.composing import Order, TemplateCrashed, TemplateTooExpensive
 from postern.mail.mime import MessageTooLarge
+from postern.mail.rendering import RenderingAway, RenderingBusy
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 
@@ -81,6 +84,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 HANDOVERS_AT_ONCE = 400
 """Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
 
+RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingAway]
 SEND_PROBLEMS: list[type[Problem]] = [
     DomainNotVerified,
     EmailInvalid,
@@ -88,6 +92,7 @@ SEND_PROBLEMS: list[type[Problem]] = [
     IdempotencyKeyReused,
     MessageTooLarge,
     NoSmartHost,
+    *RENDER_PROBLEMS,
 ]
 
 IdempotencyHeader = Annotated[
@@ -176,8 +181,8 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     items: list[BatchItem] = []
     shared = Shared()
     sends: list[NewSend] = []
-    for raw in data.emails:
-        item, new = await _checked_item(call, raw, settings, shared)
+    checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
+    for item, new in await asyncio.gather(*(_rendered_item(call, *each) for each in checked)):
         items.append(item)
         if new is not None:
             sends.append(new)
@@ -536,13 +541,26 @@ async def _checked_item(
 ) -> tuple[BatchItem, NewSend | None]:
     try:
         data = read_json(ITEM, raw)
-        new = await check_email(call, data, settings, at_once=False, shared=shared)
+        new = await check_email(call, data, settings, at_once=False, shared=shared, rendered=False)
     except Problem as problem:
-        where = problem.errors[0].path if problem.errors else ""
-        said = f"{where}: {problem.detail}" if where else problem.detail
-        return BatchItem(id=None, message_id=None, status="FAILED", error=said), None
+        return _refused_item(problem), None
     item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
+
+
+async def _rendered_item(call: Call, item: BatchItem, new: NewSend | None) -> tuple[BatchItem, NewSend | None]:
+    if new is None:
+        return item, None
+    try:
+        return item, await render_check(call, new)
+    except Problem as problem:
+        return _refused_item(problem), None
+
+
+def _refused_item(problem: Problem) -> BatchItem:
+    where = problem.errors[0].path if problem.errors else ""
+    said = f"{where}: {problem.detail}" if where else problem.detail
+    return BatchItem(id=None, message_id=None, status="FAILED", error=said)
 
 
 def _id_in(q: str) -> UUID | None:
@@ -569,5 +587,8 @@ async def _composed(call: Call, send: Send) -> bytes:
         base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
         as_sent = AsSent(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)
-    message, _ = await asyncio.to_thread(render, send, bodies[0].body, {}, as_sent.links_base, key)
-    return as_sent.signatures.encode() + message
+    words, draft = draft_of(send, bodies[0].body, {}, as_sent.links_base, key, now=send.created_at)
+    made = await call.world.rendering.make(Order(words, draft, (), str(call.project_id)), now=0)
+    if made.reason is not None:
+        raise MessageGone(f"This message cannot be composed again: {made.reason}")
+    return as_sent.signatures.encode() + made.message

@@ -3,7 +3,9 @@
 The send commits with whatever led to it, and the same `once_key` never makes a second one.
 """
 
-from datetime import datetime
+import asyncio
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -20,11 +22,15 @@ from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.problems import Problem
 from postern.kernel.values import new_id
-from postern.mail.composing import Words, address_of, content_of
+from postern.mail.composing import address_of
 from postern.projects import operations as projects
 
 if TYPE_CHECKING:
     from postern.world import World
+
+
+SUBJECTS_WITHIN = timedelta(seconds=1)
+"""How long rendered subjects are waited for."""
 
 
 class Letter(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +67,7 @@ class AcceptedSend(msgspec.Struct, frozen=True):
 
 
 async def accept_within(
-    tx: Transaction, project_id: UUID, letters: list[Letter], cap: int, now: Moment
+    world: "World", tx: Transaction, project_id: UUID, letters: list[Letter], cap: int, now: Moment
 ) -> dict[str, AcceptedSend]:
     """Accept messages as part of an open transaction; returns the new sends by their keys.
 
@@ -70,7 +76,11 @@ async def accept_within(
     """
     beyond = await frequency.beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
     reasons = [frequency.reason_of(cap) if each else None for each in beyond]
-    sends = [_send_of(project_id, letter, reason, now) for letter, reason in zip(letters, reasons, strict=True)]
+    subjects = await _subjects(world, project_id, letters)
+    sends = [
+        _send_of(project_id, letter, subject, reason, now)
+        for letter, subject, reason in zip(letters, subjects, reasons, strict=True)
+    ]
     made = await store.insert_once(
         tx,
         project_id=project_id,
@@ -106,7 +116,7 @@ def _told(send: Send, now: Moment) -> Event:
     return event_of(send, "email.suppressed", now, reason=send.reason)
 
 
-def _send_of(project_id: UUID, letter: Letter, reason: str | None, now: Moment) -> Send:
+def _send_of(project_id: UUID, letter: Letter, subject: str, reason: str | None, now: Moment) -> Send:
     send_id, sender = new_id(), address_of(letter.sender)
     never: datetime | None = None
     return Send(
@@ -116,7 +126,7 @@ def _send_of(project_id: UUID, letter: Letter, reason: str | None, now: Moment) 
         lane=MARKETING,
         test=False,
         message_id=f"<{send_id}@{sender.domain}>",
-        subject=_subject(send_id, letter.body),
+        subject=subject,
         sender=str(sender),
         recipient=letter.to,
         to_addresses=[letter.to],
@@ -148,9 +158,17 @@ def _send_of(project_id: UUID, letter: Letter, reason: str | None, now: Moment) 
     )
 
 
-def _subject(send_id: UUID, body: SendBody) -> str:
-    """As the log shows it; one that does not render is shown as written, and the hand-over says what is wrong."""
-    try:
-        return content_of(Words(body.subject)).render(body.variables, send_id=str(send_id)).subject[:2_000]
-    except Problem:
-        return body.subject[:2_000]
+async def _subjects(world: "World", project_id: UUID, letters: list[Letter]) -> list[str]:
+    """As the log shows them, as long as that is soon known: a transaction is open.
+
+    One that does not render is shown as written, and the hand-over says what is wrong.
+    """
+    written = [letter.body.subject for letter in letters]
+    tenant = str(project_id)
+    if any("{" in subject for subject in written) and not world.rendering.has_own_lane(tenant):
+        values = [(letter.body.subject, letter.body.variables) for letter in letters]
+        with suppress(Problem, TimeoutError):
+            async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):
+                rendered = await world.rendering.call(tenant, "render_subjects", values)
+                written = [one or other for one, other in zip(rendered, written, strict=True)]
+    return [subject[:2_000] for subject in written]

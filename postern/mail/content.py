@@ -1,8 +1,8 @@
 """What a message says: subject, text and html, compiled once and rendered for each recipient."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -60,6 +60,15 @@ __all__ = [
 ]
 
 
+Part = Literal["subject", "html", "text"]
+Reached = Callable[[Part | None], None]
+"""Told which part of a message is worked on from now on: who watches a render process knows where it died."""
+
+
+def nowhere(part: Part | None) -> None:
+    """Nobody watches."""
+
+
 class Tracking(msgspec.Struct, frozen=True, kw_only=True):
     """How the links of one send are written."""
 
@@ -87,21 +96,37 @@ class Content:
     Templates may use `unsubscribe_url` (or `unsubscribeUrl`) where a Tracking is given.
     """
 
-    __slots__ = ("_facts", "_html", "_scan_rendered", "_subject", "_text", "_text_from_rendered", "_tracked")
+    __slots__ = (
+        "_facts",
+        "_html",
+        "_scan_rendered",
+        "_subject",
+        "_text",
+        "_text_from_rendered",
+        "_text_part",
+        "_tracked",
+    )
 
-    def __init__(self, subject: str, html: str | None, text: str | None, facts: Mapping[str, Any]) -> None:
+    def __init__(
+        self, subject: str, html: str | None, text: str | None, facts: Mapping[str, Any], reached: Reached
+    ) -> None:
         self._facts = dict(facts)
+        reached("subject")
         self._subject = compile_template(subject, Kind.TEXT)
         self._tracked: Tracked | None = None
         self._html: Compiled | None = None
         self._scan_rendered = self._text_from_rendered = False
         if html is not None:
+            reached("html")
             # Compiled as written first, so that an error names the author's own line and column.
             compile_template(html, Kind.HTML)
             self._tracked = compile_links(html)
             self._html = compile_template(self._tracked.source, Kind.HTML)
             # Html that a variable brings along holds links that only the rendered text shows.
             self._scan_rendered = _BRINGS_HTML.search(html) is not None
+        # A text that is made from the html fails for what the html says.
+        self._text_part: Part = "html" if text is None else "text"
+        reached(self._text_part)
         self._text = self._compile_text(text, html)
 
     def _compile_text(self, text: str | None, html: str | None) -> Compiled | None:
@@ -117,7 +142,14 @@ class Content:
             self._text_from_rendered = True
             return None
 
-    def render(self, values: Mapping[str, Any], *, send_id: str, tracking: Tracking | None = None) -> Rendered:
+    def render(
+        self,
+        values: Mapping[str, Any],
+        *,
+        send_id: str,
+        tracking: Tracking | None = None,
+        reached: Reached = nowhere,
+    ) -> Rendered:
         """The words for one recipient, with signed links and the pixel where `tracking` asks for them.
 
         Raises RenderFailed or TooManyLinksRendered; either concerns this recipient alone.
@@ -127,8 +159,11 @@ class Content:
         if tracking is not None:
             leave = unsubscribe_url(tracking.base, send_id, tracking.key)
             merged["unsubscribe_url"] = merged["unsubscribeUrl"] = leave
+        reached("subject")
         subject = self._subject.render(merged).strip()
+        reached(self._text_part)
         text = self._text.render(merged) if self._text is not None else None
+        reached("html")
         html = self._render_html(merged, send_id, tracking)
         if self._text_from_rendered and self._html is not None:
             text = text_from_html(self._render_html(merged, send_id, None) or "")
@@ -165,11 +200,16 @@ _BRINGS_HTML = re.compile(r"\|\s*safe\b")
 
 
 def compile_content(
-    *, subject: str, html: str | None = None, text: str | None = None, facts: Mapping[str, Any] | None = None
+    *,
+    subject: str,
+    html: str | None = None,
+    text: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+    reached: Reached = nowhere,
 ) -> Content:
     """Compile the words of a campaign or a single message.
 
     `facts` are values that are the same for everybody. Without `text` one is made from the html.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
-    return Content(subject, html, text, facts or {})
+    return Content(subject, html, text, facts or {}, reached)

@@ -33,6 +33,10 @@ class TemplateInUse(Conflict):
     """A scheduled campaign uses this template; cancel or change the campaign first."""
 
 
+class TemplateBusy(Conflict):
+    """Others keep changing this template; fetch it and try again."""
+
+
 class TooManyTemplates(Unprocessable):
     """A project has at most 10,000 templates; delete some first."""
 

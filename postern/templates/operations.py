@@ -1,6 +1,5 @@
 """Templates: written, previewed, duplicated, and read by whatever sends."""
 
-import asyncio
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +12,10 @@ from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete as delete_
 from postern.kernel.http import get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, write_cursor
-from postern.kernel.problems import Invalid
+from postern.kernel.problems import Invalid, Problem
 from postern.kernel.values import Deleted, new_id
+from postern.mail.composing import TemplateCrashed, TemplateTooExpensive
+from postern.mail.rendering import RenderingAway, RenderingBusy
 from postern.mail.template import RenderFailed
 from postern.templates import store
 from postern.templates.model import (
@@ -28,6 +29,7 @@ from postern.templates.model import (
     PreviewVariables,
     StoredTemplate,
     Template,
+    TemplateBusy,
     TemplateChange,
     TemplateInUse,
     TemplateMissing,
@@ -38,6 +40,10 @@ from postern.templates.model import (
 from postern.templates.rules import Wording, preview, worded
 
 __all__ = ["TemplateInUse", "TemplateMissing", "TemplateWords"]
+
+CHANGE_TRIES = 5
+"""How often a change is made anew because somebody else changed the template meanwhile."""
+RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingAway]
 
 EXAMPLE = {
     "name": "Welcome",
@@ -71,7 +77,7 @@ async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     needs="templates:write",
     status=201,
     body_limit=TEMPLATE_BYTES,
-    problems=[TooManyTemplates],
+    problems=[TooManyTemplates, *RENDER_PROBLEMS],
     example=EXAMPLE,
 )
 async def create_template(call: Call, data: NewTemplate) -> Template:
@@ -81,8 +87,13 @@ async def create_template(call: Call, data: NewTemplate) -> Template:
     given `html` wins, and both are kept. Placeholders are MiniJinja: `{{name}}`, `{% if … %}`. What does not parse
     is a 400 that names line and column. The answer's `variables` are the names the template asks for.
     """
-    wording = await asyncio.to_thread(
-        worded, subject=data.subject, builder_json=data.builder_json, html=data.html, text=data.text
+    wording = await worded(
+        call.world.rendering,
+        call.project_id,
+        subject=data.subject,
+        builder_json=data.builder_json,
+        html=data.html,
+        text=data.text,
     )
     async with call.db.transaction() as tx:
         row = await _insert(tx, call, data.name, wording)
@@ -100,7 +111,7 @@ async def get_template(call: Call, id: UUID) -> Template:
     "/projects/{project_id}/templates/{id}",
     needs="templates:write",
     body_limit=TEMPLATE_BYTES,
-    problems=[TemplateMissing],
+    problems=[TemplateMissing, TemplateBusy, *RENDER_PROBLEMS],
     example={"name": "Welcome, again", "subject": "Good to see you, {{firstName}}"},
 )
 async def change_template(call: Call, id: UUID, data: TemplateChange) -> Template:
@@ -108,28 +119,36 @@ async def change_template(call: Call, id: UUID, data: TemplateChange) -> Templat
 
     Sends and campaigns that have begun keep the words they began with. Honours `If-Match`.
     """
-    known = await require_template(call.db, call.project_id, id)
-    call.require_match(known.updated_at)
-    wording = await asyncio.to_thread(_changed, known, data)
+    for _ in range(CHANGE_TRIES):
+        known = await require_template(call.db, call.project_id, id)
+        call.require_match(known.updated_at)
+        wording = await _changed(call, known, data)
+        if (row := await _change(call, known, data, wording)) is not None:
+            return _shown(row)
+    raise TemplateBusy
+
+
+async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wording: Wording) -> StoredTemplate | None:
+    """Write a change down; None where somebody else changed the template while its new words were rendered."""
     async with call.db.transaction() as tx:
-        row = await store.lock_template(tx, project_id=call.project_id, id=id)
+        row = await store.lock_template(tx, project_id=call.project_id, id=known.id)
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
-        if row.version != known.version:  # Changed by somebody else while this was rendered.
-            wording = _changed(row, data)
+        if row.version != known.version:
+            return None
         row = await store.update(
             tx,
             project_id=call.project_id,
-            id=id,
+            id=known.id,
             name=row.name if data.name is msgspec.UNSET else data.name,
             now=max(call.now, row.updated_at + row.updated_at.resolution),
             **_columns(wording),
         )
-        await store.keep_version(tx, project_id=call.project_id, id=id, created_by=call.caller.actor_label)
-        await store.forget_versions(tx, project_id=call.project_id, id=id, version=row.version - VERSIONS_KEPT)
-        await audit.record(tx, call, "template.updated", "Template", id, name=row.name, version=row.version)
-    return _shown(row)
+        await store.keep_version(tx, project_id=call.project_id, id=known.id, created_by=call.caller.actor_label)
+        await store.forget_versions(tx, project_id=call.project_id, id=known.id, version=row.version - VERSIONS_KEPT)
+        await audit.record(tx, call, "template.updated", "Template", known.id, name=row.name, version=row.version)
+    return row
 
 
 @delete_("/projects/{project_id}/templates/{id}", needs="templates:write", problems=[TemplateMissing, TemplateInUse])
@@ -175,7 +194,7 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
 @post(
     "/projects/{project_id}/templates/{id}/preview",
     needs="templates:read",
-    problems=[TemplateMissing, RenderFailed],
+    problems=[TemplateMissing, RenderFailed, *RENDER_PROBLEMS],
     example={"variables": {"firstName": "Ada"}},
 )
 async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Preview:
@@ -184,7 +203,7 @@ async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Prev
         raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
     row = await require_template(call.db, call.project_id, id)
     leave = f"{call.world.settings.public_url}/t/u/preview"
-    return await asyncio.to_thread(preview, row.subject, row.html, row.text, data.variables, leave)
+    return await preview(call.world.rendering, row, data.variables, leave)
 
 
 @get("/projects/{project_id}/templates/{id}/versions", needs="templates:read", problems=[TemplateMissing])
@@ -221,9 +240,11 @@ def _columns(wording: Wording) -> dict[str, Any]:
     return {**found, "builder_json": None if builder is None else Jsonb(builder)}
 
 
-def _changed(row: StoredTemplate, data: TemplateChange) -> Wording:
+async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wording:
     own_html = None if row.is_rendered else row.html
-    return worded(
+    return await worded(
+        call.world.rendering,
+        call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
         builder_json=row.builder_json if data.builder_json is msgspec.UNSET else data.builder_json,
         html=own_html if data.html is msgspec.UNSET else data.html,

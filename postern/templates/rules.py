@@ -1,18 +1,16 @@
 """What a template says, checked and rendered."""
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
-from postern.kernel.problems import Fault, Invalid, Problem
-from postern.mail import mime
-from postern.mail.content import BuilderInvalid, compile_content, render_builder, variables
-from postern.mail.header import HeaderInvalid
-from postern.mail.template import Kind, compile_template
-from postern.templates.model import Preview
-
-OWN_NAMES = {"unsubscribe_url", "unsubscribeUrl"}
-"""What every message has without being given it."""
+from postern.kernel.problems import Invalid
+from postern.mail.content import Part
+from postern.mail.rendering import RenderProcesses
+from postern.mail.template import VALUES_DEPTH, RenderFailed, require_depth
+from postern.templates.model import Preview, StoredTemplate
 
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,64 +24,54 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     variables: list[str]
 
 
-def worded(*, subject: str | None, builder_json: dict[str, Any] | None, html: str | None, text: str | None) -> Wording:
+async def worded(
+    rendering: RenderProcesses,
+    project_id: UUID,
+    *,
+    subject: str | None,
+    builder_json: dict[str, Any] | None,
+    html: str | None,
+    text: str | None,
+) -> Wording:
     """Check the words and render the builder document where there is no html. Raises Invalid with the place."""
-    if builder_json is not None:
-        rendered = _rendered(builder_json)
-        is_rendered = html is None
-        html = rendered if html is None else html
-    else:
-        is_rendered = False
-    check_words("/builderJson" if is_rendered else "/html", html=html)
-    check_words("/text", text=text)
-    check_subject(subject)
-    names = {name for part in (subject, html, text) if part is not None for name in variables(part)}
+    size = sum(len(part) for part in (subject, html, text) if part is not None)
+    written = None if builder_json is None else msgspec.json.encode(builder_json)
+    if written is not None and builder_json is not None:
+        size += len(written)
+        _require_shallow(written, builder_json)
+    html, is_rendered, names = await rendering.call(
+        str(project_id), "write_template", subject, written, html, text, size=size
+    )
     return Wording(
-        subject=subject,
-        builder_json=builder_json,
-        html=html,
-        is_rendered=is_rendered,
-        text=text,
-        variables=sorted(names - OWN_NAMES),
+        subject=subject, builder_json=builder_json, html=html, is_rendered=is_rendered, text=text, variables=names
     )
 
 
-def preview(subject: str | None, html: str | None, text: str | None, values: dict[str, Any], leave: str) -> Preview:
+async def preview(
+    rendering: RenderProcesses, row: StoredTemplate, values: dict[str, Any], unsubscribe_url: str
+) -> Preview:
     """The words as one recipient would get them. Raises RenderFailed."""
-    facts = dict.fromkeys(OWN_NAMES, leave)
-    content = compile_content(subject=subject or "", html=html, text=text, facts=facts)
-    made = content.render(values, send_id="preview")
-    return Preview(subject=None if subject is None else made.subject, html=made.html, text=made.text)
+    size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
+    subject, html, text = await rendering.call(
+        str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, size=size
+    )
+    return Preview(subject=subject, html=html, text=text)
 
 
-def _rendered(builder_json: dict[str, Any]) -> str:
+async def check_words(
+    rendering: RenderProcesses, project_id: UUID, parts: Sequence[tuple[str, Part, str | None]]
+) -> None:
+    """Raises Invalid at the path of the first text, html or subject that does not parse, with line and column."""
+    found = [(path, part, source) for path, part, source in parts if source]
+    if found:
+        size = sum(len(source) for _, _, source in found)
+        await rendering.call(str(project_id), "check_parts", found, size=size)
+
+
+def _require_shallow(written: bytes, builder_json: dict[str, Any]) -> None:
     try:
-        return render_builder(builder_json)
-    except BuilderInvalid as error:
-        faults = [Fault(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors]
-        raise Invalid(error.detail, errors=faults) from None
-    except Problem as error:
-        raise Invalid.at("/builderJson", error.detail, error.code()) from None
-
-
-def check_words(path: str, *, html: str | None = None, text: str | None = None) -> None:
-    """Raises Invalid at `path` where html or text does not parse, with line and column."""
-    if html is None and text is None:
-        return
-    try:
-        compile_content(subject="", html=html, text=text)
-    except Problem as error:
-        raise Invalid.at(path, error.detail, error.code()) from None
-
-
-def check_subject(subject: str | None, path: str = "/subject") -> None:
-    """Raises Invalid at `path` where a subject does not parse or cannot be a header."""
-    if subject is None:
-        return
-    try:
-        compile_template(subject, Kind.TEXT)
-        mime.check_subject(subject)
-    except HeaderInvalid as error:
-        raise Invalid.at(path, error.detail, "header_invalid") from None
-    except Problem as error:
-        raise Invalid.at(path, error.detail, error.code()) from None
+        if written.count(b"[") + written.count(b"{") > VALUES_DEPTH:
+            require_depth(builder_json)
+    except RenderFailed:
+        message = f"Lists and objects are nested at most {VALUES_DEPTH} deep."
+        raise Invalid.at("/builderJson", message, "too_deep") from None

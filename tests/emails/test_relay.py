@@ -2,7 +2,9 @@
 
 import email
 import email.policy
+import os
 import re
+import signal
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -16,7 +18,6 @@ from postern.accounts.mail import Letter
 from postern.emails.letters import deliver_letter
 from postern.emails.ways_out import NoSmartHost
 from postern.kernel.values import new_id
-from postern.mail.composing import ComposingProcesses
 from tests.domains.test_domains import publish
 from tests.peers.ports import nobodys_port
 from tests.peers.smtp_sink import Sink
@@ -70,10 +71,11 @@ def verifies(message, keys):
     ]
 
 
-async def test_many_are_composed_by_a_process_of_their_own_and_without_it_all_the_same(sender, sink, world, work_off):
+async def test_many_are_composed_by_render_processes_and_by_others_when_those_are_killed(sender, sink, world, work_off):
     for round_, kill in ((1, False), (2, True)):
         if kill:
-            world.parts[ComposingProcesses]._processes[0]._process.kill()
+            for each in world.rendering.process_ids:
+                os.kill(each, signal.SIGKILL)
         emails = [{**MAIL, "to": [f"{round_}.{n}@example.org"], "cc": None, "bcc": None} for n in range(20)]
         assert (await sender.client.post("/emails/batch", {"emails": emails})).status_code == 201
         await work_off()

@@ -1,0 +1,151 @@
+"""Checking and previewing what people wrote: templates, subjects and builder documents.
+
+These functions run in render processes only (`mail/rendering.py`), by the names in `TASKS`. Arguments and results are
+plain JSON values, and what is wrong is a Problem whose `errors` say where.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from postern.kernel.problems import Fault, Invalid, Problem, Unprocessable
+from postern.mail import mime
+from postern.mail.builder import BuilderInvalid, render_builder
+from postern.mail.composing import TemplateCrashed, TemplateTooExpensive, Words, content_of
+from postern.mail.content import Part, Reached, compile_content
+from postern.mail.header import HeaderInvalid
+from postern.mail.links import TooManyLinks, TooManyLinksRendered
+from postern.mail.template import Kind, RenderFailed, TemplateInvalid, compile_template, variables
+
+UNSUBSCRIBE_NAMES: Final[tuple[str, ...]] = ("unsubscribe_url", "unsubscribeUrl")
+"""What every message has without being given it."""
+PROBLEMS: Final[dict[str, type[Problem]]] = {
+    each.code(): each
+    for each in (
+        Invalid,
+        BuilderInvalid,
+        HeaderInvalid,
+        RenderFailed,
+        TemplateInvalid,
+        TooManyLinks,
+        TooManyLinksRendered,
+        TemplateTooExpensive,
+        TemplateCrashed,
+        mime.MessageTooLarge,
+    )
+}
+"""What these functions raise, by code: a problem travels between processes as its code, words and places."""
+
+
+def check_message(
+    reached: Reached, subject: str, html: str | None, text: str | None, values: dict[str, Any], send_id: str
+) -> str:
+    """Render a message as it would be sent and return its subject. Raises Invalid at the part that cannot be."""
+    part: Part | None = None
+
+    def now_at(at: Part | None) -> None:
+        nonlocal part
+        part = at
+        reached(at)
+
+    try:
+        content = content_of(Words(subject, html, text), reached=now_at)
+        rendered = content.render(values, send_id=send_id, reached=now_at)
+        now_at("subject")
+        mime.check_subject(rendered.subject)
+    except TemplateInvalid as error:
+        raise Invalid.at(f"/{part}", error.detail, "template_invalid") from None
+    except Problem as error:
+        raise Invalid.at(f"/{part}", error.detail, error.code()) from None
+    return rendered.subject
+
+
+def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
+    """Subjects with the values of each message; None for one that does not render."""
+    return [_subject(reached, *each) for each in subjects]
+
+
+def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | None:
+    try:
+        return content_of(Words(subject), reached=reached).render(values, send_id="").subject
+    except Problem:
+        return None
+
+
+def check_parts(reached: Reached, parts: list[tuple[str, Part, str]]) -> None:
+    """Parse templates, each with its JSON pointer and what it is. Raises Invalid at the first that does not parse."""
+    for path, part, source in parts:
+        reached(None)
+        try:
+            if part == "subject":
+                compile_template(source, Kind.TEXT)
+                mime.check_subject(source)
+            else:
+                compile_content(
+                    subject="", html=source if part == "html" else None, text=source if part == "text" else None
+                )
+        except Problem as error:
+            raise Invalid.at(path, error.detail, error.code()) from None
+
+
+def write_template(
+    reached: Reached, subject: str | None, builder_json: bytes | None, html: str | None, text: str | None
+) -> tuple[str | None, bool, list[str]]:
+    """Check a template and render its builder document, given as JSON.
+
+    Returns the html, whether it was rendered, and the names that the template asks for.
+
+    Raises Invalid with the place.
+    """
+    is_rendered = builder_json is not None and html is None
+    reached("html")
+    if builder_json is not None:
+        rendered = _rendered(msgspec.json.decode(builder_json))
+        html = rendered if html is None else html
+    parts: list[tuple[str, Part, str | None]] = [
+        ("/builderJson" if is_rendered else "/html", "html", html),
+        ("/text", "text", text),
+        ("/subject", "subject", subject),
+    ]
+    for path, part, source in parts:
+        if source is not None:
+            reached(part)
+            check_parts(lambda _: None, [(path, part, source)])
+    names = {name for source in (subject, html, text) if source is not None for name in variables(source)}
+    return html, is_rendered, sorted(names - set(UNSUBSCRIBE_NAMES))
+
+
+def preview(
+    reached: Reached,
+    subject: str | None,
+    html: str | None,
+    text: str | None,
+    values: dict[str, Any],
+    unsubscribe_url: str,
+) -> tuple[str | None, str | None, str | None]:
+    """Subject, html and text for these values. Raises RenderFailed."""
+    facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
+    content = compile_content(subject=subject or "", html=html, text=text, facts=facts, reached=reached)
+    rendered = content.render(values, send_id="preview", reached=reached)
+    return None if subject is None else rendered.subject, rendered.html, rendered.text
+
+
+def _rendered(builder_json: dict[str, Any]) -> str:
+    try:
+        return render_builder(builder_json)
+    except BuilderInvalid as error:
+        faults = [Fault(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors]
+        raise Invalid(error.detail, errors=faults) from None
+    except Problem as error:
+        raise Invalid.at("/builderJson", error.detail, error.code()) from None
+
+
+TASKS: Final[dict[str, Callable[..., Any]]] = {
+    each.__name__: each for each in (check_message, render_subjects, check_parts, write_template, preview)
+}
+
+
+def problem_of(code: str, detail: str, errors: list[Fault]) -> Problem:
+    """The problem that travelled here from another process."""
+    return PROBLEMS.get(code, Unprocessable)(detail, errors=errors)
