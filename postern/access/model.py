@@ -60,7 +60,7 @@ class RoleMissing(Missing):
     """There is no such role."""
 
 
-class PermissionMissing(Missing):
+class PermissionUnknown(Missing):
     """There is no such permission."""
 
 

@@ -20,8 +20,8 @@ from postern.access.model import (
     NotYourself,
     Permission,
     PermissionExists,
-    PermissionMissing,
     PermissionUndeclared,
+    PermissionUnknown,
     PlaceMissing,
     Role,
     RoleChange,
@@ -88,12 +88,12 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
     return seen_as(Permission, row)
 
 
-@delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionMissing,))
+@delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
 async def delete_permission(call: Call, key: str) -> Deleted:
     """Take a permission away: from now on nobody has it. Roles that name it lose it; `posts:*` stays as it is."""
     async with call.db.transaction() as tx:
         if not await store.delete_permission(tx, project_id=call.project_id, key=key):
-            raise PermissionMissing
+            raise PermissionUnknown
         await store.strike_permission(tx, project_id=call.project_id, key=key, now=call.now)
         await audit.record(tx, call, "permission.deleted", "Permission", key)
     return Deleted()

@@ -128,8 +128,8 @@ async def change_password(call: Call, data: PasswordChange) -> None:
     Links that were mailed before are dead, that to a new address among them.
     """
     developer = await require_password(call, data.current_password)
-    require_uncommon(data.new_password, developer.email)
-    await require_unbreached(call.world, data.new_password)
+    require_uncommon(data.new_password, developer.email, path="/newPassword")
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)

@@ -102,7 +102,7 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
 
     Every session ends, and so does a change of address that nobody confirmed; the second factor stays on.
     """
-    await require_unbreached(call.world, data.new_password)
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         developer = await _reset(tx, call, data, password_hash)
@@ -131,7 +131,7 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     developer = await store.lock_developer(tx, id=used.developer_id) if used else None
     if developer is None:
         raise LinkInvalid
-    require_uncommon(data.new_password, developer.email)  # If not, the link can be used once more.
+    require_uncommon(data.new_password, developer.email, path="/newPassword")  # If not, the link can be used once more.
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link arrived: the address is read.
         await store.confirm_email(tx, id=developer.id, email=developer.email, now=call.now)

@@ -18,6 +18,7 @@ from postern.audit.model import (
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Database, Jsonb, Queries, Transaction
+from postern.kernel.http import camel
 from postern.kernel.pages import Page, offset_of, page_of
 from postern.kernel.tenancy import CHUNK
 from postern.kernel.values import Record, new_id, to_plain
@@ -44,10 +45,11 @@ async def record(
 ) -> None:
     """Add an entry in the transaction of the change it tells about.
 
-    `action` is `noun.past_tense`; `metadata` holds plain values. Entries of one project queue behind one
-    another for the length of the transaction, so record last.
+    `action` is `noun.past_tense`; `metadata` holds plain values, and their names become camelCase like all JSON.
+    Entries of one project queue behind one another for the length of the transaction, so record last.
     """
     caller = call.caller
+    metadata = {camel(name): value for name, value in metadata.items()}
     chain_id = call.account_id if account_wide or call.path_project_id is None else call.project_id
     head = await store.lengthen(tx, chain_id=chain_id, genesis=GENESIS)
     entry = ChainedEntry(
@@ -88,7 +90,7 @@ async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int) 
 
 async def entries_before(
     db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
-) -> list[AuditEntry]:
+) -> list[AccountAuditEntry]:
     """What was done to some records up to a point, newest first."""
     names = [str(target_id) for target_id in target_ids]
     return await store.entries_before(

@@ -66,7 +66,9 @@ async def of_targets(
 
 
 @statement("""
-    select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
+    select id, actor_email, action, target_type, target_id, metadata, created_at, chain_id as project_id, actor_type,
+           actor_id, ip_address
+    from audit_log
     where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
       and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
     order by created_at desc, id desc limit %(limit)s
@@ -79,7 +81,7 @@ async def entries_before(
     before: Moment | None,
     before_id: UUID | None,
     limit: int,
-) -> list[AuditEntry]: ...
+) -> list[AccountAuditEntry]: ...
 
 
 @statement("""

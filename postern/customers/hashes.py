@@ -38,18 +38,22 @@ def check_hash(hashed: str) -> str:
         _check_argon2(hashed)
     elif found := _BCRYPT.match(hashed):
         if not 4 <= int(found[1]) <= BCRYPT_COST_MAX:
-            raise HashRefused(f"A bcrypt hash has a cost of 4 to {BCRYPT_COST_MAX}.")
+            raise HashRefused.of_value("/passwordHash", f"A bcrypt hash has a cost of 4 to {BCRYPT_COST_MAX}.")
     elif found := _SCRYPT.match(hashed):
         log_n, r, p = (int(found[number]) for number in (1, 2, 3))
         if not (1 <= log_n <= SCRYPT_LOG_N_MAX and 1 <= r <= SCRYPT_R_MAX and 1 <= p <= SCRYPT_P_MAX):
-            raise HashRefused(f"A scrypt hash has at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}.")
+            raise HashRefused.of_value(
+                "/passwordHash", f"A scrypt hash has at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}."
+            )
         _check_bytes(found[4], found[5])
     elif found := _PBKDF2.match(hashed):
         if not 1 <= int(found[2]) <= PBKDF2_ROUNDS_MAX:
-            raise HashRefused(f"A PBKDF2 hash has at most {PBKDF2_ROUNDS_MAX:,} rounds.")
+            raise HashRefused.of_value("/passwordHash", f"A PBKDF2 hash has at most {PBKDF2_ROUNDS_MAX:,} rounds.")
         _check_bytes(found[3], found[4])
     else:
-        raise HashRefused("Send a hash as `$argon2id$…`, `$2b$…`, `$scrypt$ln=…` or `$pbkdf2-sha256$…`.")
+        raise HashRefused.of_value(
+            "/passwordHash", "Send a hash as `$argon2id$…`, `$2b$…`, `$scrypt$ln=…` or `$pbkdf2-sha256$…`."
+        )
     return hashed
 
 
@@ -85,18 +89,20 @@ def _check_argon2(hashed: str) -> None:
     try:
         given = extract_parameters(hashed)
     except (InvalidHashError, ValueError):
-        raise HashRefused("This is not an argon2 hash in PHC form.") from None
+        raise HashRefused.of_value("/passwordHash", "This is not an argon2 hash in PHC form.") from None
     if given.memory_cost > ARGON2_MEMORY_KIB_MAX or given.time_cost > ARGON2_TIME_MAX or given.parallelism > 16:
-        raise HashRefused(f"An argon2 hash has at most m={ARGON2_MEMORY_KIB_MAX}, t={ARGON2_TIME_MAX}, p=16.")
+        raise HashRefused.of_value(
+            "/passwordHash", f"An argon2 hash has at most m={ARGON2_MEMORY_KIB_MAX}, t={ARGON2_TIME_MAX}, p=16."
+        )
 
 
 def _check_bytes(salt: str, made: str) -> None:
     try:
         salt_bytes, made_bytes = _decoded(salt), _decoded(made)
     except binascii.Error:
-        raise HashRefused("Salt and hash are base64.") from None
+        raise HashRefused.of_value("/passwordHash", "Salt and hash are base64.") from None
     if len(salt_bytes) > SALT_MAX or len(made_bytes) not in HASH_BYTES:
-        raise HashRefused("The salt has at most 256 bytes, the hash 16 to 128.")
+        raise HashRefused.of_value("/passwordHash", "The salt has at most 256 bytes, the hash 16 to 128.")
 
 
 def _decoded(text: str) -> bytes:

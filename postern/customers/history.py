@@ -6,7 +6,7 @@ from uuid import UUID
 
 from postern.audiences import contacts
 from postern.audit import operations as audit
-from postern.audit.model import AuditEntry
+from postern.audit.model import AccountAuditEntry
 from postern.customers import proof_store, proofs, rules, session_store, store
 from postern.customers.model import Actor, CustomerEvent, CustomerMissing, Person, TimelineEntry
 from postern.customers.session_store import SessionRow
@@ -32,10 +32,13 @@ TITLES = {
     "customer.password_changed": "Changed the password",
     "customer.mfa_enabled": "Turned the second factor on",
     "customer.mfa_disabled": "Turned the second factor off",
+    "customer.passkey_added": "Added a passkey",
+    "customer.passkey_removed": "Removed a passkey",
     "customer.mfa_reset": "Had the second factor reset",
     "customer.session_revoked": "Had a session ended",
     "customer.banned": "Was banned",
     "customer.unbanned": "Was unbanned",
+    "customer.updated": "Had the address, name or phone number changed",
     "customer.metadata_updated": "Had metadata changed",
     "customer.roles_updated": "Had roles changed",
     "customer.linked": "Was linked",
@@ -46,12 +49,28 @@ TITLES = {
 }
 
 
+AUDITED = [
+    f"customer.{change}"
+    for change in (
+        *("banned", "unbanned", "unlocked", "session_revoked", "mfa_reset", "metadata_updated", "roles_updated"),
+        *("linked", "updated"),
+    )
+]
+"""Events that the audit log has an entry for as well, where a developer or a key caused them."""
+
+
 async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Feed[CustomerEvent]:
     """What happened to a customer, newest first. Raises CustomerMissing if nothing ever did."""
     scope = f"customer-events|{id}"
     before, before_id = _position(call, scope, cursor)
     rows = await history.of_subject(
-        call.db, project_id=call.project_id, subject_id=id, before=before, before_id=before_id, limit=limit + 1
+        call.db,
+        project_id=call.project_id,
+        subject_id=id,
+        before=before,
+        before_id=before_id,
+        limit=limit + 1,
+        audited=[],
     )
     person = await store.person(call.db, project_id=call.project_id, id=id)
     if person is None and not rows:
@@ -83,7 +102,14 @@ async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -
     before, before_id = _position(call, scope, cursor)
     most = limit + 1
     past = await history.of_subject(
-        call.db, project_id=call.project_id, subject_id=person.id, before=before, before_id=before_id, limit=most
+        call.db,
+        project_id=call.project_id,
+        subject_id=person.id,
+        before=before,
+        before_id=before_id,
+        limit=most,
+        # The audit log tells of these what it tells of all changes by developers and keys.
+        audited=AUDITED,
     )
     sessions = await session_store.of_customer(
         call.db, project_id=call.project_id, customer_id=person.id, before=before, before_id=before_id, limit=most
@@ -107,19 +133,23 @@ async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -
     entries = [
         *(_of_event(each, person) for each in past),
         *(_of_session(each, person) for each in sessions),
-        *(_of_change(each) for each in changes),
+        *(_of_change(each) for each in changes if each.action != "customer.created"),
         *(_of_mail(each) for each in sent),
     ]
     entries.sort(key=lambda each: (each.occurred_at, each.id), reverse=True)
     return _feed(call, scope, entries, limit)
 
 
-async def erase(tx: Transaction, call: Call, person: Person) -> None:
-    """Let a locked customer and everything personal go, in the transaction of the request."""
+async def erase(tx: Transaction, call: Call, person: Person, transfer_ownership_to: UUID | None = None) -> None:
+    """Delete a locked customer and everything personal, in the transaction of the request.
+
+    Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
+    """
     project_id = call.project_id
     merged = await store.merged_into(tx, project_id=project_id, customer_id=person.id)
     # Who reacts clears what it keeps about the customer, so the row is still there.
-    await events.record(tx, call, "customer.deleted", person.id)
+    to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
+    await events.record(tx, call, "customer.deleted", person.id, **to)
     await history.erase_subjects(tx, project_id=project_id, subject_ids=[person.id, *merged], now=call.now)
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
@@ -180,22 +210,20 @@ def _of_session(session: SessionRow, person: Person) -> TimelineEntry:
             "userAgent": session.user_agent,
             "ipAddress": session.ip_address,
             "methods": session.methods,
-            "expiresAt": timestamp(session.expires_at),
+            "expiresAt": timestamp(session.ends_at),
             "revokedAt": timestamp(session.revoked_at) if session.revoked_at else None,
         },
     )
 
 
-def _of_change(entry: AuditEntry) -> TimelineEntry:
+def _of_change(entry: AccountAuditEntry) -> TimelineEntry:
     return TimelineEntry(
         id=entry.id,
         kind="AUDIT",
         type=entry.action,
         title=entry.action.replace(".", " ").replace("_", " ").capitalize(),
         occurred_at=entry.created_at,
-        actor=Actor(
-            type="DEVELOPER" if "@" in (entry.actor_email or "") else "API_KEY", id=None, label=entry.actor_email
-        ),
+        actor=Actor(type=entry.actor_type, id=entry.actor_id, label=entry.actor_email),
         data=entry.metadata,
     )
 

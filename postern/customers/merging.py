@@ -112,12 +112,18 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     await store.set_metadata(tx, project_id=project_id, id=survivor.id, metadata=Jsonb(metadata), now=call.now)
     await store.set_roles(tx, project_id=project_id, id=survivor.id, roles=roles, now=call.now)
     await _list_local_identities(tx, call, survivor, loser)
+    phone, phone_verified_at = survivor.phone, survivor.phone_verified_at
+    if phone is None or (phone == loser.phone and phone_verified_at is None):
+        phone, phone_verified_at = loser.phone, loser.phone_verified_at
+    await store.set_phone(
+        tx, project_id=project_id, id=survivor.id, phone=phone, verified_at=phone_verified_at, now=call.now
+    )
     return await store.set_profile(
         tx,
         project_id=project_id,
         id=survivor.id,
         name=survivor.name or loser.name,
-        phone=survivor.phone or loser.phone,
+        phone=phone,
         external_id=survivor.external_id,
         now=call.now,
     )

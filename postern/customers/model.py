@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.passwords import PASSWORD_MAX, PASSWORD_MIN
-from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Unknown, Unprocessable
+from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Refused, Unknown, Unprocessable
 from postern.kernel.values import Body, Record, Timestamp
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
@@ -82,6 +83,10 @@ class ExternalIdTaken(Conflict):
     """Another customer has this external identifier; use `link` to merge the two."""
 
 
+class CustomerOwnsOrganizations(Conflict):
+    """This customer is the last OWNER of organizations; name who owns them from now on, or delete them first."""
+
+
 class CustomerBanned(Conflict):
     """A banned customer cannot be linked or merged; unban first."""
 
@@ -126,11 +131,11 @@ class MfaOff(Conflict):
     """No second factor is on, or none was enrolled."""
 
 
-class MetadataTooLarge(Unprocessable):
+class MetadataTooLarge(Refused):
     """Metadata takes at most 16 kB as JSON."""
 
 
-class TooManyRoles(Unprocessable):
+class TooManyRoles(Refused):
     """A customer has at most 100 roles."""
 
 
@@ -138,7 +143,7 @@ class TooManyPasskeys(Unprocessable):
     """A customer has at most 20 passkeys; remove one first."""
 
 
-class HashRefused(Unprocessable):
+class HashRefused(Refused):
     """This password hash is of no kind we take, or too costly to check."""
 
 
@@ -305,11 +310,26 @@ class NewCustomer(Body):
     email_verified: bool = False
     name: PersonName | None = None
     phone: Phone | None = None
+    phone_verified: bool = False
     external_user_id: ExternalId | None = None
     password: Password | None = None
     password_hash: Annotated[str, msgspec.Meta(min_length=20, max_length=1_000)] | None = None
     metadata: dict[str, Any] = {}
     roles: Annotated[list[RoleKey], msgspec.Meta(max_length=ROLES_LIMIT)] = []
+
+
+class CustomerChange(Body):
+    """What to change of a customer; what is left out stays, and null removes a name or a phone number."""
+
+    email: EmailText | UnsetType = UNSET
+    """The new primary address. It counts as unverified unless `emailVerified` says otherwise."""
+    email_verified: bool | UnsetType = UNSET
+    """Whether you know that the address is the customer's."""
+    name: PersonName | None | UnsetType = UNSET
+    phone: Phone | None | UnsetType = UNSET
+    """The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise."""
+    phone_verified: bool | UnsetType = UNSET
+    """Whether you know that the number is the customer's."""
 
 
 class CustomerImport(Body):

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from msgspec import UNSET
 
 from postern.access import operations as access
 from postern.access.model import RoleUnknown
@@ -17,9 +18,11 @@ from postern.customers.model import (
     SESSIONS_LIMIT,
     Ban,
     Customer,
+    CustomerChange,
     CustomerEvent,
     CustomerImport,
     CustomerMissing,
+    CustomerOwnsOrganizations,
     CustomerStats,
     EmailTaken,
     ExternalIdTaken,
@@ -44,7 +47,7 @@ from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
-from postern.kernel.http import Answer, get, patch, post, put
+from postern.kernel.http import Answer, camel, get, patch, post, put
 from postern.kernel.http import delete as delete_
 from postern.kernel.pages import (
     Cursor,
@@ -197,9 +200,16 @@ async def get_customer(call: Call, id: UUID) -> Customer:
     return await show(call, await require_person(call.db, call.project_id, id))
 
 
-@delete_("/projects/{project_id}/customers/{id}", needs="customers:write", problems=[CustomerMissing])
-async def delete_customer(call: Call, id: UUID) -> Customer:
+@delete_(
+    "/projects/{project_id}/customers/{id}",
+    needs="customers:write",
+    problems=[CustomerMissing, CustomerOwnsOrganizations],
+)
+async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | None = None) -> Customer:
     """Erase a customer; answers the record as it was.
+
+    The last OWNER of an organization is not erased (409; `errors` names the organizations), unless
+    `transferOwnershipTo` names another customer: that one becomes OWNER of them in the same transaction.
 
     The row and everything personal goes: identities, sessions, passkeys, mails to the address, the contact that was
     made from it. Events keep type and time, with `erasedAt` set and their data emptied; the audit log keeps who did
@@ -209,9 +219,54 @@ async def delete_customer(call: Call, id: UUID) -> Customer:
         person = await lock_person(tx, call, id)
         call.require_match(person.updated_at)
         view = await show(call, person, tx)
-        await history.erase(tx, call, person)
+        await history.erase(tx, call, person, transfer_ownership_to)
         await audit.record(tx, call, "customer.deleted", "Customer", id)
     return view
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}",
+    needs="customers:write",
+    problems=[CustomerMissing, EmailTaken],
+    example={
+        "email": "ada@example.org",
+        "emailVerified": True,
+        "name": "Ada",
+        "phone": "+15550100",
+        "phoneVerified": True,
+    },
+)
+async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Customer:
+    """Change a customer's address, name or phone number; what is left out stays.
+
+    A notice about a new address goes to the old one, codes and links that were mailed stop working, and sessions stay.
+    Another customer's address is 409.
+    """
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        before = person
+        person = await _change_email(tx, call, person, data)
+        person = await _change_phone(tx, call, person, data)
+        if data.name is not UNSET and data.name != person.name:
+            person = await store.set_profile(
+                tx,
+                project_id=call.project_id,
+                id=id,
+                name=data.name,
+                phone=person.phone,
+                external_id=person.external_id,
+                now=call.now,
+            )
+        names = ("email", "email_verified_at", "name", "phone", "phone_verified_at")
+        changed = [camel(name) for name in names if getattr(person, name) != getattr(before, name)]
+        if changed:
+            await events.record(tx, call, "customer.updated", id, changed=changed)
+            if person.email_verified_at is not None and "emailVerifiedAt" in changed:
+                # Who reacts to proven addresses reacts to this one too, with the new address already there.
+                await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
+            await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
+    return await show(call, person)
 
 
 @get("/projects/{project_id}/customers/{id}/timeline", needs="customers:read", problems=[CustomerMissing])
@@ -508,6 +563,12 @@ async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_ha
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
     )
+    if data.phone_verified and data.phone is None:
+        raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
+    if person is not None and data.phone_verified:
+        person = await store.set_phone(
+            tx, project_id=call.project_id, id=person.id, phone=data.phone, verified_at=call.now, now=call.now
+        )
     if person is None:
         taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
         raise EmailTaken if taken else ExternalIdTaken
@@ -671,11 +732,55 @@ async def _password_hash(data: NewCustomer) -> str | None:
     return await hash_password(data.password)
 
 
+async def _change_email(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+    verified = None if data.email_verified is UNSET else data.email_verified
+    if data.email is UNSET:
+        if verified is None or verified == (person.email_verified_at is not None):
+            return person
+        if person.email is None or person.email_key is None:
+            raise Invalid.at("/emailVerified", "This customer has no address to verify.")
+        return await set_primary_email(tx, call, person, person.email, person.email_key, call.now if verified else None)
+    spec, key = rules.read_email(data.email)
+    holder = await store.by_email(tx, project_id=call.project_id, email_key=key)
+    if holder is not None and holder.id != person.id:
+        raise EmailTaken
+    if key == person.email_key:
+        at = (
+            person.email_verified_at
+            if verified is None
+            else (person.email_verified_at or call.now)
+            if verified
+            else None
+        )
+        if (spec, at) == (person.email, person.email_verified_at):
+            return person
+        return await set_primary_email(tx, call, person, spec, key, at)
+    # Codes and links on their way belong to the address that was.
+    await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=None)
+    project = await projects.require_project(tx, call.project_id)
+    await letters.notify(tx, call, project, person, "EMAIL_CHANGED")
+    return await set_primary_email(tx, call, person, spec, key, call.now if verified else None)
+
+
+async def _change_phone(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+    phone = person.phone if data.phone is UNSET else data.phone
+    kept = person.phone_verified_at if phone == person.phone else None
+    if data.phone_verified is not UNSET:
+        kept = (kept or call.now) if data.phone_verified else None
+    if phone is None and data.phone_verified is True:
+        raise Invalid.at("/phoneVerified", "This customer has no phone number to verify.")
+    if (phone, kept) == (person.phone, person.phone_verified_at):
+        return person
+    return await store.set_phone(
+        tx, project_id=call.project_id, id=person.id, phone=phone, verified_at=kept, now=call.now
+    )
+
+
 async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[str]) -> Person:
     call.require_match(person.updated_at)
     wanted = list(dict.fromkeys(roles))
     if len(wanted) > ROLES_LIMIT:
-        raise TooManyRoles
+        raise TooManyRoles.of_value("/roles")
     added = [role for role in wanted if role not in person.roles]
     await access.require_roles(tx, call.project_id, "PROJECT", added)
     if wanted == person.roles:

@@ -181,7 +181,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
         if row is None:
             raise Invalid.at("/credential", "This passkey was added before.", "passkey_known")
         await know(tx, call, person, "PASSKEY")
-        await events.record(tx, call, "customer.mfa_enabled", person.id, method="PASSKEY")
+        await events.record(tx, call, "customer.passkey_added", person.id, passkeyId=str(row.id), name=row.name)
         await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was added")
     return _shown(row)
 
@@ -208,7 +208,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
             await require_way_in_without(tx, call, project, person, "PASSKEY")
             await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider="PASSKEY")
             await store.list_providers(tx, project_id=call.project_id, id=person.id)
-        await events.record(tx, call, "customer.mfa_disabled", person.id, method="PASSKEY")
+        await events.record(tx, call, "customer.passkey_removed", person.id, passkeyId=str(id))
         await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was removed")
 
 

@@ -44,7 +44,7 @@ def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str,
     """Merge at the top level; null removes. Raises MetadataTooLarge."""
     merged = {key: value for key, value in {**before, **change}.items() if value is not None}
     if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
-        raise MetadataTooLarge
+        raise MetadataTooLarge.of_value("/metadata")
     return merged
 
 

@@ -26,8 +26,13 @@ class SessionRow(Record):
     idle_expires_at: Moment
     revoked_at: Moment | None
 
+    @property
+    def ends_at(self) -> Moment:
+        """When the session ends if nobody uses it until then: what every operation calls `expiresAt`."""
+        return min(self.expires_at, self.idle_expires_at)
+
     def is_live(self, now: Moment) -> bool:
-        return self.revoked_at is None and self.expires_at > now and self.idle_expires_at > now
+        return self.revoked_at is None and self.ends_at > now
 
 
 class Renewed(Record):

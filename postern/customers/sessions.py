@@ -213,7 +213,7 @@ async def list_my_sessions(call: Call) -> list[MySession]:
             methods=row.methods,
             created_at=row.created_at,
             last_used_at=row.last_used_at,
-            expires_at=row.expires_at,
+            expires_at=row.ends_at,
             current=row.id == session_id,
         )
         for row in rows
@@ -454,7 +454,7 @@ def session_view(row: SessionRow) -> Session:
         methods=row.methods,
         created_at=row.created_at,
         last_used_at=row.last_used_at,
-        expires_at=min(row.expires_at, row.idle_expires_at),
+        expires_at=row.ends_at,
     )
 
 

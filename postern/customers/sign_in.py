@@ -383,10 +383,10 @@ async def change_password(call: Call, data: PasswordChange) -> None:
     """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
     project = await project_at(call)
     before = person_of(call)
-    require_uncommon(data.new_password, before.email, letters.app_name(project))
+    require_uncommon(data.new_password, before.email, letters.app_name(project), path="/newPassword")
     if before.password_hash is not None:
         await require_password(call, before, data.current_password or "")
-    await require_unbreached(call.world, data.new_password)
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)

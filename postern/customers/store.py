@@ -532,6 +532,16 @@ async def set_profile(
 
 
 @statement("""
+    update customers set phone = %(phone)s, phone_verified_at = %(verified_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_phone(
+    tx: Transaction, *, project_id: UUID, id: UUID, phone: str | None, verified_at: Moment | None, now: Moment
+) -> Person: ...
+
+
+@statement("""
     update customers set last_sign_in_at = %(now)s where project_id = %(project_id)s and id = %(id)s
 """)
 async def signed_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...

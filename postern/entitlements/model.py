@@ -196,6 +196,14 @@ class PlanChange(Body):
     features: Annotated[list[PlanFeature], msgspec.Meta(max_length=FEATURES_PER_PROJECT)] | UnsetType = UNSET
 
 
+class OrganizationPlan(Record):
+    """The plan that an organization is on."""
+
+    organization_id: UUID
+    plan_key: str | None
+    plan: Plan | None
+
+
 class PlanChoice(Body):
     """The plan that an organization is on; null takes it off every plan."""
 

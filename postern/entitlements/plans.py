@@ -13,6 +13,7 @@ from postern.entitlements.model import (
     FeatureUndeclared,
     LimitNotTaken,
     NewPlan,
+    OrganizationPlan,
     Plan,
     PlanChange,
     PlanChoice,
@@ -31,7 +32,7 @@ from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import Deleted, new_id, seen_as
 from postern.organizations.model import OrganizationMissing
-from postern.organizations.operations import lock_organization
+from postern.organizations.operations import lock_organization, require_organization
 
 HERE = "/projects/{project_id}/b2b/plans"
 PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit": 50}, {"featureKey": "sso"}]}
@@ -109,6 +110,19 @@ async def delete_plan(call: Call, key: str) -> Deleted:
         await store.delete_plan(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "plan.deleted", "Plan", key)
     return Deleted()
+
+
+@get(
+    "/projects/{project_id}/b2b/organizations/{organization_id}/plan",
+    needs="entitlements:read",
+    problems=(OrganizationMissing,),
+)
+async def get_organization_plan(call: Call, organization_id: UUID) -> OrganizationPlan:
+    """The plan that an organization is on; `planKey` and `plan` are null where it is on none."""
+    await require_organization(call.db, call, organization_id)
+    key = await store.plan_of(call.db, project_id=call.project_id, organization_id=organization_id)
+    plan = None if key is None else await get_plan(call, key)
+    return OrganizationPlan(organization_id=organization_id, plan_key=key, plan=plan)
 
 
 @put(

@@ -112,6 +112,14 @@ async def plans(
 ) -> list[PlanRow]: ...
 
 
+@statement("""
+    select plan.key from organization_plans chosen
+    join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
+    where chosen.project_id = %(project_id)s and chosen.organization_id = %(organization_id)s
+""")
+async def plan_of(db: Queries, *, project_id: UUID, organization_id: UUID) -> str | None: ...
+
+
 @statement("select id from plans where project_id = %(project_id)s and key = %(key)s for update")
 async def lock_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
 

@@ -74,8 +74,8 @@ _NAMES = {
     "automation": "started completed failed",
     "domain": "created verified degraded deleted blocklisted delisted",
     "customer": "signed_up signed_in sign_in_failed signed_out locked unlocked email_verified password_changed"
-    " mfa_enabled mfa_disabled mfa_reset session_revoked banned unbanned metadata_updated roles_updated linked unlinked"
-    " identity_held mail_failed deleted",
+    " mfa_enabled mfa_disabled mfa_reset passkey_added passkey_removed session_revoked banned unbanned updated"
+    " metadata_updated roles_updated linked unlinked identity_held mail_failed deleted",
     "organization": "created updated deleted member_added member_removed domain_verified domain_lapsed",
     "invitation": "created resent accepted revoked expired",
     "sso": "activated deactivated signed_in certificate_expiring metadata_changed metadata_failing",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from postern.kernel.outbound import Answer
-from postern.kernel.problems import Unprocessable
+from postern.kernel.problems import Refused
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -27,12 +27,15 @@ PATIENCE = timedelta(seconds=2)
 """How long somebody who chooses a password waits for the service."""
 
 
-class PasswordBreached(Unprocessable):
+class PasswordBreached(Refused):
     """This password is known from a breach elsewhere; choose another."""
 
 
-async def require_unbreached(world: "World", password: str) -> None:
-    """Raises PasswordBreached. Takes any password where no service is configured, or none answers in time."""
+async def require_unbreached(world: "World", password: str, *, path: str = "/password") -> None:
+    """Raises PasswordBreached, at the JSON pointer `path`.
+
+    Takes any password where no service is configured, or none answers in time.
+    """
     service = world.settings.breached_passwords
     if service is None:
         return
@@ -53,7 +56,7 @@ async def require_unbreached(world: "World", password: str) -> None:
         log.warning("breaches_not_looked_up", reason=reason)
         return
     if _is_among(rest, answered.body.decode("ascii", "replace")):
-        raise PasswordBreached
+        raise PasswordBreached.of_value(path)
 
 
 def _is_among(rest: str, lines: str) -> bool:

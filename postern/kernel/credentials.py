@@ -7,6 +7,7 @@ by the feature that issues it; `app.py` lists the readers. The order of refusals
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
@@ -134,14 +135,23 @@ class Call:
             raise PermissionMissing(f"This credential lacks the permission `{permission}`.")
 
     def require_match(self, updated_at: Moment) -> None:
-        """Hold the caller to its `If-Match`: raises RecordChanged if the record is at another version."""
-        if self.if_match not in (None, "*", etag(updated_at)):
+        """Hold the caller to its `If-Match`: raises RecordChanged if the record is at another version.
+
+        What a record shows of other records (a customer's sessions, an organization's counts) may have changed since.
+        """
+        if self.if_match in (None, "*"):
+            return
+        if self.if_match.strip().strip('"').partition("-")[0] != _version(updated_at):
             raise RecordChanged
 
 
-def etag(updated_at: Moment) -> str:
-    """The strong entity tag of a record at that version (RFC 9110 §8.8.3)."""
-    return f'"{round(updated_at.timestamp() * 1_000_000):x}"'
+def etag(updated_at: Moment, content: bytes) -> str:
+    """The strong entity tag of an answer (RFC 9110 §8.8.3): the record's version, and a digest of all it shows."""
+    return f'"{_version(updated_at)}-{blake2b(content, digest_size=8).hexdigest()}"'
+
+
+def _version(updated_at: Moment) -> str:
+    return f"{round(updated_at.timestamp() * 1_000_000):x}"
 
 
 def read_bearer(headers: Mapping[str, str]) -> str | None:

@@ -605,7 +605,9 @@ def _respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]
             headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
         value = value.items
     elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
-        headers["ETag"] = etag(updated_at)
+        content = to_json(value)
+        headers["ETag"] = etag(updated_at, content)
+        return Response(content, status_code=each.status, media_type="application/json", headers=headers)
     return Response(to_json(value), status_code=each.status, media_type="application/json", headers=headers)
 
 

@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
-from postern.kernel.problems import Unprocessable
+from postern.kernel.problems import Refused
 
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
@@ -26,7 +26,7 @@ _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_na
 _of_nobody = _hasher.hash(os.urandom(16).hex())
 
 
-class PasswordCommon(Unprocessable):
+class PasswordCommon(Refused):
     """This password is among the most common ones; choose another."""
 
 
@@ -62,13 +62,16 @@ def common_passwords() -> frozenset[str]:
     return frozenset(gzip.decompress(packed).decode().splitlines())
 
 
-def require_uncommon(password: str, *words: str | None) -> None:
-    """Raises PasswordCommon; also for what is just one of `words` (an address, the app's name) with digits around."""
+def require_uncommon(password: str, *words: str | None, path: str = "/password") -> None:
+    """Raises PasswordCommon; also for what is just one of `words` (an address, the app's name) with digits around.
+
+    `path` is the JSON pointer of the password in the body.
+    """
     if password.casefold() in common_passwords():
-        raise PasswordCommon
+        raise PasswordCommon.of_value(path)
     bare = _letters(password)
     if len(bare) >= SHORTEST_WORD and bare in {_letters(part) for word in words if word for part in _parts(word)}:
-        raise PasswordCommon("This password is the address or the name of this app; choose another.")
+        raise PasswordCommon.of_value(path, "This password is the address or the name of this app; choose another.")
 
 
 def _parts(word: str) -> list[str]:

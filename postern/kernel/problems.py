@@ -16,7 +16,7 @@ Subclass next to the rule it protects; the docstring is the message callers read
 """
 
 import re
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from postern.kernel.values import Record
 
@@ -74,6 +74,13 @@ class Refused(Problem):
     """The request makes no sense."""
 
     status = 400
+
+    @classmethod
+    def of_value(cls, path: str, message: str | None = None) -> Self:
+        """The problem of one value, at the JSON pointer `path`."""
+        problem = cls(message)
+        problem.errors = [Fault(path=path, code=cls.code(), message=problem.detail)]
+        return problem
 
 
 class Invalid(Refused):

@@ -5,14 +5,16 @@ from uuid import UUID
 import structlog
 
 from postern.audit import operations as audit
-from postern.customers.model import CustomerMissing
+from postern.customers.model import CustomerMissing, CustomerOwnsOrganizations
 from postern.customers.operations import lock_person
+from postern.events import operations as events_
 from postern.events.model import Event, Written
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Transaction
 from postern.kernel.http import post
-from postern.kernel.values import as_id
+from postern.kernel.problems import Fault, Invalid
+from postern.kernel.values import as_id, new_id
 from postern.organizations import invitation_store, store
 from postern.organizations.members import admit, join
 from postern.organizations.model import (
@@ -91,7 +93,54 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
             await store.unite(tx, project_id=event.project_id, now=event.occurred_at, **ids)
             await store.move(tx, project_id=event.project_id, now=event.occurred_at, **ids)
         else:
+            await keep_owned(tx, event)
             await invitation_store.forget(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+
+
+async def keep_owned(tx: Transaction, event: Event) -> None:
+    """Give the organizations that somebody erased was the last OWNER of to whom the event names.
+
+    Raises CustomerOwnsOrganizations where it names nobody, and Invalid where that is no other customer.
+    """
+    assert event.subject_id is not None
+    whose = {"project_id": event.project_id, "customer_id": event.subject_id}
+    locked = await store.lock_owned(tx, **whose)
+    owned = await store.owned_alone(tx, **whose, ids=[row.id for row in locked]) if locked else []
+    if not owned:
+        return
+    named = event.data.get("ownershipTransferredTo")
+    if named is None:
+        message = f"This customer is the last OWNER of {', '.join(row.name for row in owned)[:1_000]}."
+        faults = [
+            Fault(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
+            for row in owned
+        ]
+        raise CustomerOwnsOrganizations(message, errors=faults)
+    heir = as_id(named)
+    known = await store.hold_customer(tx, project_id=event.project_id, id=heir)
+    if heir == event.subject_id or known is None:
+        raise Invalid.at("query/transferOwnershipTo", "Name another customer of this project.", "unknown_customer")
+    for row in owned:
+        await store.make_owner(
+            tx,
+            project_id=event.project_id,
+            id=new_id(),
+            organization_id=row.id,
+            customer_id=heir,
+            now=event.occurred_at,
+        )
+        passed = events_.make_event(
+            event.project_id,
+            "organization.updated",
+            row.id,
+            event.occurred_at,
+            actor_type=event.actor_type,
+            actor_id=event.actor_id,
+            actor_label=event.actor_label,
+            customerId=str(heir),
+            roles=["OWNER"],
+        )
+        await events_.record_all(tx, [passed])
 
 
 async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:

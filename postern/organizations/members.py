@@ -4,7 +4,8 @@ from uuid import UUID
 
 from postern.access import operations as access
 from postern.audit import operations as audit
-from postern.customers.operations import lock_person
+from postern.customers.model import CustomerMissing
+from postern.customers.operations import lock_person, require_person
 from postern.customers.sessions import CUSTOMER, bearer_of
 from postern.events import operations as events
 from postern.kernel.clock import Moment
@@ -118,7 +119,10 @@ async def list_my_organizations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> Listed[Membership]:
     """The organizations that the signed-in customer belongs to, joined last first."""
-    customer_id, _ = bearer_of(call)
+    return await _memberships(call, bearer_of(call)[0], limit, cursor)
+
+
+async def _memberships(call: Call, customer_id: UUID, limit: int, cursor: str | None) -> Listed[Membership]:
     scope = f"memberships|{customer_id}"
     before = before_id(call, scope, cursor)
     rows = await store.memberships(
@@ -126,6 +130,15 @@ async def list_my_organizations(
     )
     found = listed(call, scope, rows, limit)
     return Listed([_membership(row) for row in found.items], found.next_cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/organizations", needs="organizations:read", problems=(CustomerMissing,))
+async def list_customer_organizations(
+    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Membership]:
+    """The organizations that a customer belongs to and the roles there, joined last first."""
+    await require_person(call.db, call.project_id, id)
+    return await _memberships(call, id, limit, cursor)
 
 
 @delete("/projects/{project_id}/auth/organizations/{id}", accepts=CUSTOMER, problems=(MemberMissing, LastOwner))

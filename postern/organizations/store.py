@@ -8,6 +8,13 @@ from postern.kernel.values import Record
 from postern.organizations.model import Member, MembershipRow, OrganizationRow
 
 
+class Owned(Record):
+    """An organization that a customer owns."""
+
+    id: UUID
+    name: str
+
+
 class Candidate(Record):
     """An organization that a customer's address fits, and what stands in the way."""
 
@@ -274,6 +281,46 @@ async def unite(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUI
     )
 """)
 async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+
+
+# Locked in one order, so that two owners who go at the same time do not both think that the other one stays.
+@statement("""
+    select organization.id, organization.name
+    from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s and 'OWNER' = any (member.roles)
+    order by organization.id for update of organization
+""")
+async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) -> list[Owned]: ...
+
+
+@statement("""
+    select organization.id, organization.name from organizations organization
+    where organization.project_id = %(project_id)s and organization.id = any (%(ids)s) and not exists (
+        select from organization_members other
+        where other.project_id = organization.project_id and other.organization_id = organization.id
+          and other.customer_id <> %(customer_id)s and 'OWNER' = any (other.roles))
+    order by organization.id
+""")
+async def owned_alone(tx: Transaction, *, project_id: UUID, customer_id: UUID, ids: list[UUID]) -> list[Owned]: ...
+
+
+@statement("select id from customers where project_id = %(project_id)s and id = %(id)s for key share")
+async def hold_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> UUID | None: ...
+
+
+@statement("""
+    insert into organization_members as member (project_id, id, organization_id, customer_id, roles, source,
+                                                joined_at, updated_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(customer_id)s, array['OWNER'], 'API', %(now)s, %(now)s)
+    on conflict (project_id, organization_id, customer_id) do update
+        set roles = array_append(member.roles, 'OWNER'), updated_at = excluded.updated_at
+""")
+async def make_owner(
+    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
+) -> None: ...
 
 
 # Joining by domain.

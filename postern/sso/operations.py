@@ -171,7 +171,9 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         if not pinned:
             tx.makes_due("sso_connections")
         await _follow_address(tx, call, conn_id, given)
-        changed = [name for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)]
+        changed = [
+            rules.in_json(name) for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)
+        ]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
         return await _one(tx, call, id, conn_id)
 

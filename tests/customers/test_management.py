@@ -183,6 +183,7 @@ async def test_a_ban_may_have_a_reason_and_an_end(project, clock, family):
     assert (await project.client.get(base)).json()["bannedAt"] is None
     lapsed = (await project.client.post(f"{base}/unban")).json()
     assert lapsed["bannedAt"] is None
+    assert (await project.client.post(f"{base}/unlock")).status_code == 200
     log = (await project.client.get(f"/customers/{made['id']}/audit-log")).json()["data"]
     assert sum(each["action"] == "customer.unbanned" for each in log) == 1, "what ended by itself is not lifted"
 
@@ -195,7 +196,7 @@ async def test_metadata_is_merged_and_limited(project, family):
     changed = await project.client.patch(f"{base}/metadata", {"metadata": change})
     assert changed.json()["metadata"] == {"plan": "pro", "a": {"b": 1}}
     big = await project.client.patch(f"{base}/metadata", {"metadata": {"note": "x" * 17_000}})
-    assert (big.status_code, big.json()["code"]) == (422, "metadata_too_large")
+    assert (big.status_code, big.json()["code"]) == (400, "metadata_too_large")
 
 
 async def test_roles_are_added_and_replaced(project):
@@ -271,7 +272,7 @@ async def test_what_happened_is_told_page_by_page(project):
     made = await create(project.client)
     for number in range(5):
         await project.client.patch(f"/customers/{made['id']}/metadata", {"metadata": {"n": number}})
-    for feed, expected in (("events", 6), ("timeline", 12)):
+    for feed, expected in (("events", 6), ("timeline", 6)):
         found, cursor = [], ""
         while cursor is not None:
             page = (await project.client.get(f"/customers/{made['id']}/{feed}?limit=2{cursor}")).json()
