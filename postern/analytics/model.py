@@ -1,4 +1,4 @@
-"""Statistics as they are answered. Rates are shares of delivered messages, from 0 to 1."""
+"""Statistics as they are answered. Rates are shares from 0 to 1 (`emails/rates.py`)."""
 
 import datetime as dt
 from typing import Annotated

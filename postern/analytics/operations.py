@@ -20,10 +20,11 @@ from postern.analytics.model import (
     TimeSeriesItem,
     Zone,
 )
-from postern.analytics.rules import Period, rate, reached, read_period
+from postern.analytics.rules import Period, read_period
 from postern.automations import operations as automations
 from postern.campaigns import operations as campaigns
 from postern.domains import operations as domains
+from postern.emails.rates import rate, share
 from postern.kernel.credentials import Call
 from postern.kernel.http import Answer, get
 from postern.kernel.pages import csv_stream
@@ -40,8 +41,9 @@ MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "
 async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     """The project at a glance: contacts, sends, campaigns, automations.
 
-    `days` narrows the sends to that many days back. Rates are shares (0 to 1) of delivered messages, or of sent ones
-    where delivery is unknown; opens and clicks are people's, machines are counted beside them.
+    `days` narrows the sends to that many days back. Rates are shares (0 to 1) of the messages that reached somebody:
+    all that were tried, without those that bounced. The bounce rate is the share of bounced messages among all that
+    were tried. Opens and clicks are people's, machines are counted beside them.
     """
     project = await projects.require_project(call.db, call.project_id)
     counts = await _sums(call, days)
@@ -58,7 +60,7 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
             total_runs=runs.total_runs,
             completed=runs.completed,
             failed=runs.failed,
-            success_rate=rate(runs.completed, runs.completed + runs.failed),
+            success_rate=share(runs.completed, runs.completed + runs.failed),
         ),
     )
 
@@ -165,40 +167,37 @@ async def _contacts(call: Call) -> ContactTotals:
     return ContactTotals(
         total=total,
         unsubscribed=unsubscribed,
-        unsubscribe_rate=rate(unsubscribed, total),
+        unsubscribe_rate=share(unsubscribed, total),
         new_last30_days=recent.get("total", 0),
     )
 
 
 def _send_totals(counts: dict[str, int], month: dict[str, int]) -> SendTotals:
-    arrived = reached(counts)
-    bounced = counts.get("bounced", 0)
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},
         machine_opened=max(0, counts.get("open_touched", 0) - counts.get("opened", 0)),
         machine_clicked=max(0, counts.get("click_touched", 0) - counts.get("clicked", 0)),
         last30_days=month.get("accepted", 0),
-        open_rate=rate(counts.get("opened", 0), arrived),
-        click_rate=rate(counts.get("clicked", 0), arrived),
-        bounce_rate=rate(bounced, arrived + bounced),
-        complaint_rate=rate(counts.get("complained", 0), arrived),
+        open_rate=rate(counts, "opened"),
+        click_rate=rate(counts, "clicked"),
+        bounce_rate=rate(counts, "bounced"),
+        complaint_rate=rate(counts, "complained"),
     )
 
 
 def _of_domain(domain: domains.SendingDomain, counts: dict[str, int]) -> ByDomainItem:
-    arrived, bounced = reached(counts), counts.get("bounced", 0)
     return ByDomainItem(
         domain=domain.domain,
         domain_id=domain.id,
         status=domain.status,
         total=counts.get("accepted", 0),
         delivered=counts.get("delivered", 0),
-        bounced=bounced,
+        bounced=counts.get("bounced", 0),
         complained=counts.get("complained", 0),
         opened=counts.get("opened", 0),
         clicked=counts.get("clicked", 0),
-        bounce_rate=rate(bounced, arrived + bounced),
-        complaint_rate=rate(counts.get("complained", 0), arrived),
-        open_rate=rate(counts.get("opened", 0), arrived),
+        bounce_rate=rate(counts, "bounced"),
+        complaint_rate=rate(counts, "complained"),
+        open_rate=rate(counts, "opened"),
     )

@@ -1,6 +1,5 @@
-"""Rates, and the period that a request means: pure decisions."""
+"""The period that a request means: pure decisions."""
 
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
@@ -65,13 +64,3 @@ def _date(path: str, text: str) -> date:
     if not 1970 < found.year < 9000:
         raise Invalid.at(path, "This date is out of range.")
     return found
-
-
-def rate(part: int, whole: int) -> float:
-    """A share from 0 to 1; 0 of nothing."""
-    return round(min(part / whole, 1.0), 6) if whole > 0 else 0.0
-
-
-def reached(counts: Mapping[str, int]) -> int:
-    """The messages that rates are shares of: delivered ones, or sent ones where delivery is unknown."""
-    return counts.get("delivered", 0) or counts.get("sent", 0)

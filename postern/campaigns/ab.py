@@ -25,6 +25,7 @@ class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     variant_id: UUID
     delivered: int
+    """Messages that reached somebody, as `emails/rates.py` defines it."""
     opened: int
     clicked: int
 

@@ -41,6 +41,7 @@ from postern.domains import operations as domains
 from postern.emails import operations as emails
 from postern.emails.contents import values_of
 from postern.emails.model import EmailLogEntry
+from postern.emails.rates import rate
 from postern.events import operations as events
 from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.credentials import Call
@@ -516,8 +517,8 @@ def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
             sent=counts.get("sent", 0),
             opened=counts.get("opened", 0),
             clicked=counts.get("clicked", 0),
-            open_rate=running.rate(counts, "opened"),
-            click_rate=running.rate(counts, "clicked"),
+            open_rate=rate(counts, "opened"),
+            click_rate=rate(counts, "clicked"),
         ),
     )
 

@@ -25,6 +25,7 @@ from postern.domains import operations as domains
 from postern.emails import contents, frequency
 from postern.emails.model import TRANSITIONS as SEND_STATES
 from postern.emails.model import SendBody
+from postern.emails.rates import reached
 from postern.emails.rules import CAMPAIGN_CANCELLED
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
@@ -470,7 +471,7 @@ async def evidence_of(tx: Transaction, row: Row, variants: list[VariantRow]) -> 
     shown = [
         ab.VariantCounts(
             variant_id=each.id,
-            delivered=counts.get(each.id, {}).get("delivered", 0) or counts.get(each.id, {}).get("sent", 0),
+            delivered=reached(counts.get(each.id, {})),
             opened=counts.get(each.id, {}).get("opened", 0),
             clicked=counts.get(each.id, {}).get("clicked", 0),
         )
@@ -546,9 +547,3 @@ def handed_over(counts: dict[str, int]) -> int:
 def total(counts: dict[str, int]) -> int:
     """All sends there are."""
     return sum(counts.get(status, 0) for status in SEND_STATES)
-
-
-def rate(counts: dict[str, int], measure: str) -> float:
-    """A share of delivered (or, where that is unknown, sent) messages, from 0 to 1."""
-    reached = counts.get("delivered", 0) or counts.get("sent", 0)
-    return round(min(counts.get(measure, 0) / reached, 1.0), 6) if reached else 0.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from postern.domains.model import Check, DnsRecord, PublicKey, Purpose, RecordStatus
 from postern.domains.rules import BOUNCE_LABEL, PURPOSES, Published, records_of, spf_terms
-from postern.mail import dmarc, spf
+from postern.mail import dkim, dmarc, spf
 from postern.mail.resolver import DnsUnavailable, NoSuchRecord, Resolver
 
 FOUND_AT_MOST = 10
@@ -60,12 +60,16 @@ async def _check(
 async def _check_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> Check:
     """The key as receivers see it: what counts is what a TXT lookup ends at, by whatever aliases."""
     found = await resolver.txt(record.name)
-    keys = [tags["p"] for tags in map(_tags, found) if "p" in tags]
-    if keys == [key.public_key]:
-        return _said(record, "VERIFIED", found)
-    if len(keys) > 1:  # RFC 6376 §3.6.2.2: with several records, what a verifier does is undefined.
+    records = [text for text in found if _KEY_RECORD.search(text)]
+    if not records:
+        return _said(record, "WRONG", found, "What is published at this name is no key record: it has no tag `p`.")
+    if len(records) > 1:  # RFC 6376 §3.6.2.2: with several records, what a verifier does is undefined.
         return _said(record, "WRONG", found, "There are several keys at this name; only one is allowed.")
-    return _said(record, "WRONG", found, "Another key is published at this name.")
+    problem = dkim.key_record_problem(records[0], algorithm=key.algorithm, public_key=key.public_key)
+    return _said(record, "WRONG" if problem else "VERIFIED", found, problem)
+
+
+_KEY_RECORD = re.compile(r"(?:^|;)\s*p\s*=|DKIM1")
 
 
 async def _check_spf(resolver: Resolver, record: DnsRecord, published: Published) -> Check:
@@ -129,9 +133,3 @@ def _said(record: DnsRecord, status: RecordStatus, found: Sequence[str] = (), re
 def _storable(text: str) -> str:
     """What the database can keep and people can read, of a text that a stranger published."""
     return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff]", "�", text)[:FOUND_LENGTH]
-
-
-def _tags(text: str) -> dict[str, str]:
-    """The tags of a key record, without white space, which base64 may be broken by (RFC 6376 §3.2)."""
-    pairs = (part.partition("=") for part in text.split(";"))
-    return {name.strip(): re.sub(r"\s", "", value) for name, equals, value in pairs if equals}

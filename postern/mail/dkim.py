@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from cryptography.hazmat.primitives import hashes
@@ -91,6 +91,66 @@ def public_txt(key: PrivateKey | bytes) -> str:
     return f"v=DKIM1; k=rsa; p={b64encode(der).decode()}"
 
 
+def key_record_problem(text: str, *, algorithm: Literal["rsa-sha256", "ed25519-sha256"], public_key: str) -> str | None:
+    """Why receivers could not use a key record (RFC 6376 §3.6.1) for our signatures; None where they can.
+
+    `public_key` in base64, as it should stand in `p=`. The sentence names the tag and the value that is right.
+    """
+    stripped = text.strip()
+    if stripped.startswith('"') or stripped.endswith('"'):
+        return "The value is published with quotation marks. Enter it without them."
+    if "\\;" in stripped or stripped.endswith("\\"):
+        return "The semicolons are published with backslashes (`\\;`). Enter the value without backslashes."
+    tags = _tag_list(stripped)
+    if isinstance(tags, str):
+        return tags
+    kind = "rsa" if algorithm == "rsa-sha256" else "ed25519"
+    if "v" in tags and (next(iter(tags)) != "v" or tags["v"] != "DKIM1"):
+        return f"The tag `v` is `{tags['v']}`; it has to be `DKIM1` and stand first."
+    if tags.get("k", "rsa") != kind:
+        return f"The tag `k` is `{tags.get('k', 'rsa')}`; it has to be `{kind}`."
+    if "h" in tags and "sha256" not in _list_of(tags["h"]):
+        return f"The tag `h` is `{tags['h']}`; it has to name `sha256`, or be left out."
+    if "s" in tags and not {"*", "email"} & set(_list_of(tags["s"])):
+        return f"The tag `s` is `{tags['s']}`; it has to name `email`, or be left out."
+    if "y" in _list_of(tags.get("t", "")):
+        return "The tag `t` has the flag `y` (testing): receivers treat the mail as unsigned. Leave the flag out."
+    if "p" not in tags:
+        return "The tag `p` is missing; it has to hold the public key."
+    if not tags["p"]:
+        return "The tag `p` is empty, which means that the key is revoked."
+    if _WHITE.sub("", tags["p"]) != public_key:
+        return "The tag `p` holds another key."
+    return None
+
+
+_WHITE = re.compile(r"[ \t\r\n]+")
+_TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_TAG_VALUE = re.compile(r"[!-:<-~ \t\r\n]*")
+
+
+def _tag_list(text: str) -> dict[str, str] | str:
+    """The tags in their order (RFC 6376 §3.2), or what is wrong with the list."""
+    tags: dict[str, str] = {}
+    parts = text.split(";")
+    if not parts[-1].strip():  # One semicolon may end the list.
+        parts.pop()
+    for part in parts:
+        name, equals, value = part.partition("=")
+        name, value = name.strip(" \t\r\n"), value.strip(" \t\r\n")
+        if not equals or not _TAG_NAME.fullmatch(name) or not _TAG_VALUE.fullmatch(value):
+            shown = part.strip()[:40]
+            return f"`{shown}` is no tag: the record is a list of `name=value` with semicolons between them."
+        if name in tags:
+            return f"The tag `{name}` stands twice; it may stand once."
+        tags[name] = value
+    return tags
+
+
+def _list_of(value: str) -> list[str]:
+    return [_WHITE.sub("", each) for each in value.split(":")]
+
+
 def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
     """`message` with one DKIM-Signature per signer before it.
 
@@ -111,11 +171,10 @@ def canonical_body(body: bytes) -> bytes:
     """RFC 6376 §3.4.4."""
     if _has_blanks_to_fold(body):
         body = _RUN.sub(b" ", _TRAILING.sub(b"", body))
-    while body.endswith(b"\r\n\r\n"):
-        body = body[:-2]
-    if body == b"\r\n" or not body:
-        return b""
-    return body if body.endswith(b"\r\n") else body + b"\r\n"
+    end = len(body)
+    while body.endswith(b"\r\n", 0, end):
+        end -= 2
+    return body[:end] + b"\r\n" if end else b""
 
 
 def _has_blanks_to_fold(body: bytes) -> bool:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from postern.analytics.rules import rate
+from postern.emails.rates import share
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
 MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
@@ -107,7 +107,7 @@ async def test_days_have_bounds(project):
 
 
 def test_rates_stay_between_zero_and_one():
-    assert (rate(1, 0), rate(5, 4), rate(1, 4)) == (0.0, 1.0, 0.25)
+    assert (share(1, 0), share(5, 4), share(1, 4)) == (0.0, 1.0, 0.25)
 
 
 @pytest.mark.parametrize(

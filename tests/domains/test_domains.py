@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.domains.operations import sending_domain, sending_domains, signers
 from postern.mail.blocklists import ZONES
-from postern.mail.dkim import public_txt, sign
+from postern.mail.dkim import key_record_problem, public_txt, sign
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"
@@ -438,3 +438,68 @@ async def test_a_dead_list_is_unknown(project, zone, work_off):
     await work_off()
     assert {entry["status"] for entry in (await standing(project, domain)).values()} == {"UNKNOWN"}
     assert "domain.blocklisted" not in await events_of(project)
+
+
+def test_a_key_record_in_quotation_marks_is_told_as_such():
+    """
+    Defects: M6
+    """
+    said = key_record_problem('"v=DKIM1; p=abc"', algorithm="rsa-sha256", public_key="abc")
+    assert said is not None
+    assert "quotation marks" in said
+
+
+def key_of(domain):
+    return by_purpose(domain)["DKIM"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda value: value.replace(";", r"\;"), "backslashes"),
+        (lambda value: value.replace("DKIM1", "DKIM2"), "`v`"),
+        (lambda value: value.partition("; ")[2] + "; v=DKIM1", "`v`"),
+        (lambda value: value.replace("k=rsa", "k=ed25519"), "`k`"),
+        (lambda value: value.replace("k=rsa", "h=sha1"), "`h`"),
+        (lambda value: value.replace("k=rsa", "s=tlsrpt"), "`s`"),
+        (lambda value: value.replace("k=rsa", "t=y:s"), "`t`"),
+        (lambda value: value.replace("k=rsa", "k=rsa; k=rsa"), "`k`"),
+        (lambda value: value.replace("k=rsa", "rsa"), "`rsa`"),
+        (lambda value: value.replace("p=", "p=A"), "another key"),
+        (lambda value: value.partition("p=")[0] + "p=", "revoked"),
+        (lambda value: value.partition("; p=")[0], "`p`"),
+    ],
+)
+async def test_a_key_that_receivers_cannot_use_is_not_verified(project, zone, spoil, says):
+    """
+    Defects: M6
+    """
+    domain = await added(project)
+    record = key_of(domain)
+    zone.set(record["name"], "TXT", spoil(record["value"]))
+    checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (checked["status"], key_of(checked)["status"]) != ("VERIFIED", "VERIFIED")
+    assert key_of(checked)["status"] == "WRONG"
+    assert says in key_of(checked)["reason"]
+    assert key_of(checked)["found"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda value: value.replace("v=DKIM1; k=rsa; ", ""),
+        lambda value: value.replace("; ", ";") + ";",
+        lambda value: value.replace("k=rsa", "h=sha1:sha256; k=rsa; s=email:tlsrpt; t=s; n=some notes; x=1"),
+        lambda value: value.replace("k=rsa", "s=*"),
+        lambda value: value.replace("p=", "p = ").replace("MII", "MII "),
+    ],
+)
+async def test_every_way_to_write_a_usable_key_is_verified(project, zone, written):
+    """
+    Defects: M6
+    """
+    domain = await added(project)
+    record = key_of(domain)
+    zone.set(record["name"], "TXT", written(record["value"]))
+    checked = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert key_of(checked)["status"] == "VERIFIED", key_of(checked)
