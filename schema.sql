@@ -356,6 +356,7 @@ CREATE TABLE public.accounts (
     name text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    unproven boolean DEFAULT false NOT NULL,
     CONSTRAINT accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
@@ -1866,6 +1867,8 @@ CREATE INDEX account_invitations_inviter ON public.account_invitations USING btr
 
 CREATE INDEX account_mails_due ON public.account_mails USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX accounts_unproven ON public.accounts USING btree (created_at) WHERE unproven;
+
 CREATE INDEX audience_members_contact ON public.audience_members USING btree (project_id, contact_id);
 
 CREATE INDEX audiences_due ON public.audiences USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -1980,9 +1983,11 @@ CREATE INDEX developer_tokens_developer ON public.developer_tokens USING btree (
 
 CREATE INDEX developers_account ON public.developers USING btree (account_id);
 
-CREATE UNIQUE INDEX developers_email ON public.developers USING btree (lower(email));
+CREATE UNIQUE INDEX developers_email ON public.developers USING btree (lower(email)) WHERE (email_verified_at IS NOT NULL);
 
 CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_id) WHERE (role = 'OWNER'::text);
+
+CREATE INDEX developers_unproven ON public.developers USING btree (lower(email), created_at) WHERE (email_verified_at IS NULL);
 
 CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 

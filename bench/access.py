@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
 import psycopg
 import structlog
 import uvloop
@@ -25,6 +24,7 @@ import uvloop
 from postern.access.model import Check
 from postern.access.operations import check_access
 from postern.app import make_app
+from postern.cli.begin import begin_in
 from postern.entitlements.model import EntitlementCheck
 from postern.entitlements.operations import check_entitlement
 from postern.kernel.credentials import Call, Caller, Origin
@@ -138,16 +138,11 @@ def call_of(world: World, project_id: UUID) -> Call:
     )
 
 
-async def sign_up(app: Any) -> tuple[UUID, str]:
+async def sign_up(world: World) -> tuple[UUID, str]:
     """A project and a secret key of it."""
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://bench.test") as client:
-        body = {"email": "bench@example.com", "password": "a password nobody has", "name": "Bench"}
-        up = (await client.post("/auth/sign-up", json=body)).json()
-        project = up["projects"][0]["id"]
-        headers = {"authorization": f"Bearer {up['accessToken']}"}
-        key = await client.post(f"/projects/{project}/api-keys", json={"name": "bench"}, headers=headers)
-        return UUID(project), key.json()["key"]
+    url = world.settings.public_url
+    made = await begin_in(world, url)
+    return UUID(made.project_id), made.secret_key
 
 
 def asked_of_all(app: Any, key: str, path: str, body: Callable[[], Any]) -> Callable[[], Awaitable[None]]:
@@ -187,7 +182,7 @@ async def run(url: str, folder: Path, customers: int) -> None:
     settings = Settings(data=folder, secret=SECRET, database_pool=SIDE_BY_SIDE, project_rate=1_000_000)
     async with open_world(settings, url) as world:
         app = make_app(world)
-        project_id, key = await sign_up(app)
+        project_id, key = await sign_up(world)
         began = time.perf_counter()
         fill(url, project_id, customers)
         print(f"{customers:,} customers made in {time.perf_counter() - began:.0f} s")

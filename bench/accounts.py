@@ -70,7 +70,7 @@ def left(url: str) -> int:
 async def measure(url: str, folder: str, count: int) -> None:
     with running(url, folder) as pids:
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{PORT}", timeout=600) as client:
-            await sign_up(client)
+            await sign_up(client, url, Path(folder))
             project_id = UUID(client.base_url.path.split("/")[2])
             small = count // 100
             with psycopg.connect(url, autocommit=True) as connection:

@@ -21,10 +21,13 @@ import httpx
 import psycopg
 import uvloop
 
+from postern.cli.begin import begin
 from postern.kernel.embedded import run_embedded
 from postern.kernel.migrations import migrate
+from postern.kernel.settings import Settings
 
 PORT = 18_641
+SECRET = "a secret for the length of one benchmark"
 DYNAMIC = 100
 CHANGES = 200
 HEADER = "email,name,plan,seats,country,since,vip\n"
@@ -55,7 +58,7 @@ def running(url: str, folder: str) -> Iterator[dict[str, int]]:
     environment = os.environ | {
         "DATABASE_URL": url,
         "POSTERN_DATA": folder,
-        "POSTERN_SECRET": "a secret for the length of one benchmark",
+        "POSTERN_SECRET": SECRET,
         "POSTERN_PORT": str(PORT),
         "POSTERN_LOG_LEVEL": "warning",
     }
@@ -141,7 +144,7 @@ async def body_of(file: Path) -> AsyncIterator[bytes]:
             yield piece
 
 
-async def sign_up(client: httpx.AsyncClient) -> None:
+async def sign_up(client: httpx.AsyncClient, url: str, folder: Path) -> None:
     for _ in range(300):
         try:
             if (await client.get("/readyz")).is_success:
@@ -149,10 +152,9 @@ async def sign_up(client: httpx.AsyncClient) -> None:
         except httpx.TransportError:
             pass
         await asyncio.sleep(0.1)
-    account = {"email": "bench@example.com", "password": "correct horse battery staple", "name": "Bench"}
-    made = (await client.post("/auth/sign-up", json=account)).raise_for_status().json()
-    client.headers["authorization"] = f"Bearer {made['accessToken']}"
-    client.base_url = client.base_url.join(f"/projects/{made['projects'][0]['id']}/")
+    made = await begin(Settings(data=folder, secret=SECRET, base_url=str(client.base_url)), url, str(client.base_url))
+    client.headers["authorization"] = f"Bearer {made.developer_token}"
+    client.base_url = client.base_url.join(f"/projects/{made.project_id}/")
 
 
 async def import_file(client: httpx.AsyncClient, file: Path, mode: str = "upsert") -> tuple[float, float, Any]:
@@ -241,7 +243,7 @@ async def pages(client: httpx.AsyncClient) -> None:
 
 async def measure(url: str, pids: dict[str, int], file: Path, count: int) -> None:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{PORT}", timeout=600) as client:
-        await sign_up(client)
+        await sign_up(client, url, file.parent)
         before = {name: memory(pid) for name, pid in pids.items()}
         copied = bare_copy(url, file)
         show("limit: COPY and a unique index", copied, count)

@@ -16,6 +16,7 @@ import structlog
 import uvloop
 
 from postern.app import make_app
+from postern.cli.begin import begin_in
 from postern.kernel.clock import FixedClock
 from postern.kernel.embedded import run_embedded
 from postern.kernel.migrations import migrate
@@ -49,18 +50,14 @@ async def measure(count: int) -> None:
 
 async def sign_on(world, zone, count: int) -> None:
     app = make_app(world)
-    up = await Client(app).post(
-        "/auth/sign-up", {"email": "ada@example.com", "password": "correct horse battery staple", "name": "Ada"}
-    )
-    project = up.json()["projects"][0]
-    base = f"/projects/{project['id']}"
-    developer = Client(app, up.json()["accessToken"], base)
+    made = await begin_in(world, world.settings.public_url)
+    base = f"/projects/{made.project_id}"
+    developer = Client(app, made.developer_token, base)
     await developer.patch("", {"settings": {"signIn": {"redirectUrls": [BACK]}, "rateLimit": 100_000}})
-    key = (await developer.post("/api-keys", {"name": "server", "type": "SECRET"})).json()["key"]
 
     class Project:
-        id = project["id"]
-        client = Client(app, key, base)
+        id = made.project_id
+        client = Client(app, made.secret_key, base)
 
     async def nothing() -> int:
         return 0
@@ -86,7 +83,7 @@ async def sign_on(world, zone, count: int) -> None:
         token.append(ended - between)
         began = time.perf_counter()
         async with world.db.connection() as connection:
-            await (await connection.execute("select * from projects where id = %s", [project["id"]])).fetchone()
+            await (await connection.execute("select * from projects where id = %s", [made.project_id])).fetchone()
         bare.append(time.perf_counter() - began)
     floor = p95(bare)[0]
     for name, spent in (("acs", acs), ("token", token), ("both", [a + b for a, b in zip(acs, token, strict=True)])):

@@ -16,8 +16,11 @@ import httpx
 import hypothesis
 import pytest
 
+from postern.accounts.model import SignUp
+from postern.accounts.operations import open_account
 from postern.app import WORK, make_app
 from postern.kernel.clock import FixedClock
+from postern.kernel.credentials import NOBODY, Call, Origin
 from postern.kernel.due import drain
 from postern.kernel.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.migrations import migrate
@@ -241,21 +244,22 @@ def stranger(app: Any) -> Client:
 
 
 @pytest.fixture
-def new_project(app: Any) -> Callable[[], Awaitable[Tenant]]:
-    """Makes a project of an account of its own."""
+def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
+    """Makes a project of an account of its own, as the operator's console does: its address counts as proven."""
 
     async def make() -> Tenant:
         email = f"dev-{uuid4().hex[:12]}@example.com"
-        stranger = Client(app, ip=f"127.{uuid4().bytes[0]}.{uuid4().bytes[1]}.{uuid4().bytes[2]}")
-        up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
-        assert up.status_code == 201, up.text
-        project = up.json()["projects"][0]
-        base = f"/projects/{project['id']}"
-        developer = Client(app, up.json()["accessToken"], base)
+        call = Call(
+            world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
+        )
+        up = await open_account(call, SignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
+        project = up.projects[0]
+        base = f"/projects/{project.id}"
+        developer = Client(app, up.access_token, base)
         made = await developer.post("/api-keys", {"name": "server", "type": "SECRET"})
         assert made.status_code == 201, made.text
         key = made.json()["key"]
-        return Tenant(project["id"], project["accountId"], email, Client(app, key, base), developer, key)
+        return Tenant(str(project.id), str(project.account_id), email, Client(app, key, base), developer, key)
 
     return make
 

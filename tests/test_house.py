@@ -35,7 +35,7 @@ ORDER = [
 LEVEL = {feature: level for level, features in enumerate(ORDER) for feature in features}
 
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
-    r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(keys_in_use|insert_project|projects_of)$"
+    r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(keys_in_use|insert_project|projects_of|release_mail|delete_keys_of_account)$"
     r"|^postern\.domains\.store\.all_keys$"
     r"|^postern\.analytics\.store\.put_together$"
     r"|^postern\.sso\.store\.whose$"

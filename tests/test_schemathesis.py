@@ -8,6 +8,7 @@ invalid is refused. By default few examples of each operation, the same at every
 tries that many random examples of each operation, others at every run.
 """
 
+import asyncio
 import logging
 import os
 import zlib
@@ -36,7 +37,6 @@ from postern import examples
 from postern.app import OPERATIONS
 from postern.kernel.http import Operation
 from postern.kernel.openapi import document
-from tests.conftest import PASSWORD
 from tests.peers.whole_server import WholeServer, whole_server
 
 WAIT_SECONDS = 120
@@ -78,10 +78,9 @@ class Actor:
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.server.url, timeout=WAIT_SECONDS)
-        email = f"dev-{uuid4().hex[:12]}@example.com"
-        up = self.http.post("/auth/sign-up", json={"email": email, "password": PASSWORD, "name": "Ada"}).json()
-        self.project = up["projects"][0]["id"]
-        self.tokens["developer"] = up["accessToken"]
+        made = asyncio.run(self.server.account())
+        self.project = made.project_id
+        self.tokens["developer"] = made.developer_token
         base = f"/projects/{self.project}"
         for kind in ("SECRET", "PUBLISHABLE"):
             made = self._call("POST", f"{base}/api-keys", {"name": kind, "type": kind})

@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from postern.accounts import store
-from postern.accounts.model import GivenPassword, LockedOut, PasswordWrong
+from postern.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
 from postern.accounts.operations import require_password
 from postern.audit import operations as audit
 from postern.kernel.clock import Moment
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
+STALE_AT_ONCE = 500
+"""Accounts that nobody proved which one tidying begins to delete."""
 LATE_ROWS = timedelta(hours=1)
 """When we look again for rows that a request in flight wrote after the sweep."""
 
@@ -105,6 +107,22 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
     for close in OnClosing:
         await close(tx, call)
     tx.makes_due("deletions")
+
+
+async def delete_stale_sign_ups(world: "World") -> int:
+    """Begin to delete accounts whose address nobody proved in time; returns how many."""
+    before = Moment.of(world.clock() - SIGN_UP_LIFE)
+    stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_AT_ONCE)
+    for account_id in stale:
+        async with world.db.transaction() as tx:
+            await store.lock_account(tx, id=account_id)
+            if not await store.mark_proven(tx, id=account_id):
+                continue  # It was proven in the meantime, or another worker was quicker.
+            await store.delete_projects(tx, account_id=account_id, only=None, now=world.clock())
+            await store.delete_account(tx, account_id=account_id, now=world.clock())
+            await store.delete_developers(tx, account_id=account_id)
+            tx.makes_due("deletions")
+    return len(stale)
 
 
 async def go_on_deleting(world: "World", deletion: Deletion) -> None:

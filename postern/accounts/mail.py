@@ -50,6 +50,17 @@ class ResetAsked(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
     email: str
 
 
+class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"):
+    """A link that proves an address. Only the worker finds out whether the address has another account, so that asking
+    takes the same time either way; its holder is told then, and the link is not sent."""
+
+    letter: Letter
+    developer_id: UUID
+
+
+Content = Letter | ResetAsked | Verification
+
+
 class AccountMail(Record):
     """A mail that is due."""
 
@@ -90,7 +101,7 @@ async def post_verification(tx: Transaction, call: Call, account_id: UUID, devel
         link=f"{call.world.settings.public_url}/verify-email?token={token}",
         link_label="Confirm this address",
     )
-    await post_letter(tx, call, account_id, letter)
+    await _keep(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
 
 
 async def post_notice(tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str) -> None:
@@ -122,10 +133,14 @@ async def hand_over(world: "World", mail: AccountMail) -> None:
     now = world.clock()
     if now - mail.created_at < GIVEN_UP_AFTER:
         plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
-        content: Letter | ResetAsked = msgspec.json.decode(plain, type=Letter | ResetAsked)
+        content: Content = msgspec.json.decode(plain, type=Content)
         if isinstance(content, ResetAsked):
             await _answer_reset(world, mail, content)
             return
+        if isinstance(content, Verification):
+            holder = await store.developer_by_email(world.db, email=content.letter.to)
+            is_free = holder is None or holder.id == content.developer_id
+            content = content.letter if is_free else _taken_letter(world, content.letter.to)
         if not await _ways_out[0](world, mail.id, content):
             pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
             await store.postpone_mail(
@@ -141,12 +156,28 @@ async def _answer_reset(world: "World", mail: AccountMail, asked: ResetAsked) ->
     """Turn the question into a letter with a link, if the address has an account; else into nothing."""
     async with world.db.transaction() as tx:
         developer = await store.developer_by_email(tx, email=asked.email)
+        if developer is None:
+            developer = await store.unproven_developer(tx, email=asked.email)
         if developer is not None and await store.delete_mail(tx, account_id=mail.project_id, id=mail.id):
             expires_at = mail.created_at + RESET_LIFE
             token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
             await _keep(tx, world, developer.account_id, _reset_letter(world, developer.email, token))
         else:
             await store.delete_mail(tx, account_id=mail.project_id, id=mail.id)
+
+
+def _taken_letter(world: "World", to: str) -> Letter:
+    return Letter(
+        to=to,
+        subject="You already have an account",
+        paragraphs=[
+            (
+                "Somebody, perhaps you, wants to use this address for a developer account. It has one already: sign in "
+                f"at {world.settings.public_url}, or reset the password if you forgot it."
+            ),
+            "If it was not you, there is nothing to do.",
+        ],
+    )
 
 
 def _reset_letter(world: "World", to: str, token: str) -> Letter:
@@ -162,7 +193,7 @@ def _reset_letter(world: "World", to: str, token: str) -> Letter:
     )
 
 
-async def _keep(tx: Transaction, world: "World", account_id: UUID, content: Letter | ResetAsked) -> None:
+async def _keep(tx: Transaction, world: "World", account_id: UUID, content: Content) -> None:
     mail_id = new_id()
     sealed = world.secrets.seal(msgspec.json.encode(content), f"account-mail:{mail_id}")
     await store.insert_mail(tx, account_id=account_id, id=mail_id, sealed=sealed, now=world.clock())

@@ -37,6 +37,8 @@ GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 MEMBERS_LIMIT = 1_000
 """Members and open invitations of one account together."""
 INVITATION_LIFE = timedelta(days=7)
+SIGN_UP_LIFE = timedelta(days=7)
+"""How long a sign-up waits for its address to be proven; then it is deleted."""
 
 
 class EmailTaken(Conflict):
@@ -44,7 +46,8 @@ class EmailTaken(Conflict):
 
 
 class SignInFailed(Unknown):
-    """The address or the password is wrong."""
+    """Wrong e-mail address or password. A new account is open once its address is confirmed: follow the link in the
+    mail, or reset the password."""
 
 
 class RefreshTokenInvalid(Unknown):
@@ -133,6 +136,8 @@ class DeveloperView(Record):
 
     id: UUID
     email: str
+    email_verified_at: Moment | None
+    """Null until the address is proven; until then almost nothing can be done."""
     name: str
     role: MemberRole
     account_id: UUID
@@ -208,6 +213,7 @@ class SessionOwner(Record):
     account_id: UUID
     email: str
     role: MemberRole
+    email_verified_at: Moment | None
     access_expires_at: Moment
     revoked_at: Moment | None
     project_is_theirs: bool

@@ -42,7 +42,7 @@ from postern.kernel.totp import looks_like_recovery_code, matching_step, plain_r
 from postern.kernel.values import new_id
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import operations as projects
-from postern.projects.permissions import ROLE_PERMISSIONS
+from postern.projects.permissions import ROLE_PERMISSIONS, UNVERIFIED_PERMISSIONS
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 LINK_LIFE = timedelta(minutes=10)
 
 SIGN_UP_RATE = Rate("sign-up", 30, timedelta(hours=1))
+SIGN_UP_MAIL_RATE = Rate("sign-up-mail", 5, timedelta(hours=1))
+"""Mails about signing up that anybody may have sent to one address."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -64,16 +66,20 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
 async def sign_up(call: Call, data: SignUp) -> SignedIn:
     """Create a developer account, its owner and its first project, and sign in.
 
-    A mail asks to confirm the address. With an `invitationToken` the person becomes a member of the inviting
-    account instead, and needs no confirmation: the invitation came by mail. The most common passwords, and what is
-    just the address with digits around, are refused.
+    A mail asks to confirm the address. Until then this session reads, and sends mail that is captured; everything else
+    answers 403 `email_unverified`. Confirming ends the session: sign in with the password. An address that has an
+    account gets the same answer, and a mail that says so. A sign-up that nobody confirms is deleted after 7 days.
+
+    With an `invitationToken` the person becomes a member of the inviting account instead, and needs no confirmation:
+    the invitation came by mail. The most common passwords, and what is just the address with digits around, are
+    refused.
     """
     if not call.world.settings.sign_up and data.invitation_token is None:
         raise SignUpClosed
     call.world.limiter.take(SIGN_UP_RATE, call.origin.ip)
     if data.invitation_token is not None:
         return await _join_account(call, data, data.invitation_token)
-    return await open_account(call, data, confirm=True)
+    return await open_account(call, data)
 
 
 @post(
@@ -151,7 +157,7 @@ async def refresh(call: Call, data: Refresh) -> SignedIn:
     raise RefreshTokenInvalid("This refresh token was used before; the session has ended.")
 
 
-@post("/auth/sign-out", accepts=DEVELOPER_ONLY)
+@post("/auth/sign-out", accepts=DEVELOPER_ONLY, unverified=True)
 async def sign_out(call: Call) -> None:
     """End this session: its tokens are refused from the next request on."""
     assert call.caller.credential_id
@@ -190,19 +196,22 @@ async def end_session(world: "World", session_id: UUID) -> None:
     await store.revoke(world.db, id=session_id, now=world.clock())
 
 
-async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> SignedIn:
-    """Make an account, its owner and its first project, and sign the owner in. Raises EmailTaken and PasswordCommon.
+async def open_account(call: Call, data: SignUp, *, proven: bool = False) -> SignedIn:
+    """Make an account, its owner and its first project, and sign the owner in. Raises PasswordCommon.
 
-    With `confirm`, a mail asks the owner to confirm the address.
+    The account is limited until the address is proven, which a mail asks for. `proven` is for the operator's console:
+    the address counts as proven, no mail is sent, and EmailTaken is raised if it has an account.
     """
     email = read_email(data.email)
+    if not proven:
+        call.world.limiter.take(SIGN_UP_MAIL_RATE, call.world.secrets.digest("sign-up-mail", email.lower()).hex())
     require_uncommon(data.password, email)
     await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
         name = data.name or email.partition("@")[0]
-        await store.insert_account(tx, id=account_id, name=f"{name[:150]}’s account", now=call.now)
+        await store.insert_account(tx, id=account_id, name=f"{name[:150]}’s account", unproven=not proven, now=call.now)
         developer = await store.insert_developer(
             tx,
             id=new_id(),
@@ -211,12 +220,13 @@ async def open_account(call: Call, data: SignUp, *, confirm: bool = False) -> Si
             name=data.name,
             role="OWNER",
             password_hash=password_hash,
+            verified_at=call.now if proven else None,
             now=call.now,
         )
         if developer is None:
             raise EmailTaken
-        await projects.new_project(tx, account_id, "My project", call)
-        if confirm:
+        await projects.new_project(tx, account_id, "My project", call, captured=not proven)
+        if not proven:
             await post_verification(tx, call, account_id, developer.id, email)
         return await start_session(tx, call, developer)
 
@@ -237,11 +247,11 @@ async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
             name=data.name,
             role=invitation.role,
             password_hash=password_hash,
+            verified_at=call.now,
             now=call.now,
         )
         if developer is None:
             raise EmailTaken
-        await store.confirm_email(tx, id=developer.id, email=email, now=call.now)
         session = await start_session(tx, call, developer)
         caller = caller_of(developer, None)
         await audit.record(
@@ -343,6 +353,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
         raise CredentialInvalid
     if not owner.project_is_theirs:
         raise ProjectMissing
+    is_verified = owner.email_verified_at is not None
     return Caller(
         kind="developer",
         actor_type="DEVELOPER",
@@ -350,8 +361,10 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
         actor_label=owner.email,
         account_id=owner.account_id,
         project_id=project_id,
-        permissions=ROLE_PERMISSIONS[owner.role],
+        environment="LIVE" if is_verified else "TEST",
+        permissions=ROLE_PERMISSIONS[owner.role] if is_verified else UNVERIFIED_PERMISSIONS,
         credential_id=owner.session_id,
+        is_verified=is_verified,
     )
 
 
@@ -379,6 +392,7 @@ async def _signed_in(
         developer=DeveloperView(
             id=developer.id,
             email=developer.email,
+            email_verified_at=developer.email_verified_at,
             name=developer.name,
             role=developer.role,
             account_id=developer.account_id,

@@ -29,7 +29,7 @@ async def verify_email_form(call: Call, request: RawRequest) -> Answer:
         verified = await verify_developer_email(call, VerifyEmail(token=token))
     except Problem as problem:
         return page("Confirm your address", trouble(problem.detail), status=problem.status)
-    return page("Thank you", paragraph(f"{verified.email} is confirmed."))
+    return page("Thank you", paragraph(f"{verified.email} is confirmed. You can sign in with it now."))
 
 
 @get("/reset-password", public=True, hidden=True)

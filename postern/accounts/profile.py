@@ -9,7 +9,6 @@ from postern.accounts.mail import post_notice, post_verification
 from postern.accounts.model import (
     AccountName,
     Developer,
-    EmailTaken,
     EmailText,
     GivenPassword,
     LockedOut,
@@ -79,7 +78,7 @@ class PasswordChange(Body):
     new_password: Password
 
 
-@get("/account", accepts=DEVELOPER_ONLY)
+@get("/account", accepts=DEVELOPER_ONLY, unverified=True)
 async def get_account(call: Call) -> Profile:
     """Your profile, your account and its projects."""
     assert call.caller.actor_id
@@ -89,14 +88,15 @@ async def get_account(call: Call) -> Profile:
 @patch(
     "/account",
     accepts=DEVELOPER_ONLY,
-    problems=[EmailTaken, PasswordWrong, LockedOut, TooManyRequests],
+    problems=[PasswordWrong, LockedOut, TooManyRequests],
     example={"name": "Ada Lovelace", "accountName": "Acme"},
 )
 async def change_account(call: Call, data: ProfileChange) -> Profile:
     """Change your name or address, or the account's name (`account:write`).
 
     A new address needs your `password`, and counts once the link in the mail to it has been followed; until then
-    it shows as `pendingEmail`. The old address is told.
+    it shows as `pendingEmail`. The old address is told. An address of somebody else's account gets a mail that says so,
+    and no link.
     """
     assert call.caller.actor_id
     if data.account_name is not UNSET:
@@ -147,8 +147,6 @@ async def _change(tx: Transaction, call: Call, developer: Developer, data: Profi
         await store.rename_developer(tx, id=developer.id, name=data.name, now=call.now)
         changed.append("name")
     if email is not None and email.lower() != developer.email.lower():
-        if await store.developer_by_email(tx, email=email) is not None:
-            raise EmailTaken
         await post_verification(tx, call, developer.account_id, developer.id, email)
         what = f"Somebody signed in as you asked to change the address of your developer account to {email}."
         await post_notice(tx, call, developer.account_id, developer.email, "Your address is to be changed", what)

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import psycopg
+
 from postern.accounts import store
 from postern.accounts.guessing import forgive
 from postern.accounts.mail import NOBODYS, ResetAsked, post_letter, post_notice, post_verification
@@ -23,6 +25,7 @@ from postern.kernel.http import DEVELOPER_ONLY, post
 from postern.kernel.limits import Rate, TooManyRequests
 from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.values import Body, Record
+from postern.projects import operations as projects
 
 LINK_RATE = Rate("account-mail", 10, timedelta(hours=1))
 """Mails that one origin, or one developer, may cause."""
@@ -57,13 +60,16 @@ class VerifiedEmail(Record):
 
 @post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken], example={"token": TOKEN})
 async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
-    """Confirm an address with the token that was sent to it. A changed address counts from now on."""
+    """Confirm an address with the token that was sent to it. A changed address counts from now on.
+
+    The first proof of a new account ends what came before it: sessions, second factors, keys, members and invitations.
+    """
     async with call.db.transaction() as tx:
         email = await _confirm(tx, call, data.token)
     return VerifiedEmail(email=email)
 
 
-@post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, problems=[TooManyRequests])
+@post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, unverified=True, problems=[TooManyRequests])
 async def resend_verification(call: Call) -> None:
     """Send the mail that asks to confirm your address once more; the link of the earlier one dies."""
     assert call.caller.actor_id
@@ -100,7 +106,8 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
 async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """Choose a new password with the token from the mail.
 
-    Every session ends, and so does a change of address that nobody confirmed; the second factor stays on.
+    Every session ends, and so does a change of address that nobody confirmed; the second factor stays on. Where the
+    address was never confirmed before, the link proves it, and everything that came before ends, the second factor too.
     """
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
@@ -115,14 +122,39 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
     before = await store.lock_developer(tx, id=used.developer_id) if used else None
     if used is None or before is None or used.email is None:
         raise LinkInvalid
-    if not await store.confirm_email(tx, id=before.id, email=used.email, now=call.now):
-        raise EmailTaken
+    await _prove(tx, call, before, used.email)
     if used.email.lower() != before.email.lower():
         await store.drop_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
         what = f"The address of your developer account is now {used.email}."
         await post_notice(tx, call, before.account_id, before.email, "Your address was changed", what)
         await _record(tx, call, before, "member.email_changed")
     return used.email
+
+
+async def _prove(tx: Transaction, call: Call, developer: Developer, email: str) -> None:
+    """Note that somebody read the mail to this address. Raises EmailTaken if another developer proved it before.
+
+    Where it is the first proof, whoever made the account may be somebody else: what they left behind goes.
+    """
+    try:
+        if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
+            raise EmailTaken
+    except psycopg.errors.UniqueViolation:  # Another sign-up with this address was proven at the same moment.
+        raise EmailTaken from None
+    if developer.email_verified_at is not None:
+        return
+    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    await store.drop_all_tokens(tx, developer_id=developer.id)
+    await store.disable_mfa(tx, id=developer.id, now=call.now)
+    await store.drop_recovery_codes(tx, id=developer.id)
+    await store.drop_invitations_of(tx, inviter_id=developer.id)
+    if developer.role == "OWNER":
+        await store.drop_invitations(tx, account_id=developer.account_id)
+        await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
+        await projects.delete_keys_of_account(tx, developer.account_id)
+        if await store.mark_proven(tx, id=developer.account_id):
+            await projects.release_mail(tx, developer.account_id)
+    await _record(tx, call, developer, "member.email_verified")
 
 
 async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> Developer:
@@ -134,7 +166,7 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     require_uncommon(data.new_password, developer.email, path="/newPassword")  # If not, the link can be used once more.
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link arrived: the address is read.
-        await store.confirm_email(tx, id=developer.id, email=developer.email, now=call.now)
+        await _prove(tx, call, developer, developer.email)
     await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
     # Whoever was in before may have asked for another address: that link dies too.
     await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)

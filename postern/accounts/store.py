@@ -19,14 +19,25 @@ from postern.kernel.database import Queries, Transaction, statement
 
 
 @statement("""
-    insert into accounts (id, name, created_at, updated_at) values (%(id)s, %(name)s, %(now)s, %(now)s)
+    insert into accounts (id, name, unproven, created_at, updated_at)
+    values (%(id)s, %(name)s, %(unproven)s, %(now)s, %(now)s)
 """)
-async def insert_account(tx: Transaction, *, id: UUID, name: str, now: Moment) -> None: ...
+async def insert_account(tx: Transaction, *, id: UUID, name: str, unproven: bool, now: Moment) -> None: ...
+
+
+@statement("update accounts set unproven = false where id = %(id)s and unproven")
+async def mark_proven(tx: Transaction, *, id: UUID) -> bool: ...
+
+
+@statement("select id from accounts where unproven and created_at < %(before)s order by created_at limit %(limit)s")
+async def stale_sign_ups(db: Queries, *, before: Moment, limit: int) -> list[UUID]: ...
 
 
 @statement("""
-    insert into developers (id, account_id, email, name, role, password_hash, joined_at, created_at, updated_at)
-    values (%(id)s, %(account_id)s, %(email)s, %(name)s, %(role)s, %(password_hash)s, %(now)s, %(now)s, %(now)s)
+    insert into developers (id, account_id, email, name, role, password_hash, email_verified_at, joined_at, created_at,
+                            updated_at)
+    values (%(id)s, %(account_id)s, %(email)s, %(name)s, %(role)s, %(password_hash)s, %(verified_at)s, %(now)s, %(now)s,
+            %(now)s)
     on conflict do nothing
     returning *
 """)
@@ -39,12 +50,23 @@ async def insert_developer(
     name: str,
     role: str,
     password_hash: str,
+    verified_at: Moment | None,
     now: Moment,
 ) -> Developer | None: ...
 
 
-@statement("select * from developers where lower(email) = lower(%(email)s)")
+@statement("""
+    select * from developers where lower(email) = lower(%(email)s) and email_verified_at is not null
+""")
 async def developer_by_email(db: Queries, *, email: str) -> Developer | None: ...
+
+
+# The newest of those who signed up with an address that none of them has proven.
+@statement("""
+    select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
+    order by created_at desc limit 1
+""")
+async def unproven_developer(db: Queries, *, email: str) -> Developer | None: ...
 
 
 @statement("select * from developers where id = %(id)s")
@@ -81,7 +103,8 @@ async def insert_session(
 
 
 @statement("""
-    select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, s.access_expires_at, s.revoked_at,
+    select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
+           s.access_expires_at, s.revoked_at,
            %(project_id)s::uuid is null
            or exists (select from projects p where p.id = %(project_id)s and p.account_id = d.account_id
                       and p.deleted_at is null)
@@ -293,7 +316,8 @@ async def rename_developer(tx: Transaction, *, id: UUID, name: str, now: Moment)
 @statement("""
     update developers set email = %(email)s, email_verified_at = %(now)s, updated_at = %(now)s
     where id = %(id)s
-      and not exists (select from developers o where lower(o.email) = lower(%(email)s) and o.id <> %(id)s)
+      and not exists (select from developers o where lower(o.email) = lower(%(email)s) and o.id <> %(id)s
+                      and o.email_verified_at is not null)
 """)
 async def confirm_email(tx: Transaction, *, id: UUID, email: str, now: Moment) -> bool: ...
 
@@ -417,6 +441,14 @@ async def delete_projects(tx: Transaction, *, account_id: UUID, only: UUID | Non
     values (%(account_id)s, %(account_id)s, %(account_id)s, 'ACCOUNT', %(now)s, %(now)s)
 """)
 async def delete_account(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
+
+
+@statement("delete from developers where account_id = %(account_id)s and id <> %(but)s")
+async def delete_other_developers(tx: Transaction, *, account_id: UUID, but: UUID) -> None: ...
+
+
+@statement("delete from developer_tokens where developer_id = %(developer_id)s")
+async def drop_all_tokens(tx: Transaction, *, developer_id: UUID) -> None: ...
 
 
 @statement("delete from developers where account_id = %(account_id)s")

@@ -104,10 +104,11 @@ async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
 
     async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
         await check_master_key(world.db, world.secrets)
-        return await _begin(world, base_url)
+        return await begin_in(world, base_url)
 
 
-async def _begin(world: "World", base_url: str) -> Beginning:
+async def begin_in(world: "World", base_url: str) -> Beginning:
+    """The same in a world that is open already."""
     from postern.accounts.model import SignUp
     from postern.accounts.operations import make_link, open_account, read_token
     from postern.kernel.credentials import NOBODY, Call, Origin
@@ -117,7 +118,7 @@ async def _begin(world: "World", base_url: str) -> Beginning:
     origin = Origin("127.0.0.1", "postern bootstrap")
     call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
     email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
-    signed_in = await open_account(call, SignUp(email=email, password=password, name="Developer"))
+    signed_in = await open_account(call, SignUp(email=email, password=password, name="Developer"), proven=True)
     project = signed_in.projects[0]
     caller = await read_token(world, signed_in.access_token, project.id, origin)
     assert caller is not None

@@ -21,6 +21,7 @@ import uvloop
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
+from postern.accounts.deletion import delete_stale_sign_ups
 from postern.analytics.tidying import put_sums_together
 from postern.app import make_app, work_in
 from postern.cli import expected_trouble
@@ -182,6 +183,7 @@ async def _keep_tidy(world: World) -> None:
         try:
             await tidy(world)
             await put_sums_together(world)
+            await delete_stale_sign_ups(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("tidying_missed", error=str(error).strip())
         await asyncio.sleep(TIDY_EVERY.total_seconds())

@@ -36,6 +36,11 @@ class CredentialMissing(Unknown):
     """This needs a credential: send `Authorization: Bearer …`."""
 
 
+class EmailUnverified(Forbidden):
+    """Confirm your e-mail address first: open the link that was mailed to it. `POST /auth/verify-email/resend` sends
+    another one; where this server captures mail, its operator reads it with `postern developers mail`."""
+
+
 class CredentialNotAccepted(Forbidden):
     """This operation does not take that kind of credential."""
 
@@ -71,6 +76,8 @@ class Caller:
     """The project's row, where the reader already had it."""
     customer: Any = None
     """The customer's row, where the caller is one."""
+    is_verified: bool = True
+    """False for a developer who has not proven the e-mail address yet."""
 
     def may(self, permission: str) -> bool:
         """Whether `permission` (`area:verb`) is granted; `*` grants all, `area:*` all of an area.

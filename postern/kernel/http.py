@@ -37,6 +37,7 @@ from postern.kernel.credentials import (
     CredentialInvalid,
     CredentialMissing,
     CredentialNotAccepted,
+    EmailUnverified,
     Kind,
     Origin,
     PermissionMissing,
@@ -170,6 +171,7 @@ class Operation(Generic[P, R]):
     example: Any
     shows: Mapping[str, Any]
     hidden: bool
+    unverified: bool
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self.function(*args, **kwargs)
@@ -252,13 +254,15 @@ def operation(
     answers: Any = None,
     shows: Mapping[str, Any] | None = None,
     hidden: bool = False,
+    unverified: bool = False,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
     `needs` is the permission (`area:verb`); None with `public` takes no credential at all, None without it any
     accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs;
     `or_else` are other statuses of success. `answers` is the type of the JSON in an Answer; `shows` are fields that
-    the example of the answer has beyond those that follow from types and from the body.
+    the example of the answer has beyond those that follow from types and from the body. `unverified` opens an
+    operation without `needs` to developers who have not proven their e-mail address.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -283,6 +287,7 @@ def operation(
             example=example,
             shows=shows or {},
             hidden=hidden,
+            unverified=unverified,
         )
 
     return declare
@@ -380,6 +385,8 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
         if caller.kind == "secret_key" and "nobody" in each.accepts:
             origin = _visitor_of(connection.headers, origin)
+        if not caller.is_verified and not (caller.may(each.needs) if each.needs else each.unverified):
+            raise EmailUnverified
         # A customer speaks for themselves: where their token is taken at all, no permission stands in between.
         if each.needs and caller.kind != "customer" and not caller.may(each.needs):
             raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")

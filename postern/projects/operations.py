@@ -232,9 +232,9 @@ async def delete_api_key(call: Call, id: UUID) -> ApiKey:
     return key
 
 
-async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call) -> Project:
-    """Make a project in an open transaction (sign-up makes the first one)."""
-    settings = Jsonb(to_plain(ProjectSettings()))
+async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, *, captured: bool = False) -> Project:
+    """Make a project in an open transaction (sign-up makes the first one); `captured`: all its mail is."""
+    settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
     return await store.insert_project(
         tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
     )
@@ -266,6 +266,16 @@ async def new_api_key(
         now=call.now,
     )
     return key, value
+
+
+async def release_mail(tx: Transaction, account_id: UUID) -> None:
+    """Let the projects of an account that has been proven send as the server does: they captured until now."""
+    await store.release_mail(tx, account_id=account_id)
+
+
+async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
+    """Delete every API key of an account's projects; they are refused from the next request on."""
+    await store.delete_keys_of_account(tx, account_id=account_id)
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:

@@ -71,6 +71,9 @@ ROLE_PERMISSIONS: dict[MemberRole, frozenset[str]] = {
     "VIEWER": _READS,
 }
 
+UNVERIFIED_PERMISSIONS: frozenset[str] = _READS | {"emails:send"}
+"""What a developer may do before the e-mail address is proven: look around, and send mail that is captured."""
+
 KEY_PERMISSIONS: frozenset[str] = (
     frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS)
     - {"projects:write"}

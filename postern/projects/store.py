@@ -104,3 +104,16 @@ async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ..
       and (last_used_at is null or last_used_at < %(now)s::timestamptz - interval '1 minute')
 """)
 async def touch_key(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update projects set settings = jsonb_set(settings, array['transport'], 'null')
+    where account_id = %(account_id)s and settings ->> 'transport' = 'capture'
+""")
+async def release_mail(tx: Transaction, *, account_id: UUID) -> None: ...
+
+
+@statement("""
+    delete from api_keys k using projects p where p.id = k.project_id and p.account_id = %(account_id)s
+""")
+async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...

@@ -21,6 +21,18 @@ def token_in(letter: Any) -> str:
     return found[0]
 
 
+async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str) -> str:
+    """Sign up, follow the link in the mail, and sign in; returns the access token."""
+    up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
+    assert up.status_code == 201, up.text
+    await work_off()
+    token = token_in(letters(world, email)[-1])
+    assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
+    signed_in = await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})
+    assert signed_in.status_code == 200, signed_in.text
+    return signed_in.json()["accessToken"]
+
+
 class House:
     """An account and its people."""
 

@@ -15,6 +15,7 @@ import psycopg
 import uvicorn
 
 from postern.app import WORK, make_app
+from postern.cli.begin import Beginning, begin
 from postern.instance import beat
 from postern.kernel.due import Worker
 from postern.kernel.migrations import migrate
@@ -96,6 +97,10 @@ class WholeServer:
                 await serving
                 worker.stop()
                 await working
+
+    async def account(self) -> Beginning:
+        """A fresh account, its project and a live secret key, as the operator's console makes them."""
+        return await begin(Settings(data=self.folder, base_url=self.url), self.database_url, self.url)
 
     def wait(self) -> None:
         assert self._started.wait(START_SECONDS), "The server did not start."

@@ -15,7 +15,6 @@ from postern.cli import CannotRun
 from postern.cli import listen as listening
 from postern.cli.listen import follow, send_on
 from postern.kernel.signatures import new_webhook_secret
-from tests.conftest import PASSWORD
 from tests.peers.whole_server import whole_server
 
 LOOKS_BEFORE = 20
@@ -140,9 +139,9 @@ async def test_the_command_as_it_is_typed(receiver, tmp_path):
     """With a server in another thread, the command as a process, and a signature that two libraries believe."""
     with whole_server(tmp_path) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=60) as api:
-            up = (await api.post("/auth/sign-up", json={"email": "a@example.com", "password": PASSWORD})).json()
-            project, api.headers["authorization"] = up["projects"][0]["id"], f"Bearer {up['accessToken']}"
-            key = (await api.post(f"/projects/{project}/api-keys", json={"name": "k", "type": "SECRET"})).json()["key"]
+            made = await server.account()
+            project, key = made.project_id, made.secret_key
+            api.headers["authorization"] = f"Bearer {made.developer_token}"
             environment = {**os.environ, "POSTERN_PROJECT": project, "POSTERN_KEY": key, "POSTERN_URL": server.url}
             command = [sys.executable, "-m", "postern", "listen", "--forward", receiver.url("/hook")]
             process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
