@@ -15,6 +15,8 @@ BLOCKS_LIMIT: Final = 500
 """Blocks of one document, those in columns included."""
 COLUMNS_LIMIT: Final = 4
 """Columns side by side."""
+ELEMENTS_DEPTH: Final = 100
+"""Elements of MJML, and of the html in it, inside one another."""
 
 
 class BuilderInvalid(Refused):
@@ -61,6 +63,7 @@ def render_mjml(source: str) -> str:
     if _INCLUDE.search(source):
         raise BuilderInvalid.at("/mjml", "includes are not supported.")
     masked, holes = mask(source)
+    _require_shallow(masked)
     # Word characters pass through every attribute and text of MJML unharmed, private-use ones do not.
     held = _HELD.sub(r"PosternHole\1x", _TOKEN.sub("", masked))
     try:
@@ -68,6 +71,70 @@ def render_mjml(source: str) -> str:
     except (OSError, ValueError, RuntimeError) as trouble:
         raise BuilderInvalid.at("/mjml", f"not valid MJML: {trouble}.") from None
     return unmask(_TOKEN.sub("\ue000\\1\ue001", made.content), holes)
+
+
+_MARKUP = re.compile(r"<!--|<!\[CDATA\[|<(/?)([A-Za-z][^\s/>]*)")
+_VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "mj-image",
+        "mj-divider",
+        "mj-spacer",
+    ]
+)
+"""Elements that hold no others: neither their tags nor what closes them counts."""
+
+
+def _require_shallow(source: str) -> None:
+    """Refuse, in one pass, what the renderer could lose its stack on: it works by recursion."""
+    depth = at = 0
+    while (mark := _MARKUP.search(source, at)) is not None:
+        at = mark.end()
+        if mark[2] is None:
+            # A comment that is not closed is the renderer's to refuse.
+            end = source.find("-->" if mark[0] == "<!--" else "]]>", at)
+            if end < 0:
+                return
+            at = end
+            continue
+        is_void = mark[2].lower() in _VOID
+        if mark[1]:
+            depth -= not is_void
+            depth = max(0, depth)
+            continue
+        end = _tag_end(source, at)
+        depth += not is_void and source[end - 2 : end] != "/>"
+        if depth > ELEMENTS_DEPTH:
+            raise BuilderInvalid.at("/mjml", f"more than {ELEMENTS_DEPTH} elements inside one another.")
+        at = max(at, end)
+
+
+def _tag_end(source: str, at: int) -> int:
+    """Behind the `>` of a tag whose name ends at `at`; a quoted one ends nothing."""
+    while (found := _QUOTE_OR_END.search(source, at)) is not None:
+        if found[0] == ">":
+            return found.end()
+        closing = source.find(found[0], found.end())
+        if closing < 0:
+            return found.end()
+        at = closing + 1
+    return len(source)
+
+
+_QUOTE_OR_END = re.compile("[\"'>]")
 
 
 # Blocks ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,177 @@
+"""Templates that are written to hurt: every entry point refuses them, and what else runs does not notice."""
+
+import time
+
+import pytest
+
+from postern.kernel.problems import Problem
+from postern.mail.checking import check_message, write_template
+from postern.mail.content import nowhere
+from postern.mail.template import Kind, RenderFailed, TemplateInvalid, compile_template
+
+DEEP = {
+    "minus": "{{ " + "-" * 20_000 + "1}}",
+    "not": "{{ " + "not " * 20_000 + "1}}",
+    "elif": "{% if a %}" + "{% elif a %}" * 10_000 + "{% endif %}",
+    "attributes": "{{ a" + ".a" * 20_000 + "}}",
+    "items": "{{ a" + "[0]" * 20_000 + "}}",
+    "filters": "{{ a" + "|e" * 20_000 + "}}",
+    "sorts": "{{ xs" + "|sort" * 8_000 + "}}",
+    "tests": "{{ a" + " is defined" * 20_000 + "}}",
+    "sums": "{{ a" + " + a" * 20_000 + "}}",
+    "choices": "{{ " + "a if b else " * 20_000 + "1}}",
+    "parentheses": "{{ " + "(" * 20_000 + "1" + ")" * 20_000 + "}}",
+    "lists": "{{ " + "[" * 20_000 + "]" * 20_000 + "}}",
+    "objects": "{{ " + "{1:" * 20_000 + "1" + "}" * 20_000 + "}}",
+    "ifs": "{% if a %}" * 20_000 + "{% endif %}" * 20_000,
+    "loops": "{% for a in a %}" * 20_000 + "{% endfor %}" * 20_000,
+}
+MJML: dict[str, str] = {
+    "wrappers": "<mjml><mj-body>" + "<mj-wrapper>" * 2_000 + "</mj-wrapper>" * 2_000 + "</mj-body></mjml>",
+    "unclosed wrappers": "<mjml><mj-body>" + "<mj-wrapper>" * 20_000,
+    "raw": "<mjml><mj-body><mj-raw>" + "<div>" * 20_000 + "</div>" * 20_000 + "</mj-raw></mj-body></mjml>",
+    "quoted": "<mjml><mj-body><mj-raw>" + "<div a='>'>" * 20_000 + "</mj-raw></mj-body></mjml>",
+}
+
+
+@pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
+@pytest.mark.parametrize("kind", list(Kind))
+def test_what_is_nested_too_deep_is_refused_before_the_engine_reads_it(source, kind):
+    """Defects: S1"""
+    with pytest.raises(TemplateInvalid):
+        compile_template(source, kind)
+
+
+@pytest.mark.parametrize("mjml", MJML.values(), ids=MJML)
+async def test_deep_mjml_is_refused_and_the_server_lives(project, world, mjml):
+    """Defects: S1"""
+    await world.rendering.start()
+    before = world.rendering.process_ids
+    answer = await project.client.post("/templates", {"name": "Deep", "builderJson": {"mjml": mjml}})
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "/builderJson/mjml")
+    assert world.rendering.process_ids == before, "it was refused, and ended nothing"
+
+
+async def test_deep_html_in_a_block_is_refused(project, world):
+    """Defects: S1"""
+    block = {"type": "html", "html": "<div>" * 20_000 + "</div>" * 20_000}
+    answer = await project.client.post("/templates", {"name": "Deep", "builderJson": {"blocks": [block]}})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"].startswith("/builderJson")
+
+
+async def test_deep_json_is_refused_with_its_place(project):
+    """Defects: S1"""
+    deep: dict = {}
+    for _ in range(200):
+        deep = {"a": [deep]}
+    mail = {"from": "a@acme.example", "to": ["b@example.org"], "subject": "{{x}}", "text": "x", "variables": deep}
+    for path, body in (
+        ("/emails", mail),
+        ("/templates", {"name": "x", "builderJson": deep}),
+    ):
+        answer = await project.client.post(path, body)
+        assert answer.status_code in {400, 403, 422}, answer.text
+        assert answer.json()["errors"]
+
+
+@pytest.mark.parametrize("name", DEEP)
+async def test_every_entry_point_refuses_deep_templates_with_the_place(project, name):
+    """Defects: S1"""
+    key = await project.key(type="SECRET", environment="TEST")
+    source = DEEP[name]
+    mail = {"from": "Acme <a@acme.example>", "to": ["b@example.org"], "subject": "s", "text": "t"}
+    refused = await key.post("/emails", {**mail, "html": source})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
+    batch = await key.post("/emails/batch", {"emails": [{**mail, "text": source}, mail]})
+    assert [each["status"] for each in batch.json()["data"]] == ["FAILED", "QUEUED"]
+    template = await key.post("/templates", {"name": "x", "html": source})
+    assert (template.status_code, template.json()["errors"][0]["path"]) == (400, "/html")
+
+
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        ("{{ l.append }}{{ l.extend }}{{ m.update }}{{ m.keys }}{{ l.__class__ }}{{ m['items'] }}", ""),
+        ("{% set range = l.extend %}{{ range(2)|length }}", "2"),
+        ("{{ range }}|{% for range in l %}{{ range }}{{ range(1)|length }}{% endfor %}", "|1121"),
+        ("{{ l }} {{ m }} {{ m.items()|list }} {{ m.get('a') }}", "[1, 2] {'a': {'b': 3}} [('a', {'b': 3})] {'b': 3}"),
+    ],
+)
+def test_nothing_of_python_is_reached_and_offered_names_keep_their_meaning(source, made):
+    """Defects: S2"""
+    values = {"l": [1, 2], "m": {"a": {"b": 3}}}
+    text = compile_template(source, Kind.TEXT).render(values)
+    assert "0x" not in text
+    assert "built-in" not in text
+    assert text.replace("['a', {'b': 3}]", "('a', {'b': 3})") == made
+    assert values == {"l": [1, 2], "m": {"a": {"b": 3}}}
+
+
+@pytest.mark.parametrize(
+    "source", ["{{ range('a') }}", "{{ range(1, 2, 0) }}", "{{ l|join(1, 2, 3, 4) }}", "{{ range() }}"]
+)
+async def test_whatever_is_raised_is_a_problem(project, source):
+    """Defects: S2"""
+    with pytest.raises(RenderFailed):
+        compile_template(source).render({"l": [1]})
+    key = await project.key(type="SECRET", environment="TEST")
+    mail = {"from": "Acme <a@acme.example>", "to": ["b@example.org"], "subject": "s", "html": source}
+    refused = await key.post("/emails", {**mail, "variables": {"l": [1]}})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
+
+
+def test_filters_that_are_not_offered_cannot_be_named_in_a_text_either():
+    """Defects: S2"""
+    for name in ("indent", "format", "attr", "pprint"):
+        with pytest.raises(RenderFailed):
+            compile_template(f"{{{{ xs|map('{name}', 9)|list }}}}").render({"xs": ["a"]})
+
+
+GROWING = {
+    "links": lambda n: "{{a}}<a" + " href= " * n,
+    "quotes": lambda n: '{{a}}<a href="' * n,
+    "raw": lambda n: "{% raw %}" * n,
+    "closed raw": lambda n: "{% raw %}x{% endraw %}" * n,
+    "comments": lambda n: "{#" * n,
+    "closed comments": lambda n: "{# #}" * n,
+    "styles": lambda n: "<style>{#" * n,
+    "names": lambda n: "{{ a }}" * n,
+    "openings": lambda n: "{{" * n,
+    "strings": lambda n: "{{ '" * n,
+    "statements": lambda n: "{% set a = 1 %}" * n,
+    "commas": lambda n: "{{ [" + "1," * n + "] }}",
+    "bodies": lambda n: "<body" * n,
+    "tags": lambda n: "<a" * n,
+    "ampersands": lambda n: "&" * n,
+}
+
+
+def work(task, source) -> float:
+    """Processor seconds of the quickest of two runs."""
+    spent = []
+    for _ in range(2):
+        started = time.process_time()
+        try:
+            task(source)
+        except Problem:
+            pass
+        spent.append(time.process_time() - started)
+    return min(spent)
+
+
+@pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
+def test_twice_as_much_text_is_at_most_two_and_a_half_times_the_work(make):
+    """Defects: S3"""
+    tasks = [
+        lambda source: check_message(nowhere, source[:2_000], source, source, {"a": "x"}, "1"),
+        lambda source: write_template(nowhere, None, b'{"blocks":[{"type":"text","text":"x"}]}', source, None),
+    ]
+    for number, task in enumerate(tasks):
+        size = 4_000
+        once = work(task, make(size))
+        while once < 0.02 and size < 32_000:
+            size *= 2
+            once = work(task, make(size))
+        twice = work(task, make(2 * size))
+        assert twice <= 2.5 * max(once, 0.02), f"task {number}: {once:.3f} s for {size}, {twice:.3f} s for twice that"
