@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from postern.emails import store
-from postern.emails.model import TouchedSend
+from postern.emails.model import SUPPRESSION_STRENGTH, TouchedSend
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.values import Record, new_id
@@ -71,5 +71,6 @@ async def leave(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) 
         detail=[None],
         send_id=[send.id],
         created_at=[at],
+        strength=SUPPRESSION_STRENGTH,
     )
     return bool(added)

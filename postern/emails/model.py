@@ -359,6 +359,20 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
 SuppressionReason = Literal["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]
 
 
+SUPPRESSION_STRENGTH: list[str] = ["UNSUBSCRIBE", "MANUAL", "BOUNCE", "COMPLAINT"]
+"""From the weakest reason to the strongest: a stronger one takes the place of a weaker one, never the other way."""
+
+
+class FormerReason(Record):
+    """Why an address was suppressed before a stronger reason came."""
+
+    reason: SuppressionReason
+    source: str
+    detail: str | None
+    send_id: UUID | None
+    since: Moment
+
+
 class Suppression(Record):
     """An address that this project does not write to."""
 
@@ -368,7 +382,12 @@ class Suppression(Record):
     source: str
     detail: str | None
     send_id: UUID | None
+    history: list[FormerReason]
+    """Weaker reasons that it had before, oldest first."""
     created_at: Moment
+    """Since when it is suppressed."""
+    updated_at: Moment
+    """Since when for this reason."""
 
 
 class IdempotencyRow(Record):

@@ -8,7 +8,7 @@ import psycopg
 
 from postern.emails import store
 from postern.emails.clearance import LOST
-from postern.emails.model import AsSent, Send, TouchedSend
+from postern.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, TouchedSend
 from postern.emails.rules import Verdict, storable
 from postern.events import operations as events
 from postern.events.model import Event
@@ -181,7 +181,8 @@ async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> 
             if any(over):
                 hard.append((each.send, address, "three soft failures in a row over 72 hours"))
     if hard:
-        hard.sort(key=lambda row: (row[0].project_id, row[1].lower()))
+        # One row an address, in one order: two of a group may have bounced at the same mailbox.
+        hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
         await store.suppress(
             tx,
             project_id=[send.project_id for send, _, _ in hard],
@@ -192,6 +193,7 @@ async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> 
             detail=[said for _, _, said in hard],
             send_id=[send.id for send, _, _ in hard],
             created_at=[now] * len(hard),
+            strength=SUPPRESSION_STRENGTH,
         )
     recovered = [each for each in attempts if each.verdict.sent and each.send.tries > 0]
     if recovered:

@@ -503,12 +503,21 @@ async def renew(
 async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
 
 
+# A stronger reason takes the place of a weaker one, which goes into the history; anything else changes nothing.
 @statement("""
     insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
                          %(source)s::text[], %(detail)s::text[], %(send_id)s::uuid[], %(created_at)s::timestamptz[])
-    on conflict (project_id, address) do nothing
-    returning id, address, reason, source, detail, send_id, created_at
+    on conflict (project_id, address) do update set
+        reason = excluded.reason, source = excluded.source, detail = excluded.detail, send_id = excluded.send_id,
+        updated_at = excluded.created_at,
+        history = known.history || jsonb_build_array(jsonb_build_object(
+            'reason', known.reason, 'source', known.source, 'detail', known.detail, 'sendId', known.send_id,
+            'since', to_char(coalesce(known.updated_at, known.created_at) at time zone 'UTC',
+                             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+    where array_position(%(strength)s::text[], excluded.reason) > array_position(%(strength)s::text[], known.reason)
+    returning id, address, reason, source, detail, send_id, history, created_at,
+              coalesce(updated_at, created_at) as updated_at
 """)
 async def suppress(
     tx: Transaction,
@@ -521,12 +530,14 @@ async def suppress(
     detail: list[str | None],
     send_id: list[UUID | None],
     created_at: list[Moment],
+    strength: list[str],
 ) -> list[Suppression]: ...
 
 
 @statement("""
     delete from suppressions where project_id = %(project_id)s and address = %(address)s
-    returning id, address, reason, source, detail, send_id, created_at
+    returning id, address, reason, source, detail, send_id, history, created_at,
+              coalesce(updated_at, created_at) as updated_at
 """)
 async def unsuppress(tx: Transaction, *, project_id: UUID, address: str) -> Suppression | None: ...
 
@@ -539,14 +550,18 @@ async def subscribe_again(tx: Transaction, *, project_id: UUID, addresses: list[
 
 
 @statement("""
-    select id, address, reason, source, detail, send_id, created_at from suppressions
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
     where project_id = %(project_id)s and address = %(address)s
 """)
 async def suppression(db: Queries, *, project_id: UUID, address: str) -> Suppression | None: ...
 
 
 @statement("""
-    select id, address, reason, source, detail, send_id, created_at from suppressions
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
     where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
       and (%(pattern)s::text is null or address like %(pattern)s)
     order by id desc limit %(limit)s offset %(offset)s

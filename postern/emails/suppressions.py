@@ -6,7 +6,13 @@ import msgspec
 
 from postern.audit import operations as audit
 from postern.emails import store
-from postern.emails.model import SUPPRESSIONS_BULK, Suppression, SuppressionMissing, SuppressionReason
+from postern.emails.model import (
+    SUPPRESSION_STRENGTH,
+    SUPPRESSIONS_BULK,
+    Suppression,
+    SuppressionMissing,
+    SuppressionReason,
+)
 from postern.events.model import Event, Written
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction, containing
@@ -20,7 +26,7 @@ AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
 
 
 class AlreadySuppressed(Conflict):
-    """This address is suppressed already."""
+    """This address is suppressed already, for this reason or a stronger one."""
 
 
 class NewSuppression(Body):
@@ -43,6 +49,8 @@ class BulkResult(Record):
 
     added: int
     skipped: int
+    upgraded: int
+    """Those of `added` that were suppressed for a weaker reason before."""
 
 
 @get("/projects/{project_id}/suppressions", needs="emails:read")
@@ -71,7 +79,11 @@ async def list_suppressions(
     example={"address": "ada@example.com", "reason": "MANUAL"},
 )
 async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
-    """Do not write to an address any more."""
+    """Do not write to an address any more.
+
+    An address that is suppressed for a weaker reason gets this one, and its `history` keeps the former: UNSUBSCRIBE
+    gives way to MANUAL, that to BOUNCE, that to COMPLAINT. The other way round is a 409: nothing is weakened silently.
+    """
     address = _address("/address", data.address)
     async with call.db.transaction() as tx:
         added = await suppress(tx, call, [address], data.reason, source="api", detail=data.detail)
@@ -87,7 +99,8 @@ async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
     example={"addresses": ["ada@example.com", "bob@example.com"]},
 )
 async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
-    """Suppress up to 1,000 addresses; those known already, repeated or invalid are skipped."""
+    """Suppress up to 1,000 addresses; those suppressed already for this or a stronger reason, repeated or invalid are
+    skipped. `upgraded` of the added ones were suppressed for a weaker reason."""
     addresses: list[str] = []
     for text in data.addresses:
         try:
@@ -97,7 +110,8 @@ async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
     async with call.db.transaction() as tx:
         added = await suppress(tx, call, sorted(set(addresses)), data.reason, source="api", detail=None)
         await audit.record(tx, call, "suppression.bulk_created", "Suppression", None, added=len(added))
-    return BulkResult(added=len(added), skipped=len(data.addresses) - len(added))
+    upgraded = sum(1 for each in added if each.history)
+    return BulkResult(added=len(added), skipped=len(data.addresses) - len(added), upgraded=upgraded)
 
 
 @get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
@@ -142,7 +156,7 @@ async def suppress(
     source: str,
     detail: str | None,
 ) -> list[Suppression]:
-    """Suppress addresses (lower case) in an open transaction; returns those that were new."""
+    """Suppress addresses (lower case) in an open transaction; returns those that were new or got a stronger reason."""
     count = len(addresses)
     return await store.suppress(
         tx,
@@ -154,6 +168,7 @@ async def suppress(
         detail=[detail] * count,
         send_id=[None] * count,
         created_at=[call.now] * count,
+        strength=SUPPRESSION_STRENGTH,
     )
 
 
