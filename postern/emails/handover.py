@@ -84,6 +84,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     complained: bool = False
     links_base: str = ""
     """Scheme and host of the tracked links."""
+    suppressed: tuple[tuple[str, str], ...] = ()
+    """Recipients who are left out, each with the reason on the suppression list."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -157,9 +159,10 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
     )
     if prepared.plan.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
+    suppressed = prepared.plan.suppressed
     return Attempted(
         send=job.send,
-        verdict=verdict,
+        verdict=rules.leaving_out(verdict, suppressed),
         outcome=outcome,
         spent=spent,
         subject=prepared.subject,
@@ -167,6 +170,7 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         # A signature has a hash of the body: the few possible codes could be tried against it.
         as_sent=None if secrets else _as_sent(job.send, prepared),
         has_secrets=bool(secrets),
+        suppressed=suppressed,
     )
 
 
@@ -392,7 +396,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         if contact is None:
             return rules.contact_deleted()
         if contact == "UNSUBSCRIBED":
-            return rules.suppressed([(send.recipient, "UNSUBSCRIBE")])
+            return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
     if send.expires_at is not None and send.expires_at <= facts.clock:
         return rules.expired()
     if body is None:
@@ -406,7 +410,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     gone = {address for address, _ in blocked}
     left = [each for each in waiting if each not in gone]
     if not left:
-        return rules.suppressed(blocked)
+        return rules.suppressed(send, blocked)
     words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key, now=facts.clock)
     fixed = {each: found for each in left if (found := fate(each)) is not None}
     envelope = Envelope(
@@ -423,6 +427,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),
         links_base=facts.tracking_base,
+        suppressed=tuple(blocked),
     )
 
 

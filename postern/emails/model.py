@@ -193,6 +193,18 @@ class ContactRef(Record):
     email: str
 
 
+class RecipientOutcome(Record):
+    """What became of a message for one of its recipients."""
+
+    email: str
+    field: Literal["to", "cc", "bcc"]
+    status: SendStatus
+    reason: str | None
+    """Why it failed, bounced, was delayed or suppressed for this recipient."""
+    at: Moment | None
+    """When that was known; null while nothing is."""
+
+
 class SendEvent(Record):
     """One thing that happened to a send."""
 
@@ -213,6 +225,8 @@ class EmailLogEntry(Record):
     cc: list[str]
     bcc: list[str]
     contact: ContactRef
+    recipients: list[RecipientOutcome]
+    """What became of it for each recipient of `to`, `cc` and `bcc`, each address once."""
     campaign_id: UUID | None
     tags: list[str]
     reason: str | None
@@ -271,6 +285,8 @@ class Send(Record):
     tags: list[str] | None
     pending: Any
     """Recipients still to be handed over; null means all."""
+    outcomes: Any = None
+    """What became of each recipient, by address, where there are several."""
     due_at: Moment | None
     attempt: int
     tries: int

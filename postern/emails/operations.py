@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -53,6 +53,7 @@ from postern.emails.model import (
     NotCancellable,
     NotRetriable,
     NotScheduled,
+    RecipientOutcome,
     Reschedule,
     Send,
     SendAttempt,
@@ -64,13 +65,15 @@ from postern.emails.settling import event_of
 from postern.emails.ways_out import NoSmartHost, is_captured, require_way_out, transport_of
 from postern.events import operations as events
 from postern.kernel.allowances import require_allowance
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import NOBODY, Call, Origin
 from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, Header, get, patch, post, read_json
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
 from postern.kernel.values import as_id, to_json
-from postern.mail.composing import Order, TemplateCrashed, TemplateTooExpensive
+from postern.mail.address import AddressInvalid
+from postern.mail.composing import Order, TemplateCrashed, TemplateTooExpensive, address_of
 from postern.mail.mime import MessageTooLarge
 from postern.mail.rendering import RenderingAway, RenderingBusy
 from postern.projects import operations as projects
@@ -478,6 +481,7 @@ def entry_of(send: Send) -> EmailLogEntry:
         cc=send.cc_addresses or [],
         bcc=send.bcc_addresses or [],
         contact=ContactRef(id=send.contact_id, email=send.recipient),
+        recipients=recipient_outcomes(send),
         campaign_id=send.campaign_id,
         tags=send.tags or [],
         reason=send.reason,
@@ -492,6 +496,37 @@ def entry_of(send: Send) -> EmailLogEntry:
         complained_at=send.complained_at,
         created_at=send.created_at,
     )
+
+
+def recipient_outcomes(send: Send) -> list[RecipientOutcome]:
+    """How the message stands for each recipient. Where there is one, that is how the send stands."""
+    fields: dict[str, Any] = {}
+    named = (("to", send.to_addresses), ("cc", send.cc_addresses or []), ("bcc", send.bcc_addresses or []))
+    for field, texts in named:
+        for text in texts:
+            fields.setdefault(_spec(text), field)
+    known: dict[str, Any] = send.outcomes or {}
+    return [_recipient_outcome(send, email, field, known.get(email)) for email, field in fields.items()]
+
+
+def _recipient_outcome(send: Send, email: str, field: Any, known: dict[str, Any] | None) -> RecipientOutcome:
+    if known is None:
+        at = send.delivered_at or send.bounced_at or send.sent_at or send.delayed_at
+        return RecipientOutcome(email=email, field=field, status=send.status, reason=send.reason, at=at)
+    return RecipientOutcome(
+        email=email,
+        field=field,
+        status=known["status"],
+        reason=known["reason"],
+        at=Moment.of(datetime.fromisoformat(known["at"])),
+    )
+
+
+def _spec(text: str) -> str:
+    try:
+        return address_of(text).spec
+    except AddressInvalid:
+        return text  # The person was erased.
 
 
 def _has_room(call: Call, settings: ProjectSettings) -> bool:

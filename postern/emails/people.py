@@ -119,7 +119,7 @@ async def _erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID], 
 
 @statement("""
     update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
-        bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, due_at = null,
+        bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, outcomes = null, due_at = null,
         attempt = attempt + (status in ('SCHEDULED', 'QUEUED', 'DELAYED'))::int,
         status = case when status in ('SCHEDULED', 'QUEUED', 'DELAYED') then 'CANCELLED' else status end
     where project_id = %(project_id)s and id = any (%(ids)s)

@@ -1,6 +1,6 @@
 """What an attempt's outcome makes of a send: pure decisions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hard_bounces: list[tuple[str, str]] = []
     """Addresses that are to be suppressed, each with the reply."""
     soft_bounces: list[str] = []
+    recipients: dict[str, tuple[SendStatus, str | None]] = {}
+    """How the message stands for each recipient whom this attempt decided, and why."""
     skipped: Skipped | None = None
     """Why a campaign left this recipient out at the last moment."""
     events: list[tuple[str, dict[str, Any]]] = []
@@ -53,7 +55,26 @@ def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chanc
             pause = min(pause, UNTRIED_PAUSE)  # Near the end it is looked after more often.
         if _is_over(send, now + pause):
             return _given_up(send, "No peer could be asked in time.", [], [])
-        return Verdict(status=send.status, due_at=now + pause, tried=False, reason=_first_text(outcome.results))
+        reason = _first_text(outcome.results)
+        return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+    verdict = _judged(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
+    return msgspec.structs.replace(
+        verdict, recipients={each.recipient: _stands(each, verdict) for each in outcome.results}
+    )
+
+
+def _stands(result: Result, verdict: Verdict) -> tuple[SendStatus, str | None]:
+    """How one recipient stands after an attempt that made this of the whole send."""
+    if isinstance(result, Accepted):
+        return ("DELIVERED", None) if result.delivered else ("SENT", None)
+    if isinstance(result, Rejected):
+        return "BOUNCED", _said(result)
+    if verdict.status == "DELAYED":
+        return "DELAYED", _said(result)
+    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _said(result)
+
+
+def _judged(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
     accepted = [each for each in outcome.results if isinstance(each, Accepted)]
     deferred = [each for each in outcome.results if isinstance(each, Deferred)]
     rejected = [each for each in outcome.results if isinstance(each, Rejected)]
@@ -189,19 +210,49 @@ def domain_lapsed(name: str) -> Verdict:
 
 def undecided(send: Send, now: datetime) -> Verdict:
     """What the message is made of changed again and again while it waited: looked at anew in a moment."""
-    return Verdict(status=send.status, due_at=now + UNTRIED_PAUSE, tried=False, reason=send.reason)
+    due_at = now + UNTRIED_PAUSE
+    return Verdict(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
 
 
-def suppressed(addresses: list[tuple[str, str]]) -> Verdict:
-    """All recipients are on the suppression list, or have unsubscribed."""
+def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> Verdict:
+    """All recipients who are left are on the suppression list, or have unsubscribed."""
     address, why = addresses[0]
     reason = f"{address} is suppressed ({why.lower()})."
-    return Verdict(
-        status="SUPPRESSED",
+    left_out = Verdict(
+        status="SENT" if send.sent_at is not None else "SUPPRESSED",  # Others got it in an earlier attempt.
         reason=reason,
         skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
-        events=[("email.suppressed", {"reason": reason})],
     )
+    return leaving_out(left_out, addresses)
+
+
+def leaving_out(verdict: Verdict, addresses: Sequence[tuple[str, str]]) -> Verdict:
+    """The verdict on a message that some of its recipients did not get, because they are suppressed."""
+    if not addresses or not verdict.tried:
+        return verdict
+    named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
+    more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
+    told = f"Left out: {named}{more}."
+    stands: dict[str, tuple[SendStatus, str | None]] = {
+        address: ("SUPPRESSED", why_suppressed(why)) for address, why in addresses
+    }
+    events = [
+        ("email.suppressed", {"recipient": address, "reason": f"{address} is {why_suppressed(why)}."})
+        for address, why in addresses
+    ]
+    is_whole = verdict.status == "SUPPRESSED"
+    reason = verdict.reason if is_whole else f"{verdict.reason} {told}" if verdict.reason else told
+    return msgspec.structs.replace(
+        verdict,
+        reason=reason and reason[:1_000],
+        recipients={**verdict.recipients, **stands},
+        events=[*verdict.events, *events],
+    )
+
+
+def why_suppressed(why: str) -> str:
+    """For people: `BOUNCE` is read as `suppressed (bounce)`."""
+    return f"suppressed ({why.lower()})"
 
 
 def then_complained(verdict: Verdict) -> Verdict:

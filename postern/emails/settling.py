@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import psycopg
 
-from postern.emails import store
+from postern.emails import rules, store
 from postern.emails.clearance import LOST
 from postern.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, TouchedSend
 from postern.emails.rules import Verdict, storable
@@ -37,6 +37,8 @@ class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     """What the message had besides what is composed again from its send; None where nothing of it is kept."""
     has_secrets: bool = False
     """Whether its one-time secrets are stored, encrypted, until this settles it."""
+    suppressed: tuple[tuple[str, str], ...] = ()
+    """Recipients who were left out, each with the reason on the suppression list; the others were tried."""
 
 
 async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
@@ -73,6 +75,7 @@ async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> li
             "due_at": each.verdict.due_at and Moment.of(each.verdict.due_at),
             "tries": each.send.tries + each.verdict.tried,
             "pending": each.verdict.pending,
+            "outcomes": _outcomes(each, now),
             "reason": each.verdict.reason,
             "ambiguous": int(each.verdict.ambiguous),
             "subject": each.subject,
@@ -96,6 +99,21 @@ async def _erase_secrets(tx: Transaction, attempts: list[Attempted]) -> None:
     if over:
         project_ids = sorted({send.project_id for send in over})
         await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
+
+
+def _outcomes(each: Attempted, now: Moment) -> dict[str, Any] | None:
+    """What this attempt brought each recipient, where the send has several."""
+    if not each.verdict.tried or not has_several_recipients(each.send):
+        return None
+    return {
+        address: {"status": status, "reason": reason, "at": now}
+        for address, (status, reason) in each.verdict.recipients.items()
+    }
+
+
+def has_several_recipients(send: Send) -> bool:
+    """Whether a send names more than one address."""
+    return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
 def _was_ambiguous(each: Attempted) -> bool:
@@ -131,6 +149,10 @@ def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
             "text": storable(result.text),
         }
         for result in outcome.results
+    ]
+    results += [
+        {"recipient": address, "result": "SUPPRESSED", "code": 0, "enhancedCode": "", "text": rules.why_suppressed(why)}
+        for address, why in each.suppressed
     ]
     return {
         "project_id": each.send.project_id,

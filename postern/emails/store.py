@@ -418,6 +418,7 @@ async def count_skipped(
 @statement("""
     update sends as s set
         status = case when s.status in ('SCHEDULED', 'QUEUED', 'DELAYED') then v.status else s.status end,
+        outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
         due_at = v.due_at, tries = v.tries, pending = v.pending, reason = v.reason, handed_over = null,
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
             + (s.handed_over is not null and s.handed_over < v.attempt)::int,
@@ -427,9 +428,9 @@ async def count_skipped(
         delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
     from jsonb_to_recordset(%(rows)s) as v (
-        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, reason text,
-        ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz,
-        delayed_at timestamptz,
+        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb,
+        outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz,
+        delivered_at timestamptz, delayed_at timestamptz,
         bounced_at timestamptz, complained_at timestamptz)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
