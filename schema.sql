@@ -1299,6 +1299,7 @@ CREATE TABLE public.sends (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     dated_at timestamp with time zone,
+    outcomes jsonb,
     CONSTRAINT sends_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 )
@@ -1432,6 +1433,8 @@ CREATE TABLE public.suppressions (
     detail text,
     send_id uuid,
     created_at timestamp with time zone NOT NULL,
+    history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    updated_at timestamp with time zone,
     CONSTRAINT suppressions_reason_check CHECK ((reason = ANY (ARRAY['BOUNCE'::text, 'COMPLAINT'::text, 'UNSUBSCRIBE'::text, 'MANUAL'::text])))
 );
 

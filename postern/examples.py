@@ -213,6 +213,8 @@ MAIL: Mapping[str, Any] = {
     "durationMs": 184,
     "address": "ada@example.com",
     "Suppression.source": "api",
+    "FormerReason.source": "unsubscribe",
+    "BulkResult.upgraded": 0,
     "BulkResult.added": 2,
     "BulkResult.skipped": 0,
     "KeptHit.kind": "CLICK",

@@ -536,6 +536,9 @@ async def _email_faults(call: Call, step: SendEmail, path: str) -> list[Fault]:
     words = await templates.words_of(call.db, call.project_id, as_id(step.template_id))
     if words is None:
         faults.append(Fault(path=f"{path}/templateId", code="template_missing", message="There is no such template."))
+    elif templates.is_blank(words.html, words.text):
+        message = "This template is blank: it has neither html nor text."
+        faults.append(Fault(path=f"{path}/templateId", code="template_blank", message=message))
     elif step.subject is None and words.subject is None:
         faults.append(
             Fault(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")

@@ -149,6 +149,9 @@ class Progress:
         if words is None:
             self.fail(group, "The template is no longer there.")
             return
+        if templates.is_blank(words.html, words.text):
+            self.fail(group, "The template is blank: it has neither html nor text.")
+            return
         subject = step.subject if step.subject is not None else words.subject
         if subject is None:
             self.fail(group, "Neither the step nor its template has a subject.")

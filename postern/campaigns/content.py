@@ -7,6 +7,7 @@ import msgspec
 from postern.campaigns.model import CampaignIncomplete, Row, VariantRow
 from postern.emails.model import SendBody
 from postern.kernel.database import Queries
+from postern.kernel.problems import Fault
 from postern.mail.address import parse_address
 from postern.mail.links import split_after_body_tag
 from postern.mail.template import holes_of
@@ -32,6 +33,9 @@ async def words_of(db: Queries, row: Row, variant: VariantRow | None) -> Words:
     subject = (variant.subject if variant else None) or row.subject or (found.subject if found else None)
     if found is None or subject is None:
         raise CampaignIncomplete("It needs a template and a subject.")
+    if templates.is_blank(found.html, found.text):
+        message = "A template with html or text: this one is blank."
+        raise CampaignIncomplete(message, errors=[Fault(path="/templateId", code="template_blank", message=message)])
     return Words(subject, with_preview(found.html, row.preview_text), found.text)
 
 

@@ -73,7 +73,10 @@ async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
     for number, variant in enumerate(_competing(row, variants)):
         try:
             await content.words_of(tx, row, variant)
-        except CampaignIncomplete:
+        except CampaignIncomplete as incomplete:
+            if incomplete.errors:
+                lacks("/templateId" if variant is None else f"/variants/{number}/templateId", incomplete.detail)
+                continue
             path = "/subject" if variant is None and row.template_id else "/templateId"
             path = path if variant is None else f"/variants/{number}/templateId"
             if not any(fault.path == path for fault in faults):

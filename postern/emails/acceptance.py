@@ -24,6 +24,7 @@ from postern.emails.model import (
     IDEMPOTENCY_WINDOW,
     RECIPIENTS_LIMIT,
     SCHEDULE_HORIZON,
+    SEPARATE_BYTES,
     VARIABLES_BYTES,
     AttachmentBody,
     DomainNotVerified,
@@ -168,6 +169,42 @@ async def check_email(
     return await render_check(call, new) if rendered else new
 
 
+def one_for_each(new: NewSend) -> list[NewSend]:
+    """The messages that an e-mail becomes: one, or where it can be unsubscribed from, one for each recipient.
+
+    An unsubscribe link is one person's: in a message to several, whoever presses it would unsubscribe the first.
+    Raises Invalid where all of them together are too large.
+    """
+    send, body = new.send, new.body
+    named = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
+    recipients: dict[str, str] = {}
+    for text in named:
+        recipients.setdefault(address_of(text).spec, text)
+    if not body.unsubscribable or len(recipients) == 1:
+        return [new]
+    size = len(body.html or "") + len(body.text or "") + sum(len(each.content) for each in body.attachments)
+    if size * len(recipients) > SEPARATE_BYTES:
+        message = (
+            "An unsubscribable e-mail becomes a message for each recipient; together they may have"
+            f" {SEPARATE_BYTES // 1_000_000} MB. Name fewer recipients."
+        )
+        raise Invalid.at("/to", message, "too_large")
+    return [_addressed_to(new, spec, text, new_id()) for spec, text in recipients.items()]
+
+
+def _addressed_to(new: NewSend, spec: str, text: str, send_id: UUID) -> NewSend:
+    send = msgspec.structs.replace(
+        new.send,
+        id=send_id,
+        message_id=f"<{send_id}@{address_of(new.send.sender).domain}>",
+        recipient=spec,
+        to_addresses=[text],
+        cc_addresses=None,
+        bcc_addresses=None,
+    )
+    return msgspec.structs.replace(new, send=send)
+
+
 def _address(path: str, text: str) -> Address:
     try:
         return address_of(text)
@@ -192,6 +229,9 @@ async def _with_template(call: Call, data: EmailBody, shared: Shared) -> tuple[s
         subject = subject if subject is not None else found.subject
     if subject is None:
         raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
+    if templates.is_blank(html, text):
+        path = "/html" if data.template_id is None else "/templateId"
+        raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
     return subject, html, text
 
 

@@ -55,6 +55,8 @@ BATCH_LIMIT = 500
 BATCH_BYTES = 50_000_000
 SINGLE_BYTES = 36_000_000
 """A message of 25 MB is 34 MB of base64 in JSON."""
+SEPARATE_BYTES = 50_000_000
+"""Octets of words and files of an `unsubscribable` e-mail, times its recipients: each message is kept."""
 BODY_CHARACTERS = 2_000_000
 VARIABLES_BYTES = 256_000
 SCHEDULE_HORIZON = timedelta(days=30)
@@ -148,7 +150,8 @@ class EmailBody(Body):
     expires_at: Timestamp | None = None
     """Not handed over after this: a one-time code is worthless tomorrow."""
     unsubscribable: bool = False
-    """Adds List-Unsubscribe with one-click (RFC 8058)."""
+    """Adds List-Unsubscribe with one-click (RFC 8058). With several recipients, each gets a message of their own with a
+    link of their own, addressed to them alone."""
 
 
 class BatchBody(Body):
@@ -163,12 +166,23 @@ class Reschedule(Body):
     scheduled_at: Timestamp
 
 
+class RecipientMessage(Record):
+    """The message that one recipient of an `unsubscribable` e-mail gets."""
+
+    to: str
+    id: UUID
+    message_id: str
+    status: SendStatus
+
+
 class SendResult(Record):
     """What became of a send so far: `status` is the truth at the moment of the answer."""
 
     id: UUID
     message_id: str
     status: SendStatus
+    messages: list[RecipientMessage] = []
+    """The message of each recipient, where an `unsubscribable` e-mail has several; the one above is the first's."""
 
 
 class BatchItem(Record):
@@ -178,6 +192,8 @@ class BatchItem(Record):
     message_id: str | None
     status: SendStatus
     error: str | None
+    messages: list[RecipientMessage] = []
+    """The message of each recipient, where an `unsubscribable` e-mail has several."""
 
 
 class BatchResult(Record):

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -20,6 +21,7 @@ from postern.emails.acceptance import (
     finish_all,
     job_of,
     known_answer,
+    one_for_each,
     read_key,
     render_check,
     settings_of,
@@ -53,6 +55,7 @@ from postern.emails.model import (
     NotCancellable,
     NotRetriable,
     NotScheduled,
+    RecipientMessage,
     RecipientOutcome,
     Reschedule,
     Send,
@@ -133,8 +136,9 @@ async def send_email(
     A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
     message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it):
     `SENT` when the next server took it, `QUEUED` when that is still to come. `wait=0` leaves it to the workers, who
-    hear of it at once: the way to take in the most. With an
-    `Idempotency-Key` a repeated request within 24 hours gets the first answer again and sends nothing.
+    hear of it at once: the way to take in the most. An `unsubscribable` e-mail with several recipients becomes a
+    message for each, listed in `messages`; `id` and `status` are those of the first. With an `Idempotency-Key` a
+    repeated request within 24 hours gets the first answer again and sends nothing.
     """
     wait = _wait(call, prefer)
     key = read_key("emails", idempotency_key, data)
@@ -142,23 +146,24 @@ async def send_email(
     try:
         require_way_out(call.world, settings, test=call.environment == "TEST")
         new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
-        await _require_allowance(call, 1)
+        sends = one_for_each(new)
+        await _require_allowance(call, len(sends))
     except Problem:
         # What was accepted once stays so: its time may have come since, its template or its domain be gone.
         if known := key and await known_answer(call, key):
             return await _again(call, known.status, known.response, known.send_ids)
         raise
-    first = SendResult(id=new.send.id, message_id=new.send.message_id, status=new.send.status)
+    first = _result([each.send for each in sends])
     final = None if new.at_once else (201, first)
-    known = await accept(call, Request(project_id=call.project_id, sends=[new], key=key, response=final))
+    known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=final))
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
         return _created(first)
-    task = call.world.later(_hand_over(call.world, new))
-    done, _ = await asyncio.wait({task}, timeout=wait.total_seconds())
-    status = task.result() if done else new.send.status
-    result = msgspec.structs.replace(first, status=status)
+    tasks = [call.world.later(_hand_over(call.world, each)) for each in sends]
+    done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
+    statuses = [task.result() if task in done else new.send.status for task in tasks]
+    result = _result([each.send for each in sends], statuses)
     if key is not None:
         await call.world.grouped(finish_all)((call.project_id, key, 201, result))
     return _created(result)
@@ -186,9 +191,9 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     sends: list[NewSend] = []
     checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
     for item, new in await asyncio.gather(*(_rendered_item(call, *each) for each in checked)):
+        item, accepted = _item_for_each(item, new)
         items.append(item)
-        if new is not None:
-            sends.append(new)
+        sends += accepted
     try:
         require_way_out(call.world, settings, test=call.environment == "TEST")
         await _require_allowance(call, len(sends))
@@ -552,6 +557,22 @@ def _wait(call: Call, prefer: str | None) -> timedelta:
     return min(timedelta(seconds=int(found[1])), WAIT_LIMIT) if found else call.world.settings.send_wait
 
 
+def _result(sends: list[Send], statuses: Sequence[str] | None = None) -> SendResult:
+    """The answer for the messages that one e-mail became; `statuses` are those they have come to since."""
+    known: Any = statuses or [send.status for send in sends]
+    messages = [
+        RecipientMessage(to=send.to_addresses[0], id=send.id, message_id=send.message_id, status=status)
+        for send, status in zip(sends, known, strict=True)
+    ]
+    first = messages[0]
+    return SendResult(
+        id=first.id,
+        message_id=first.message_id,
+        status=first.status,
+        messages=messages if len(messages) > 1 else [],
+    )
+
+
 def _created(result: Any) -> Answer:
     return Answer(to_json(result), status=201)
 
@@ -566,8 +587,7 @@ async def _again(call: Call, status: int | None, response: Any, send_ids: list[U
     """The first answer again. Where its process died before keeping it, the sends themselves say how they stand."""
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
-        send = sends[send_ids[0]]
-        status, response = 201, SendResult(id=send.id, message_id=send.message_id, status=send.status)
+        status, response = 201, _result([sends[send_id] for send_id in send_ids])
     return Answer(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
@@ -581,6 +601,20 @@ async def _checked_item(
         return _refused_item(problem), None
     item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
+
+
+def _item_for_each(item: BatchItem, new: NewSend | None) -> tuple[BatchItem, list[NewSend]]:
+    if new is None:
+        return item, []
+    try:
+        sends = one_for_each(new)
+    except Problem as problem:
+        return _refused_item(problem), []
+    result = _result([each.send for each in sends])
+    item = BatchItem(
+        id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
+    )
+    return item, sends
 
 
 async def _rendered_item(call: Call, item: BatchItem, new: NewSend | None) -> tuple[BatchItem, NewSend | None]:

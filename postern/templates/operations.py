@@ -12,7 +12,7 @@ from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete as delete_
 from postern.kernel.http import get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, write_cursor
-from postern.kernel.problems import Invalid, Problem
+from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import Deleted, new_id
 from postern.mail.composing import TemplateCrashed, TemplateTooExpensive
 from postern.mail.rendering import RenderingAway, RenderingBusy
@@ -242,7 +242,7 @@ def _columns(wording: Wording) -> dict[str, Any]:
 
 async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wording:
     own_html = None if row.is_rendered else row.html
-    return await worded(
+    wording = await worded(
         call.world.rendering,
         call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
@@ -250,6 +250,17 @@ async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wor
         html=own_html if data.html is msgspec.UNSET else data.html,
         text=row.text if data.text is msgspec.UNSET else data.text,
     )
+    if is_blank(wording.html, wording.text) and not is_blank(row.html, row.text):
+        message = "A template keeps at least one of html, text and builderJson: mail from it would be blank."
+        given = [name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET]
+        given += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
+        raise Invalid(message, errors=[Fault(path=f"/{name}", code="required", message=message) for name in given])
+    return wording
+
+
+def is_blank(html: str | None, text: str | None) -> bool:
+    """Whether mail with these words says nothing."""
+    return not (html or "").strip() and not (text or "").strip()
 
 
 def _shown(row: StoredTemplate) -> Template:

@@ -9,7 +9,7 @@ from postern.emails import operations
 from postern.kernel.values import to_plain
 from tests.conftest import Client
 
-MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello"}
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "Hello."}
 KEY = {"idempotency-key": "order-42"}
 
 

@@ -16,7 +16,7 @@ from postern.kernel.credentials import ProjectMissing
 from tests.workers import at_work
 
 TRANSACTIONAL, MARKETING = SENDS
-MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello"}
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "Hello."}
 NOT_NOW = {"prefer": "wait=0"}
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello {{name}}"}
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello {{name}}", "text": "Hello."}
 
 
 async def body_of(project, send_id):
@@ -18,7 +18,7 @@ async def body_of(project, send_id):
 
 
 async def test_a_message_is_handed_over_and_its_log_tells_the_story(project):
-    body = {**MAIL, "html": "<p>Dear {{name}}</p>", "variables": {"name": "Ada & Co"}}
+    body = {**MAIL, "html": "<p>Dear {{name}}</p>", "text": None, "variables": {"name": "Ada & Co"}}
     sent = await project.client.post("/emails", body)
     assert sent.status_code == 201
     assert sent.json()["status"] == "DELIVERED"  # the capture transport delivers
@@ -168,7 +168,7 @@ async def test_suppressed_addresses_get_no_mail(project):
     assert (await project.client.delete("/suppressions/ADA@example.com")).status_code == 200
     assert (await project.client.delete("/suppressions/ada@example.com")).status_code == 404
     bulk = await project.client.post("/suppressions/bulk", {"addresses": ["a@b.example", "A@b.example", "nonsense"]})
-    assert bulk.json() == {"added": 1, "skipped": 2}
+    assert bulk.json() == {"added": 1, "skipped": 2, "upgraded": 0}
     assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
 
 

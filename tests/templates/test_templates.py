@@ -56,7 +56,7 @@ async def test_the_builder_document_is_rendered_and_html_wins_over_it(project):
     back = (await project.client.patch(path, {"html": None})).json()
     assert "Bye {{x}}" in back["html"]
     assert back["variables"] == ["x"]
-    bare = (await project.client.patch(path, {"builderJson": None})).json()
+    bare = (await project.client.patch(path, {"builderJson": None, "text": "Bye"})).json()
     assert (bare["html"], bare["builderJson"]) == (None, None)
 
 

@@ -1,0 +1,78 @@
+"""No blank mail leaves: not without words, not by a template that was emptied, not by a campaign or an automation."""
+
+import pytest
+
+MAIL = {"to": ["ada@example.org"], "from": "hello@example.com", "subject": "Hello"}
+
+
+@pytest.mark.parametrize("words", [{}, {"html": ""}, {"text": " \n"}, {"html": None, "text": "\t"}])
+async def test_a_mail_without_words_is_refused(project, words):
+    """Defects: N8"""
+    refused = await project.client.post("/emails", {**MAIL, **words})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/html")
+    batch = (await project.client.post("/emails/batch", {"emails": [{**MAIL, **words}]})).json()["data"]
+    assert batch[0]["status"] == "FAILED"
+    assert batch[0]["error"].startswith("/html: ")
+
+
+async def test_a_mail_by_a_blank_template_is_refused_unless_it_has_words_of_its_own(project):
+    """Defects: N8"""
+    template = (await project.client.post("/templates", {"name": "Later", "subject": "Hello"})).json()
+    refused = await project.client.post("/emails", {**MAIL, "templateId": template["id"]})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/templateId")
+    own = await project.client.post("/emails", {**MAIL, "templateId": template["id"], "text": "Hello."})
+    assert own.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("made", "change", "paths"),
+    [
+        ({"html": "<p>Hello</p>"}, {"html": None}, ["/html"]),
+        ({"html": "<p>Hello</p>"}, {"html": "  "}, ["/html"]),
+        ({"text": "Hello"}, {"text": None, "subject": "Hello"}, ["/text"]),
+        ({"html": "<p>Hello</p>", "text": "Hello"}, {"html": None, "text": ""}, ["/html", "/text"]),
+        ({"builderJson": {"blocks": [{"type": "text", "text": "Hello"}]}}, {"builderJson": None}, ["/builderJson"]),
+    ],
+)
+async def test_a_template_is_not_emptied(project, made, change, paths):
+    """Defects: M10"""
+    template = (await project.client.post("/templates", {"name": "T", "subject": "Hi", **made})).json()
+    refused = await project.client.patch(f"/templates/{template['id']}", change)
+    assert refused.status_code == 400, refused.text
+    assert [each["path"] for each in refused.json()["errors"]] == paths
+    assert (await project.client.get(f"/templates/{template['id']}")).json() == template
+
+
+async def test_what_is_left_of_a_template_may_be_taken_away_as_long_as_something_is(project):
+    """Defects: M10"""
+    made = {"name": "T", "subject": "Hi", "html": "<p>Hello</p>", "text": "Hello"}
+    template = (await project.client.post("/templates", made)).json()
+    assert (await project.client.patch(f"/templates/{template['id']}", {"html": None})).status_code == 200
+    assert (await project.client.patch(f"/templates/{template['id']}", {"text": None})).status_code == 400
+    named = await project.client.patch(f"/templates/{template['id']}", {"name": "Named"})
+    assert named.json()["text"] == "Hello"
+
+
+async def test_a_campaign_with_a_blank_template_is_incomplete(project):
+    """Defects: M10, N8"""
+    blank = (await project.client.post("/templates", {"name": "Blank", "subject": "Hi"})).json()
+    audience = (await project.client.post("/audiences", {"name": "All"})).json()
+    domain = (await project.client.post("/domains", {"domain": "blank.example"})).json()
+    body = {"name": "C", "fromEmail": "news@blank.example", "domainId": domain["id"]}
+    body |= {"audienceId": audience["id"], "templateId": blank["id"]}
+    campaign = (await project.client.post("/campaigns", body)).json()
+    refused = await project.client.post(f"/campaigns/{campaign['id']}/send")
+    assert (refused.status_code, refused.json()["code"]) == (409, "campaign_incomplete")
+    assert [each["path"] for each in refused.json()["errors"]] == ["/templateId"]
+
+
+async def test_an_automation_with_a_blank_template_is_not_activated(project):
+    """Defects: M10, N8"""
+    blank = (await project.client.post("/templates", {"name": "Blank", "subject": "Hi"})).json()
+    step = {"type": "SEND_EMAIL", "templateId": blank["id"], "fromEmail": "news@blank.example"}
+    body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}
+    made = await project.client.post("/automations", body)
+    assert made.status_code == 201, made.text
+    refused = await project.client.post(f"/automations/{made.json()['id']}/activate")
+    assert refused.status_code in (400, 409), refused.text
+    assert [each["code"] for each in refused.json()["errors"]] == ["template_blank"]
