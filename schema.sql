@@ -1104,6 +1104,13 @@ CREATE TABLE public.invitations (
     CONSTRAINT invitations_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'ACCEPTED'::text, 'REVOKED'::text, 'EXPIRED'::text])))
 );
 
+CREATE TABLE public.mail_rates (
+    project_id uuid NOT NULL,
+    name text NOT NULL,
+    next_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
+
 CREATE TABLE public.organization_domains (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1752,6 +1759,9 @@ ALTER TABLE ONLY public.instance
 
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.mail_rates
+    ADD CONSTRAINT mail_rates_pkey PRIMARY KEY (project_id, name);
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);

@@ -76,9 +76,10 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
 
     Roles name it, whole or by what it begins with (`posts:*`). What is not declared is allowed to nobody.
     """
-    if await store.count_permissions(call.db, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
-        raise TooManyPermissions
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("permissions", call.project_id)
+        if await store.count_permissions(tx, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
+            raise TooManyPermissions
         row = await store.insert_permission(
             tx, project_id=call.project_id, id=new_id(), key=data.key, description=data.description, now=call.now
         )
@@ -129,10 +130,11 @@ async def create_role(call: Call, data: NewRole) -> Role:
     """
     if data.key.upper() in SYSTEM_ROLES:
         raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
-    if await store.count_roles(call.db, project_id=call.project_id) >= ROLES_PER_PROJECT:
-        raise TooManyRoles
     permissions = list(dict.fromkeys(data.permissions))
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("roles", call.project_id)
+        if await store.count_roles(tx, project_id=call.project_id) >= ROLES_PER_PROJECT:
+            raise TooManyRoles
         await _require_declared(tx, call.project_id, permissions)
         row = await store.insert_role(
             tx,

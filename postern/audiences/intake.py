@@ -71,19 +71,21 @@ async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "u
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and media_type not in CSV_TYPES:
         raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
-    if await intake_store.count_running(call.db, project_id=call.project_id) >= IMPORTS_AT_ONCE:
-        raise TooManyImports
     import_id = new_id()
     actor = actor_of(call)
-    await intake_store.insert_import(
-        call.db,
-        project_id=call.project_id,
-        id=import_id,
-        mode=mode,
-        now=call.now,
-        due_at=call.now + UPLOAD_TIME,
-        **actor._asdict(),
-    )
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("imports", call.project_id)
+        if await intake_store.count_running(tx, project_id=call.project_id) >= IMPORTS_AT_ONCE:
+            raise TooManyImports
+        await intake_store.insert_import(
+            tx,
+            project_id=call.project_id,
+            id=import_id,
+            mode=mode,
+            now=call.now,
+            due_at=call.now + UPLOAD_TIME,
+            **actor._asdict(),
+        )
     try:
         size = await _upload(call, import_id, request)
     except InternalServerException:  # What Litestar makes of a caller who goes away in the middle.

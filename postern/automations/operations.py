@@ -150,6 +150,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     starts_on, audience_id = rules.starts_on(data.trigger)
     steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("automations", call.project_id)
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
         if data.active and not data.allow_loops:

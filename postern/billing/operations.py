@@ -22,7 +22,7 @@ from postern.billing.model import (
 )
 from postern.billing.providers import provider_of
 from postern.billing.rules import parse_limits, period_end
-from postern.kernel.allowances import Left, PlanLimitReached, Wanted
+from postern.kernel.allowances import Left, PlanLimitReached, Wanted, side_by_side
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.html import form, page, paragraph, read_form, trouble
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 EVENTS_REMEMBERED = timedelta(days=60)
 """Stripe repeats an event for three days; nothing is heard twice in twice the thirty it can be sent again by hand."""
 
-SIDE_BY_SIDE = 100
-"""How near to a limit what is made is counted under a lock: more than are made at one moment."""
 
 SignatureHeader = Annotated[str | None, Header("Stripe-Signature")]
 LinkText = Annotated[str, msgspec.Meta(max_length=4_000)]
@@ -178,8 +176,8 @@ async def close_account(tx: Transaction, call: Call) -> None:
 async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | None:
     """What the plan of an account leaves; None where it sets no limit. Without POSTERN_PLAN_LIMITS this asks nothing.
 
-    Of projects and customers exactly so many are made, also by requests that come at once: the last ones are counted
-    one after the other.
+    In a transaction exactly so many are given out, also to requests that come at once: the last ones are counted one
+    after the other.
     """
     if not world.settings.plan_limits:
         return None
@@ -192,7 +190,7 @@ async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | Non
     if limit is None:
         return None
     used = await _used(db, account_id, wanted)
-    if isinstance(db, Transaction) and wanted.what != "emails" and used + wanted.more + SIDE_BY_SIDE > limit:
+    if isinstance(db, Transaction) and used + wanted.more + side_by_side(wanted.what) > limit:
         await store.lock_account(db, account_id=account_id)
         used = await _used(db, account_id, wanted)
     refusal = PlanLimitReached(f"The {plan} plan allows {limit} {wanted.what}; {used} are used.")

@@ -152,7 +152,9 @@ async def _require_allowance(tx: Transaction, world: "World", row: Row, audience
     if left is None:
         return
     # Counted no further than it takes to know that there are too many.
-    room = max(left.number, 0)
+    # Other campaigns that have started will still make theirs; the account is locked, so none starts meanwhile.
+    promised = await store.count_promised(tx, project_id=row.project_id)
+    room = max(left.number - promised, 0)
     count = await store.count_members(tx, project_id=row.project_id, audience_id=audience_id, limit=room + 1)
     if count > room:
         raise left.refusal

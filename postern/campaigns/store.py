@@ -152,6 +152,18 @@ async def advance(
 async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
 
 
+# What campaigns of the account that have started are still to make, of their audiences as they were at the start.
+@statement("""
+    select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
+    where c.project_id in (
+            select p.id from projects p
+            where p.account_id = (select account_id from projects where id = %(project_id)s))
+      and c.status in ('SENDING', 'TESTING', 'PAUSED') and not c.is_test
+      and (not c.filled or c.ab_test_started_at is not null)
+""")
+async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
+
+
 # The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
 # who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
 # campaign already keeps that one. Who got as much marketing mail as the frequency cap allows has a send that says so.

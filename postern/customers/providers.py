@@ -165,6 +165,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         "onNewSubject": data.on_new_subject,
     }
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("providers", call.project_id)
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
             raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
         secret = data.client_secret

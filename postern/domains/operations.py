@@ -70,10 +70,11 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
     name = as_domain(data.domain)
     if await store.sending(call.db, project_id=call.project_id, domain=name):
         raise DomainExists
-    if await store.count(call.db, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
-        raise TooManyDomains
     keys = await new_keys(call.now)
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("domains", call.project_id)
+        if await store.count(tx, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
+            raise TooManyDomains
         row = await _insert(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)

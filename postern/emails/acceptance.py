@@ -41,6 +41,7 @@ from postern.emails.redaction import redacted_body, seal_body
 from postern.emails.settling import event_of
 from postern.emails.ways_out import is_captured
 from postern.events import operations as events
+from postern.kernel.allowances import PlanLimitReached, Wanted, allowance_left
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
@@ -93,6 +94,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     key: Key | None
     response: tuple[int, Any] | None
     """Status and body, where the answer is known before the hand-over."""
+    counted: bool = False
+    """Whether the account's plan is so nearly used up that the sends are counted in the transaction that keeps them."""
 
 
 async def settings_of(call: Call) -> ProjectSettings:
@@ -408,7 +411,14 @@ async def known_answer(call: Call, key: Key) -> IdempotencyRow | None:
 
 
 async def commit_all(world: "World", requests: list[Request]) -> list[bool | BaseException]:
-    """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone."""
+    """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone.
+
+    Those that are counted are committed one by one: each waits for the others of its account, and locks no second one.
+    """
+    if any(request.counted for request in requests):
+        together = [request for request in requests if not request.counted]
+        done = iter(await commit_all(world, together) if together else [])
+        return [await _commit_counted(world, each) if each.counted else next(done) for each in requests]
     try:
         return list(await _commit(world, requests))
     except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -417,9 +427,30 @@ async def commit_all(world: "World", requests: list[Request]) -> list[bool | Bas
         return [(await commit_all(world, [request]))[0] for request in requests]
 
 
+async def _commit_counted(world: "World", request: Request) -> bool | BaseException:
+    try:
+        return (await _commit(world, [request]))[0]
+    except (psycopg.DataError, psycopg.IntegrityError, PlanLimitReached) as error:
+        return error
+
+
+async def _require_allowance(tx: Transaction, world: "World", request: Request, new: list[NewSend]) -> None:
+    """Raises PlanLimitReached. The count holds until the end of the transaction: the account is locked."""
+    more = sum(not each.send.test for each in new)
+    if not more:
+        return
+    wanted = Wanted("emails", more, new[0].send.created_at, project_id=request.project_id)
+    left = await allowance_left(tx, world, wanted)
+    if left is not None and more > left.number:
+        raise left.refusal
+
+
 async def _commit(world: "World", requests: list[Request]) -> list[bool]:
     async with world.db.transaction() as tx:
         won = await _claim_keys(tx, requests)
+        for request, is_new in zip(requests, won, strict=True):
+            if request.counted and is_new:
+                await _require_allowance(tx, world, request, request.sends)
         new = [each for request, is_new in zip(requests, won, strict=True) if is_new for each in request.sends]
         if new:
             new = await _with_contacts(tx, new)

@@ -402,7 +402,7 @@ class FormerReason(Record):
     source: str
     detail: str | None
     send_id: UUID | None
-    since: Moment
+    since: datetime
 
 
 class Suppression(Record):

@@ -67,7 +67,7 @@ from postern.emails.redaction import open_body
 from postern.emails.settling import event_of
 from postern.emails.ways_out import NoSmartHost, is_captured, require_way_out, transport_of
 from postern.events import operations as events
-from postern.kernel.allowances import require_allowance
+from postern.kernel.allowances import require_allowance, side_by_side
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import NOBODY, Call, Origin
 from postern.kernel.database import Queries, containing
@@ -147,7 +147,7 @@ async def send_email(
         require_way_out(call.world, settings, test=call.environment == "TEST")
         new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
         sends = one_for_each(new)
-        await _require_allowance(call, len(sends))
+        counted = await _require_allowance(call, len(sends))
     except Problem:
         # What was accepted once stays so: its time may have come since, its template or its domain be gone.
         if known := key and await known_answer(call, key):
@@ -155,7 +155,9 @@ async def send_email(
         raise
     first = _result([each.send for each in sends])
     final = None if new.at_once else (201, first)
-    known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=final))
+    known = await accept(
+        call, Request(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
+    )
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
@@ -196,13 +198,14 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
         sends += accepted
     try:
         require_way_out(call.world, settings, test=call.environment == "TEST")
-        await _require_allowance(call, len(sends))
+        counted = await _require_allowance(call, len(sends))
     except Problem:
         if known := key and await known_answer(call, key):
             return await _again(call, known.status, known.response, known.send_ids)
         raise
     result = BatchResult(data=items)
-    known = await accept(call, Request(project_id=call.project_id, sends=sends, key=key, response=(201, result)))
+    request = Request(project_id=call.project_id, sends=sends, key=key, response=(201, result), counted=counted)
+    known = await accept(call, request)
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     return _created(result)
@@ -577,10 +580,12 @@ def _created(result: Any) -> Answer:
     return Answer(to_json(result), status=201)
 
 
-async def _require_allowance(call: Call, more: int) -> None:
-    """Hold the account to its plan."""
-    if call.environment != "TEST":
-        await require_allowance(call.db, call, "emails", more)
+async def _require_allowance(call: Call, more: int) -> bool:
+    """Hold the account to its plan; True where so little is left that the sends are counted as they are kept."""
+    if call.environment == "TEST":
+        return False
+    left = await require_allowance(call.db, call, "emails", more)
+    return left is not None and left.number - more < side_by_side("emails")
 
 
 async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:

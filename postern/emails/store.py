@@ -87,6 +87,12 @@ class ContactCount(Record):
     count: int
 
 
+class LeasedTimes(Record):
+    """The times that a process may hand messages over at: seconds from now until the first of them."""
+
+    begin_seconds: float
+
+
 class Count(Record):
     """A counter."""
 
@@ -502,6 +508,22 @@ async def renew(
     select address, reason from suppressions where project_id = %(project_id)s and address = any (%(addresses)s)
 """)
 async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
+
+
+# The time is the database's: it is the one that all processes share. Nothing is leased far ahead; what waits that long
+# goes back to where it is stored.
+@statement("""
+    insert into mail_rates as known (project_id, name, next_at)
+    values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
+    on conflict (project_id, name) do update
+        set next_at = greatest(known.next_at, clock_timestamp()) + %(span)s::interval
+        where known.next_at < clock_timestamp() + %(ahead)s::interval
+    returning greatest(extract(epoch from next_at - %(span)s::interval - clock_timestamp()), 0)::float8
+        as begin_seconds
+""")
+async def lease_times(
+    db: Queries, *, project_id: UUID, name: str, span: timedelta, ahead: timedelta
+) -> LeasedTimes | None: ...
 
 
 # A stronger reason takes the place of a weaker one, which goes into the history; anything else changes nothing.

@@ -1,5 +1,7 @@
 """Which transport a project's mail takes, and the one place where transports are made."""
 
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
@@ -10,7 +12,7 @@ from postern.emails import store
 from postern.kernel.database import Jsonb
 from postern.kernel.problems import Unavailable
 from postern.kernel.settings import SettingInvalid
-from postern.kernel.values import new_id
+from postern.kernel.values import NO_ID, new_id
 from postern.mail.smtp import Tls
 from postern.mail.transport import Envelope, Transport
 from postern.mail.transports.capture import CaptureTransport
@@ -20,6 +22,10 @@ from postern.projects.model import ProjectSettings
 
 if TYPE_CHECKING:
     from postern.world import World
+
+
+LEASED_AHEAD = timedelta(seconds=5)
+"""How far ahead the times of a relay's rate are given out."""
 
 
 class Capture(msgspec.Struct, frozen=True):
@@ -67,10 +73,19 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
             hello=_own_name(world),
             # The operator's relay may stand anywhere; a host that a project names is one of the Internet's.
             resolve=world.outbound.resolve if own else None,
+            lease=partial(_lease, world, project_id if own else NO_ID),
             chance=world.chance.random,
         )
         _retire_others(world, project_id, name)
     return found
+
+
+async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
+    """A span of the rate of a relay, which all processes share. See `Lease`."""
+    leased = await store.lease_times(
+        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=LEASED_AHEAD
+    )
+    return None if leased is None else leased.begin_seconds
 
 
 def _retire_others(world: "World", project_id: UUID, name: str) -> None:

@@ -48,9 +48,10 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     The defaults hold for every organization whose plan and overrides say nothing about it.
     """
     require_limit_fits(data.type, data.default_limit, "/defaultLimit")
-    if await store.count_features(call.db, project_id=call.project_id) >= FEATURES_PER_PROJECT:
-        raise TooManyFeatures
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("features", call.project_id)
+        if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
+            raise TooManyFeatures
         row = await store.insert_feature(
             tx,
             project_id=call.project_id,

@@ -56,9 +56,10 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
 )
 async def create_plan(call: Call, data: NewPlan) -> Plan:
     """Create a plan. What it says of a feature comes before the feature's default; a limit of null is unlimited."""
-    if await store.count_plans(call.db, project_id=call.project_id) >= PLANS_PER_PROJECT:
-        raise TooManyPlans
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("plans", call.project_id)
+        if await store.count_plans(tx, project_id=call.project_id) >= PLANS_PER_PROJECT:
+            raise TooManyPlans
         plan_id = new_id()
         name = data.name or data.key
         if not await store.insert_plan(

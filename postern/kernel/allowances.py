@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 Allowance = Literal["projects", "customers", "emails"]
 
 
+SIDE_BY_SIDE, EMAILS_SIDE_BY_SIDE = 100, 25_000
+"""How near to a limit what is made is counted under a lock: more than are made at one moment."""
+
+
+def side_by_side(what: Allowance) -> int:
+    """How many of something may be made at one moment by requests that do not see one another."""
+    return EMAILS_SIDE_BY_SIDE if what == "emails" else SIDE_BY_SIDE
+
+
 class PlanLimitReached(Forbidden):
     """The plan of this account allows no more of this; book a larger one."""
 
@@ -59,10 +68,14 @@ async def allowance_left(db: Queries, world: "World", wanted: Wanted) -> Left | 
     return min(found, key=lambda left: left.number, default=None)
 
 
-async def require_allowance(db: Queries, call: Call, what: Allowance, more: int = 1) -> None:
-    """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`."""
+async def require_allowance(db: Queries, call: Call, what: Allowance, more: int = 1) -> Left | None:
+    """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`.
+
+    Returns what is left, None without a limit. Outside a transaction others may take it meanwhile.
+    """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id
     left = await allowance_left(db, call.world, Wanted(what, more, call.now, account_id, project_id))
     if left is not None and more > left.number:
         raise left.refusal
+    return left

@@ -3,9 +3,11 @@
 Nothing is lazily loaded and nothing is written later: a statement runs where it is called.
 """
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import wraps
@@ -65,12 +67,33 @@ class Queries:
         raise NotImplementedError
 
 
+_shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", default=())
+"""What must be free beside a connection of the pool, in this order, for the work that is under way."""
+
+
+@contextmanager
+def sharing(*shares: asyncio.Semaphore) -> Iterator[None]:
+    """In this block and the tasks that it starts, connections are taken within these shares of the pool."""
+    token = _shares.set(shares)
+    try:
+        yield
+    finally:
+        _shares.reset(token)
+
+
 class Transaction(Queries):
     """An open transaction. What must not happen outside one asks for this type."""
 
     def __init__(self, connection: type_of_connection) -> None:
         self._connection = connection
         self.due: set[str] = set()
+
+    async def one_at_a_time(self, what: str, owner: UUID) -> None:
+        """Wait for other transactions that count `what` of an owner before they add to it, and hold them off until the
+        end of this one. Call it before counting, and before anything else is locked."""
+        await self._connection.execute(
+            "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{what}:{owner}",)
+        )
 
     def makes_due(self, table: str) -> None:
         """Say that rows of `table` become due with this transaction: workers hear of it after the commit."""
@@ -92,12 +115,24 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
-        async with self._pool.connection() as connection:
-            yield connection
+        shares = _shares.get()
+        if not shares:
+            async with self._pool.connection() as connection:
+                yield connection
+            return
+        async with AsyncExitStack() as stack:
+            for share in shares:
+                await stack.enter_async_context(share)
+            yield await stack.enter_async_context(self._pool.connection())
+
+    @property
+    def size(self) -> int:
+        """Connections of the pool at most."""
+        return self._pool.max_size
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        async with self._pool.connection() as connection, connection.transaction():
+        async with self.connection() as connection, connection.transaction():
             tx = Transaction(connection)
             yield tx
         if self.ring:

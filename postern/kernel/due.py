@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import structlog
 from psycopg import AsyncConnection, OperationalError
@@ -25,7 +26,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Clock
-from postern.kernel.database import Database, row_maker
+from postern.kernel.database import Database, row_maker, sharing
 
 Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -214,6 +215,10 @@ class Worker:
     works: Sequence[Work[Any]]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _bells: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    _pool_shares: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
+        default_factory=WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore]
+    )
+    """By kind of work, and by project in it; kept for as long as somebody works within one."""
 
     async def run(self) -> None:
         """Work until `stop`; what is in hand then is finished first."""
@@ -271,20 +276,31 @@ class Worker:
 
     async def _share(self, work: Work[Any], lane: Lane) -> int:
         try:
-            jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
-            if len(jobs) == work.share:
-                self._bells[work.name].set()  # There is probably more, and it need not wait for the end of this.
-            if jobs:
-                await work.do(self.world, jobs)
+            if work.apart is None:
+                return await self._do_share(work, lane)
+            with sharing(*self._shares_of(work, lane)):
+                return await self._do_share(work, lane)
         except (OperationalError, PoolTimeout) as error:
             log.warning("database_away", work=work.name, error=str(error).strip())
             await asyncio.sleep(0.2)
         except Exception:
             log.exception("share_failed", work=work.name, project=str(lane.project_id))
             await asyncio.sleep(0.2)
-        else:
-            return len(jobs)
         return 0
+
+    def _shares_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+        """What work with very many lanes may take of the pool: one project's lanes a quarter, all together a half."""
+        size = self.world.db.size
+        ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
+        return self._pool_shares.setdefault((work.name, lane.project_id), asyncio.Semaphore(max(1, size // 4))), ours
+
+    async def _do_share(self, work: Work[Any], lane: Lane) -> int:
+        jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
+        if len(jobs) == work.share:
+            self._bells[work.name].set()  # There is probably more, and it need not wait for the end of this.
+        if jobs:
+            await work.do(self.world, jobs)
+        return len(jobs)
 
     def _until(self, next_at: datetime | None) -> timedelta:
         if next_at is None:

@@ -17,6 +17,8 @@ IDLE_BEFORE_NOOP_SECONDS = 15.0
 """A connection that rested longer is asked whether it lives before it is used."""
 IDLE_SECONDS = 60.0
 """A connection that rested so long is closed; servers close theirs after 5 minutes at the latest."""
+LEASED_SECONDS = 0.25
+"""The span of a shared rate that a process leases at a time."""
 RESERVED_SHARE = 5
 """One connection in so many, and at least one, is never taken by bulk mail."""
 
@@ -32,7 +34,13 @@ class Site:
         *,
         clock: Callable[[], float],
         chance: Callable[[], float],
+        lease: Callable[[float], Awaitable[float | None]] | None = None,
     ) -> None:
+        """`lease` gives this process a span of seconds of a rate that it shares, and says how far away it begins."""
+        self._lease = lease if limits.per_second else None
+        self._leased = (0.0, 0.0)
+        """When the next message may go by the shared rate, and when the leased span ends."""
+        self._leasing = asyncio.Lock()
         self.label = label
         self.shaper = Shaper(limits, chance)
         self._dial = dial
@@ -95,8 +103,9 @@ class Site:
 
     async def _pace(self, envelope: Envelope) -> Outcome | None:
         """Keep to the rate: wait a little, or send the message back if that would take long."""
+        shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
-        delay = self.shaper.delay(now)
+        delay = max(self.shaper.delay(now), shared)
         if delay > LONGEST_WAIT_SECONDS:
             return postpone(
                 envelope,
@@ -113,6 +122,27 @@ class Site:
             finally:
                 self._paced -= 1
         return None
+
+    async def _shared_delay(self) -> float:
+        """Seconds until the next message may go by the rate that all processes share; takes that time.
+
+        Times are leased a span at a time, not one by one; what is not used of a span is lost.
+        """
+        rate = self.shaper.limits.per_second
+        assert self._lease is not None
+        assert rate is not None
+        async with self._leasing:
+            now = self._clock()
+            begin, end = max(self._leased[0], now), self._leased[1]
+            if begin + 0.5 / rate > end:
+                span = max(LEASED_SECONDS, 1 / rate)
+                wait = await self._lease(span)
+                if wait is None:
+                    return LONGEST_WAIT_SECONDS + span
+                begin = self._clock() + wait
+                end = begin + span
+            self._leased = (begin + 1 / rate, end)
+            return max(0.0, begin - self._clock())
 
     async def _attempt(
         self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None

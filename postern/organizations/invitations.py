@@ -99,6 +99,7 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
         if await store.is_member_by_email(tx, project_id=call.project_id, organization_id=id, email_key=email_key):
             raise AlreadyMember
         await _expire_older(tx, call, id, email_key)
+        await tx.one_at_a_time("invitations", id)
         pending = await invitation_store.count_pending(tx, project_id=call.project_id, organization_id=id)
         if pending >= PENDING_INVITATIONS_LIMIT:
             raise TooManyInvitations

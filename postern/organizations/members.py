@@ -181,6 +181,7 @@ async def admit(
         raise OrganizationMissing
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
+    await tx.one_at_a_time("members", organization_id)
     number = await store.count_members(
         tx, project_id=project_id, organization_id=organization_id, limit=MEMBERS_PER_ORGANIZATION
     )

@@ -245,6 +245,7 @@ async def new_api_key(
 ) -> tuple[ApiKey, str]:
     """Make a key in an open transaction; also returns its value, which nobody can find out later."""
     project_id = project_id or call.project_id
+    await tx.one_at_a_time("keys", project_id)
     if await store.count_keys(tx, project_id=project_id) >= KEYS_PER_PROJECT:
         raise TooManyKeys
     prefix = f"{'sk' if data.type == 'SECRET' else 'pk'}_{data.environment.lower()}_"

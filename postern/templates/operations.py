@@ -227,6 +227,7 @@ async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTem
 
 
 async def _insert(tx: Transaction, call: Call, name: str, wording: Wording) -> StoredTemplate:
+    await tx.one_at_a_time("templates", call.project_id)
     if await store.count(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
     row = await store.insert(tx, project_id=call.project_id, id=new_id(), name=name, now=call.now, **_columns(wording))

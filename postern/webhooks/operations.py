@@ -119,6 +119,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
     _check(call, data.url, data.events)
     webhook_id, secret = new_id(), new_webhook_secret()
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("webhooks", call.project_id)
         if await store.count_webhooks(tx, project_id=call.project_id) >= WEBHOOKS_PER_PROJECT:
             raise TooManyWebhooks
         webhook = await store.insert_webhook(

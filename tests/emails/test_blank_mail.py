@@ -73,6 +73,6 @@ async def test_an_automation_with_a_blank_template_is_not_activated(project):
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}
     made = await project.client.post("/automations", body)
     assert made.status_code == 201, made.text
-    refused = await project.client.post(f"/automations/{made.json()['id']}/activate")
+    refused = await project.client.patch(f"/automations/{made.json()['id']}/active", {"active": True})
     assert refused.status_code in (400, 409), refused.text
     assert [each["code"] for each in refused.json()["errors"]] == ["template_blank"]

@@ -23,6 +23,10 @@ ADDRESSES_TRIED = 4
 Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """The addresses of a host to connect to. Raises ValueError or LookupError, in words for people, where there is none."""
 
+Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
+"""Lease the next so many seconds of a named rate that several processes share: how many seconds away they begin, None
+where the rate is taken for a long time ahead."""
+
 
 class Relay(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A smart host and what it takes."""
@@ -61,13 +65,14 @@ class RelayTransport:
         patience: Patience | None = None,
         context: ssl.SSLContext | None = None,
         resolve: Resolve | None = None,
+        lease: Lease | None = None,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`hello` is our own name, `context` replaces the system's authorities, `chance` is 0 ≤ x < 1.
 
         `resolve` is asked before each connection, and only the addresses it answers are connected to; without it the
-        system looks names up, and every address is good.
+        system looks names up, and every address is good. `lease` shares the relays' rates with other processes.
         """
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
@@ -86,7 +91,8 @@ class RelayTransport:
                 patience=patience or Patience(),
             )
             dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
-            site = Site(peer.label, dial, relay.limits(), clock=clock, chance=chance)
+            shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
+            site = Site(peer.label, dial, relay.limits(), clock=clock, chance=chance, lease=shared)
             self._sites.append((max(1, relay.weight), site))
 
     @property

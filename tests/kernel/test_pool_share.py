@@ -1,0 +1,53 @@
+"""The lanes of one project take a share of the connections, and leave the rest to everybody else."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from postern.kernel.database import sharing
+from postern.webhooks.work import WORK
+from tests.workers import at_work
+
+
+async def test_work_within_a_share_takes_no_more_of_the_pool(world):
+    """Defects: S11"""
+    share, most, now = asyncio.Semaphore(2), 0, 0
+
+    async def busy():
+        nonlocal most, now
+        async with world.db.transaction() as tx:
+            now += 1
+            most = max(most, now)
+            async with tx.connection() as connection:
+                await connection.execute("select pg_sleep(0.01)")
+            now -= 1
+
+    with sharing(share):
+        tasks = [asyncio.ensure_future(busy()) for _ in range(20)]
+    await asyncio.gather(*tasks)
+    assert most == 2
+
+
+async def test_one_projects_subscriptions_leave_connections_to_others(project, world):
+    """Defects: S11"""
+    webhooks = WORK[0]
+    hooks = [{"url": f"https://example.com/{number}", "events": ["custom.*"]} for number in range(30)]
+    for hook in hooks:
+        assert (await project.client.post("/webhooks", hook)).status_code == 201
+    most = now = 0
+    done = asyncio.Event()
+
+    async def hold(world, jobs):
+        nonlocal most, now
+        async with world.db.connection() as connection:
+            now += 1
+            most = max(most, now)
+            await connection.execute("select pg_sleep(0.05)")
+            now -= 1
+        done.set()
+
+    assert (await project.client.post("/events", {"name": "tried", "data": {}})).status_code < 300
+    async with at_work(world, [replace(webhooks, do=hold, lease=timedelta(minutes=5))]):
+        await asyncio.wait_for(done.wait(), 60)
+        await asyncio.sleep(1)
+    assert 0 < most <= world.db.size // 4

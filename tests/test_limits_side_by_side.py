@@ -1,0 +1,94 @@
+"""Limits hold for requests that come at once: what is counted is counted with the change."""
+
+import asyncio
+import importlib
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
+AT_ONCE = 50
+ROOM = 3
+
+
+def named(number: int) -> str:
+    return f"n{number}_{uuid4().hex[:6]}"
+
+
+KINDS = {
+    "keys": ("projects.operations", "KEYS_PER_PROJECT", "/api-keys", lambda n: {"name": named(n)}),
+    "webhooks": (
+        "webhooks.operations",
+        "WEBHOOKS_PER_PROJECT",
+        "/webhooks",
+        lambda n: {"url": f"https://example.com/{n}", "events": ["*"]},
+    ),
+    "domains": ("domains.operations", "DOMAINS_PER_PROJECT", "/domains", lambda n: {"domain": f"d{n}.example"}),
+    "templates": ("templates.operations", "TEMPLATES_PER_PROJECT", "/templates", lambda n: {"name": named(n)}),
+    "audiences": ("audiences.operations", "AUDIENCES_PER_PROJECT", "/audiences", lambda n: {"name": named(n)}),
+    "automations": (
+        "automations.operations",
+        "AUTOMATIONS_PER_PROJECT",
+        "/automations",
+        lambda n: {"name": named(n), "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]},
+    ),
+    "permissions": (
+        "access.operations",
+        "PERMISSIONS_PER_PROJECT",
+        "/access/permissions",
+        lambda n: {"key": f"posts:do{n}"},
+    ),
+    "roles": (
+        "access.operations",
+        "ROLES_PER_PROJECT",
+        "/access/roles",
+        lambda n: {"key": f"ROLE{n}", "permissions": []},
+    ),
+    "features": (
+        "entitlements.features",
+        "FEATURES_PER_PROJECT",
+        "/b2b/features",
+        lambda n: {"key": f"feature_{n}", "type": "BOOLEAN"},
+    ),
+    "plans": ("entitlements.plans", "PLANS_PER_PROJECT", "/b2b/plans", lambda n: {"key": f"plan_{n}"}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_more_are_made_than_the_limit_allows(project, monkeypatch, kind):
+    """Defects: S11"""
+    module, limit, path, body = KINDS[kind]
+    before = 1 if kind == "keys" else 0
+    monkeypatch.setattr(importlib.import_module(f"postern.{module}"), limit, before + ROOM)
+    speaker = project.developer if kind == "keys" else project.client
+    number = 12 if kind == "domains" else AT_ONCE  # Each makes its signing keys.
+    answers = await asyncio.gather(*(speaker.post(path, body(n)) for n in range(number)))
+    made = [answer for answer in answers if answer.status_code == 201]
+    refused = {(answer.status_code, answer.json()["code"]) for answer in answers if answer not in made}
+    assert (len(made), len(refused)) == (ROOM, 1), answers[0].text
+    ((status, code),) = refused
+    assert status in (409, 422), code
+    assert code.startswith("too_many_"), code
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_plan_gives_out_exactly_so_many_emails(project, world, at_once):
+    """Defects: S11"""
+    world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=30")
+    headers = {} if at_once else {"Prefer": "wait=0"}
+    answers = await asyncio.gather(*(project.client.post("/emails", MAIL, headers=headers) for _ in range(AT_ONCE)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 30 + [403] * 20
+    assert (await project.client.get("/emails/logs")).json()["total"] == 30
+
+
+async def test_batches_and_single_mails_share_what_a_plan_leaves(project, world):
+    """Defects: S11"""
+    world.settings = msgspec.structs.replace(world.settings, plan_limits="free: emails=25")
+    batches = [project.client.post("/emails/batch", {"emails": [MAIL] * 10}) for _ in range(5)]
+    answers = await asyncio.gather(*batches, *(project.client.post("/emails", MAIL) for _ in range(20)))
+    total = (await project.client.get("/emails/logs")).json()["total"]
+    taken = sum(10 for each in answers[:5] if each.status_code == 201) + sum(
+        each.status_code == 201 for each in answers[5:]
+    )
+    assert total == taken <= 25
