@@ -81,6 +81,7 @@ from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
 from postern.events.operations import BulkReaction, Reaction, react_with
 from postern.inbox import pages as inbox_pages
+from postern.kernel import public_pages
 from postern.kernel.allowances import allow_by
 from postern.kernel.credentials import ReadCredential
 from postern.kernel.due import Work
@@ -206,7 +207,7 @@ class Application:
     """The ASGI application on a world. Building one takes most of a second, so it can move to another world."""
 
     def __init__(self, world: World) -> None:
-        pages = [*instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
+        pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
             route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
             exception_handlers={Exception: answer_trouble_for_people},  # pyright: ignore[reportArgumentType]
@@ -220,7 +221,7 @@ class Application:
     def move_to(self, world: World) -> None:
         """Answer from another world from now on."""
         self._routes.state.world = world
-        self._front = Front(CustomersCors(self._routes, world))
+        self._front = Front(CustomersCors(self._routes, world), world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._front(scope, receive, send)

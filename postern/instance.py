@@ -1,6 +1,8 @@
 """The instance itself: is it alive, is it ready, what does it count, and what can be called."""
 
+import asyncio
 import hmac
+import shutil
 from collections.abc import Sequence
 from datetime import timedelta
 from ipaddress import ip_address
@@ -28,6 +30,7 @@ from postern.kernel.http import Operation, RawRequest
 from postern.kernel.openapi import document
 from postern.kernel.problems import Forbidden
 from postern.kernel.secrets import Secrets, WrongMasterKey
+from postern.kernel.settings import Settings
 from postern.kernel.values import to_json
 
 if TYPE_CHECKING:
@@ -119,8 +122,16 @@ async def readiness(request: RawRequest) -> dict[str, Part]:
     return {
         "database": Part(True, "answers"),
         "migrations": Part(not pending, f"{len(pending)} pending" if pending else "up to date"),
+        "disk": await asyncio.to_thread(_disk, world.settings),
         "worker": Part(alive, "alive" if alive else "no worker has reported within 30 seconds"),
     }
+
+
+def _disk(settings: Settings) -> Part:
+    """Whether there is room where the data folder is: a full disk stops the database in the middle of its work."""
+    folder = next((each for each in (settings.data, *settings.data.parents) if each.exists()), None)
+    free = shutil.disk_usage(folder).free // 1_000_000 if folder else 0
+    return Part(free >= settings.free_space, f"{free:,} MB free; {settings.free_space:,} MB are needed")
 
 
 async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-if TYPE_CHECKING:
-    import typer
+import typer
+from typer import Exit, Option
 
 COMMANDS = (
     "postern.cli.serve",
@@ -37,10 +37,8 @@ class CannotRun(Exception):
     """The command cannot do its work; the message is for people and says what to do."""
 
 
-def make_command() -> "typer.Typer":
+def make_command() -> typer.Typer:
     """The command with everything that hangs below it."""
-    import typer
-
     app = typer.Typer(
         name="postern",
         help="E-mail delivery and customer identity behind one HTTP API.",
@@ -48,9 +46,27 @@ def make_command() -> "typer.Typer":
         add_completion=False,
         pretty_exceptions_enable=False,
     )
+    app.callback()(_options)
     for name in COMMANDS:
         import_module(name).register(app)
     return app
+
+
+def _options(
+    version: Annotated[
+        bool,
+        Option("--version", callback=lambda asked: _print_version(asked), is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"postern {version('postern')}")
+        raise Exit
 
 
 def main() -> None:

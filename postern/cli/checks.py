@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from postern.billing.rules import parse_limits
 from postern.emails.ways_out import instance_relays
-from postern.kernel.settings import SettingInvalid, Settings, is_loopback
+from postern.kernel.settings import SettingInvalid, Settings
+from postern.kernel.values import is_loopback
 from postern.mail.address import AddressInvalid, parse_address
 from postern.mail.blocklists import parse_zones
 from postern.mail.resolver import parse_nameservers

@@ -75,13 +75,15 @@ def names_in(text: str) -> list[str]:
 async def _listen(url: str, key: str, project: str, names: Sequence[str], forward: str | None, secret: str) -> None:
     import httpx
 
+    from postern.cli.people import described
+
     headers = {"Authorization": f"Bearer {key}"}
     async with (
         httpx.AsyncClient(base_url=url, headers=headers, timeout=FORWARD_SECONDS) as server,
         httpx.AsyncClient(timeout=FORWARD_SECONDS) as there,
     ):
         async for event in follow(server, project, names):
-            line = f"{event['occurredAt']}  {event['type']:<28} {event['subjectId'] or ''}"
+            line = described(event)
             print(line + (await send_on(there, forward, event, secret) if forward else ""), flush=True)
 
 

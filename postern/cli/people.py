@@ -161,4 +161,23 @@ async def _tail(url: str | None, key: str, project: str, names: list[str]) -> No
 
     async with reach(url, key, project) as there:
         async for event in follow(there.http, there.project, names):
-            print(f"{event['occurredAt']}  {event['type']:<28} {event['subjectId'] or ''}", flush=True)
+            print(described(event), flush=True)
+
+
+SAYING = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
+"""The fields of an event that tell a person what it was about, in the order in which they are shown."""
+DESCRIPTION_LIMIT = 160
+
+
+def described(event: dict[str, Any]) -> str:
+    """One line on an event: when, what, whom or what it was about, and the record's id."""
+    data: dict[str, Any] = {**(event.get("contact") or {}), **(event.get("data") or {})}
+    words: list[str] = []
+    for value in (data.get(name) for name in SAYING):
+        text = ", ".join(map(str, value)) if isinstance(value, list) else value
+        # What is shown comes from mail and from callers: a terminal must not be told what to do by it.
+        if isinstance(text, str) and text and (shown := "".join(c for c in text if c.isprintable())) not in words:
+            words.append(shown)
+    said = "  ".join(words)
+    short = said if len(said) <= DESCRIPTION_LIMIT else f"{said[: DESCRIPTION_LIMIT - 1]}…"
+    return f"{event['occurredAt']}  {event['type']:<28} {short}  {event['subjectId'] or ''}".rstrip()

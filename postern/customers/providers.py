@@ -39,6 +39,7 @@ from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
 from postern.customers.sign_in import come_in, origin_of, project_at, require_redirect
 from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.clock import Moment
+from postern.kernel.cookies import cookie, cookie_name
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import Answer, RawRequest, delete, get, post, put
@@ -55,6 +56,7 @@ ISSUERS: dict[str, str] = {
 }
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+FLOW_COOKIE = "postern-flow-"
 PROVIDERS_LIMIT = 50
 ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$")]
 CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$")]
@@ -293,7 +295,7 @@ async def come_back(
     except CodeInvalid:
         raise FlowInvalid from None
     said = proofs.about(call, challenge)
-    shown = request.cookies.get(_cookie_name(state), "")
+    shown = request.cookies.get(_cookie_name(call, state), "")
     if not hmac.compare_digest(shown.encode(), str(said["browser"]).encode()):
         raise FlowInvalid
     back = {"state": said["state"]} if said["state"] else {}
@@ -646,12 +648,11 @@ def _sent_to(url: str, *, cookie: str | None = None, status: int = 302) -> Answe
 def _cookie(call: Call, token: str, value: str, seconds: int) -> str:
     """Binds a sign-in to the browser that began it."""
     path = f"/projects/{call.project_id}/auth/providers"
-    secure = "; Secure" if call.world.settings.public_url.startswith("https://") else ""
-    return f"{_cookie_name(token)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    return cookie(call.world.settings, f"{FLOW_COOKIE}{token[:32]}", value, path=path, seconds=seconds)
 
 
-def _cookie_name(token: str) -> str:
-    return f"postern-flow-{token[:32]}"
+def _cookie_name(call: Call, token: str) -> str:
+    return cookie_name(call.world.settings, f"{FLOW_COOKIE}{token[:32]}")
 
 
 def _context(call: Call, key: str) -> str:

@@ -25,7 +25,7 @@ from postern.domains.model import (
     Status,
 )
 from postern.kernel.problems import Invalid
-from postern.kernel.settings import is_loopback
+from postern.kernel.values import is_loopback
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract

@@ -1,5 +1,8 @@
 """The inbox as a page for people, at /inbox: signed-in developers only, messages in a sandboxed frame."""
 
+import base64
+import dataclasses
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -10,18 +13,23 @@ from litestar import Request, Response, get, post
 from postern.accounts import operations as accounts
 from postern.accounts.model import SignIn
 from postern.inbox import operations as inbox
+from postern.kernel.cookies import cookie, cookie_name
 from postern.kernel.credentials import Call, Caller, CredentialInvalid, Origin, PermissionMissing, ProjectMissing
 from postern.kernel.html import require_own_form
 from postern.kernel.problems import Problem
+from postern.kernel.secrets import SealBroken
 from postern.kernel.values import as_id, timestamp
 from postern.projects import operations as projects
 
 if TYPE_CHECKING:
     from postern.world import World
 
-COOKIE = "postern_developer"
+COOKIE = "postern-inbox"
+COOKIE_PURPOSE = "inbox-cookie"
+SESSION_SECONDS = 1_800
 PAGE_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; form-action 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "frame-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 MESSAGE_POLICY = (
@@ -30,20 +38,26 @@ MESSAGE_POLICY = (
 )
 """The message is somebody's html: no scripts, no forms, an origin of its own."""
 
+DELETING = "emails:write"
+HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
+DOCTYPE = re.compile(r"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
 RawRequest = Request[Any, Any, Any]
 
 LAYOUT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }} · Postern</title><link rel="stylesheet" href="/assets/postern.css"></head>
+<title>{{ title }} · Postern</title><link rel="icon" href="/assets/favicon.svg">
+<link rel="stylesheet" href="/assets/postern.css"></head>
 <body>{% block body %}{% endblock %}</body></html>"""
 
 SIGN_IN = """{% extends "layout" %}{% block body %}<main class="card"><h1>Sign in</h1>
 <p class="quiet">The inbox shows captured messages to developers of the project.</p>
 {% if problem %}<p class="problem" role="alert">{{ problem }}</p>{% endif %}
 <form method="post" action="/inbox/sign-in">
-<label for="email">E-mail</label><input id="email" name="email" type="email" autocomplete="username" required autofocus>
+<label for="email">E-mail</label><input id="email" name="email" type="email" autocomplete="username" required
+ value="{{ email }}"{% if not email %} autofocus{% endif %}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
+<input id="password" name="password" type="password" autocomplete="current-password" required
+ {% if email %}autofocus{% endif %}>
 <label for="code">Code, if a second factor is on</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code">
 <button type="submit">Sign in</button></form></main>{% endblock %}"""
@@ -60,13 +74,15 @@ LIST = """{% extends "layout" %}{% block body %}<main>
 {% endfor %}</p></nav>{% endif %}
 <form method="get" role="search"><label for="q">Search subject and recipients</label>
 <input id="q" name="q" type="search" value="{{ q }}"></form>
-<p class="quiet">{{ page.total }} message{{ "" if page.total == 1 else "s" }}</p>
+<div id="messages"><p class="quiet">{{ page.total }} message{{ "" if page.total == 1 else "s" }}</p>
 {% if page.data %}<table><thead><tr><th>When</th><th>To</th><th>Subject</th></tr></thead><tbody>
 {% for each in page.data %}<tr><td class="time">{{ each.when }}</td><td>{{ each.to }}</td>
 <td><a href="/inbox/{{ project.id }}/{{ each.id }}">{{ each.subject or "(no subject)" }}</a></td></tr>{% endfor %}
 </tbody></table>{% else %}<p>Nothing captured yet. Send a message, and it appears here.</p>{% endif %}
 <p>{% if page.page > 1 %}<a href="?page={{ page.page - 1 }}&amp;q={{ q|urlencode }}">Newer</a>{% endif %}
 {% if page.page < page.pages %}<a href="?page={{ page.page + 1 }}&amp;q={{ q|urlencode }}">Older</a>{% endif %}</p>
+</div>
+{% if page.page == 1 %}<script src="/assets/inbox.js" defer></script>{% endif %}
 </main>{% endblock %}"""
 
 MESSAGE = """{% extends "layout" %}{% block body %}<main>
@@ -85,6 +101,8 @@ see them.</p>{% endif %}
 <span class="quiet">{{ each.content_type }}, {{ each.size }} bytes</span></li>{% endfor %}</ul>{% endif %}
 <h2>Headers</h2><dl>{% for each in message.headers %}<dt>{{ each.name }}</dt><dd>{{ each.value }}</dd>{% endfor %}</dl>
 <p><a href="/inbox/{{ project_id }}/{{ message.id }}/raw">The message as it is (.eml)</a></p>
+{% if may_delete %}<form method="post" action="/inbox/{{ project_id }}/{{ message.id }}/delete">
+<button type="submit" class="danger">Delete</button></form>{% endif %}
 </main>{% endblock %}"""
 
 _pages = minijinja.Environment(
@@ -95,7 +113,8 @@ _pages = minijinja.Environment(
 
 def routes() -> list[Any]:
     """The page's addresses."""
-    return [start, enter, use_link, sign_in, sign_out, show_list, show_message, show_html, show_raw, show_attachment]
+    shown = [show_list, show_message, show_html, show_raw, show_attachment]
+    return [start, enter, use_link, sign_in, sign_out, delete_message, *shown]
 
 
 @get("/inbox")
@@ -135,7 +154,8 @@ async def sign_in(request: RawRequest) -> Response[str]:
         )
         session = await accounts.sign_in(_call(request), data)
     except Problem as problem:
-        return _page("sign-in", "Sign in", problem=problem.detail, status=problem.status)
+        email = form.get("email", "")[:254]
+        return _page("sign-in", "Sign in", problem=problem.detail, status=problem.status, email=email)
     return _entered(request, session.access_token)
 
 
@@ -147,8 +167,22 @@ async def sign_out(request: RawRequest) -> Response[str]:
     if caller is not None and caller.credential_id is not None:
         await accounts.end_session(request.app.state.world, caller.credential_id)
     response = _redirect("/inbox")
-    response.delete_cookie(COOKIE, path="/inbox")
+    response.headers["Set-Cookie"] = _cookie(request, "", 0)
     return response
+
+
+@post("/inbox/{project:str}/{message:str}/delete", status_code=200)
+async def delete_message(request: RawRequest, project: str, message: str) -> Response[str]:
+    """Throw a captured message away. Raises PermissionMissing, as the API does."""
+    await _form(request)
+    caller = await _signed_in(request, as_id(project))
+    if caller is None:
+        return _page("sign-in", "Sign in", status=401)
+    if not caller.may(DELETING):
+        raise PermissionMissing
+    call = dataclasses.replace(_call(request), caller=caller, path_project_id=as_id(project))
+    await inbox.delete_inbox_message(call, as_id(message))
+    return _redirect(f"/inbox/{project}")
 
 
 @get("/inbox/{project:str}")
@@ -198,6 +232,7 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
         "message",
         found.subject,
         project_id=project,
+        may_delete=caller.may(DELETING),
         message={
             "id": str(found.id),
             "subject": found.subject,
@@ -231,7 +266,7 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
     raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
     html = inbox.taken_apart(raw).html or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    return Response(html, media_type="text/html", headers=headers)
+    return Response(_opening_links(html), media_type="text/html", headers=headers)
 
 
 @get("/inbox/{project:str}/{message:str}/raw")
@@ -260,10 +295,17 @@ async def show_attachment(
     return Response(answer.content, media_type=answer.media_type, headers=headers)
 
 
+def _opening_links(html: str) -> str:
+    """The html with links that open in a tab of their own: a frame may not leave this server."""
+    found = HEAD.search(html) or DOCTYPE.match(html)
+    place = found.end() if found else 0
+    return f'{html[:place]}<base target="_blank">{html[place:]}'
+
+
 async def _signed_in(request: RawRequest, project_id: UUID | None) -> Caller | None:
     """Who the cookie stands for; None asks for the sign-in page. Raises ProjectMissing for another's project."""
-    token = request.cookies.get(COOKIE)
-    if not token or not token.isascii():
+    token = _token_in(request)
+    if token is None:
         return None
     try:
         caller = await accounts.read_token(request.app.state.world, token, project_id, _origin(request))
@@ -303,16 +345,26 @@ async def _form(request: RawRequest) -> dict[str, str]:
 def _entered(request: RawRequest, token: str) -> Response[str]:
     response = _redirect("/inbox")
     world: World = request.app.state.world
-    response.set_cookie(
-        COOKIE,
-        token,
-        path="/inbox",
-        httponly=True,
-        samesite="lax",
-        secure=world.settings.public_url.startswith("https:"),
-        max_age=1_800,
-    )
+    # Sealed, so that the cookie opens these pages and is no credential of the API.
+    sealed = base64.urlsafe_b64encode(world.secrets.seal(token.encode(), COOKIE_PURPOSE)).decode()
+    response.headers["Set-Cookie"] = _cookie(request, sealed, SESSION_SECONDS)
     return response
+
+
+def _cookie(request: RawRequest, value: str, seconds: int) -> str:
+    return cookie(request.app.state.world.settings, COOKIE, value, path="/inbox", seconds=seconds)
+
+
+def _token_in(request: RawRequest) -> str | None:
+    """The developer's session that the cookie stands for."""
+    world: World = request.app.state.world
+    sealed = request.cookies.get(cookie_name(world.settings, COOKIE))
+    if not sealed:
+        return None
+    try:
+        return world.secrets.open(base64.b64decode(sealed, altchars=b"-_", validate=True), COOKIE_PURPOSE).decode()
+    except (ValueError, SealBroken):
+        return None
 
 
 def _redirect(path: str) -> Response[str]:
@@ -322,6 +374,6 @@ def _redirect(path: str) -> Response[str]:
 
 
 def _page(name: str, title: str, *, status: int = 200, **values: Any) -> Response[str]:
-    html = _pages.render_template(name, title=title, **{"problem": None, **values})
+    html = _pages.render_template(name, title=title, **{"problem": None, "email": "", **values})
     headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
     return Response(html, status_code=status, media_type="text/html", headers=headers)

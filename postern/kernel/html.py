@@ -28,11 +28,20 @@ class TooManyFields(Refused):
 
 def page(title: str, *parts: str, status: int = 200) -> Answer:
     """A page; `parts` are HTML, in which everything that is not ours has been escaped."""
-    document = (
+    return document(title, "".join(parts), status=status)
+
+
+def document(title: str, body: str, *, status: int = 200, wide: bool = False, headline: bool = True) -> Answer:
+    """A page of our layout with a body of HTML: a card for a form or a sentence, or `wide` for reading."""
+    named = title if title == "Postern" else f"{title} · Postern"
+    shape = "reading" if wide else "card"
+    heading = f"<h1>{escape(title)}</h1>" if headline else ""
+    text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(title)} · Postern</title><link rel="stylesheet" href="/assets/postern.css"></head>'
-        f'<body><main class="card"><h1>{escape(title)}</h1>{"".join(parts)}</main></body></html>'
+        f'<title>{escape(named)}</title><link rel="icon" href="/assets/favicon.svg">'
+        '<link rel="stylesheet" href="/assets/postern.css"></head>'
+        f'<body><main class="{shape}">{heading}{body}</main></body></html>'
     )
     headers = {
         "Content-Security-Policy": POLICY,
@@ -40,25 +49,37 @@ def page(title: str, *parts: str, status: int = 200) -> Answer:
         "Cache-Control": "no-store",
         "X-Frame-Options": "DENY",
     }
-    return Answer(document, media_type="text/html", status=status, headers=headers)
+    return Answer(text, media_type="text/html", status=status, headers=headers)
+
+
+def wants_page(request: RawRequest) -> bool:
+    """Whether a browser shows the answer to a person, who has no use for JSON."""
+    return "text/html" in request.headers.get("accept", "")
 
 
 def answer_trouble_for_people(request: RawRequest, error: Exception) -> Response[bytes]:
-    """A problem document; as a page for a browser that went to where pages are."""
+    """A problem document; as a page for a browser that went to where pages are, or where nothing is."""
     answered = answer_trouble(request, error)
-    handler = request.scope.get("route_handler")  # pyright: ignore[reportUnknownMemberType]
-    operation = handler.opt.get("operation") if handler is not None else None
-    asks_for_page = "text/html" in request.headers.get("accept", "")
-    if operation is None or "text/html" not in operation.media_types or not asks_for_page:
+    if not wants_page(request) or _is_for_programs(request):
         return answered
     problem = msgspec.json.decode(answered.content)
-    shown = page(problem["title"], trouble(problem["detail"]), paragraph(f"{problem['code']} · {problem['requestId']}"))
+    next_step = paragraph(problem["next"]) if problem.get("next") else ""
+    code = escape(problem["code"])
+    about = f'<p class="quiet"><a href="/problems/{code}">{code}</a> · {escape(problem["requestId"])}</p>'
+    shown = page(problem["title"], trouble(problem["detail"]), next_step, about)
     return Response(
         str(shown.content).encode(),
         status_code=answered.status_code or problem["status"],
         media_type="text/html",
         headers={**answered.headers, **(shown.headers or {})},
     )
+
+
+def _is_for_programs(request: RawRequest) -> bool:
+    """Whether the address is one of the API, which answers browsers as it answers everybody."""
+    handler = request.scope.get("route_handler")  # pyright: ignore[reportUnknownMemberType]
+    operation = handler.opt.get("operation") if handler is not None else None
+    return operation is not None and not operation.hidden and "text/html" not in operation.media_types
 
 
 def paragraph(text: str) -> str:

@@ -92,6 +92,10 @@ class BodyInvalid(Refused):
     """The body is not valid JSON."""
 
 
+class HostInvalid(Refused):
+    """A request names the host that it is for in exactly one `Host` header."""
+
+
 class DatabaseAway(Unavailable):
     """The database does not answer; nothing was changed. Try again shortly."""
 
@@ -700,8 +704,9 @@ class Front:
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, world: Any = None) -> None:
         self._app = app
+        self._world = world
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -740,6 +745,7 @@ class Front:
                 status = message["status"]
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
+                headers += self._protection(headers)
                 if not any(name in SAYS_WHETHER_KEPT for name, _ in headers):
                     # Answers hold tokens and people's data (RFC 6749 §5.1); what may be kept says so itself.
                     headers.append((b"cache-control", b"no-store"))
@@ -749,7 +755,11 @@ class Front:
             await send(message)
 
         try:
-            await self._app(scope, received, stamped)
+            if _names_one_host(scope):
+                await self._app(scope, received, stamped)
+            else:
+                # RFC 9112 §3.2: what stands in front may have read the other one.
+                await _refuse(HostInvalid(), request_id, stamped)
         finally:
             handler: Any = scope.get("route_handler")
             each = handler.opt.get("operation") if handler is not None else None
@@ -757,6 +767,39 @@ class Front:
             REQUESTS.labels(name, status).inc()
             SECONDS.labels(name).observe(time.perf_counter() - started)
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+    def _protection(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Headers that tell a browser what our pages never need."""
+        found: list[tuple[bytes, bytes]] = []
+        if self._world is not None and self._world.settings.public_url.startswith("https:"):
+            found.append(STRICT_TRANSPORT)
+        if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
+            found += PAGE_PROTECTION
+        return found
+
+
+STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=63072000")
+"""Two years of nothing but TLS with this host (RFC 6797), where the base URL has TLS."""
+PAGE_PROTECTION = [
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (
+        b"permissions-policy",
+        b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+    ),
+]
+
+
+async def _refuse(problem: Problem, request_id: str, send: Send) -> None:
+    """Answer a problem before the request has an operation."""
+    body = to_json(problem_document(problem, request_id))
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _names_one_host(scope: Scope) -> bool:
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    return len(hosts) == 1 or (not hosts and scope.get("http_version") == "1.0")
 
 
 OptionalHeader = Annotated[str | None, msgspec.Meta(max_length=512)]

@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from postern.kernel.values import is_loopback
+
 WHOLE = {
     "port": (0, 65_535),
     "database_pool": (2, 1_000),
     "project_rate": (1, 1_000_000),
+    "free_space": (0, 1_000_000_000),
     "header_limit": (1_024, 1_048_576),
     "connections": (1, 1_000_000),
     "connections_per_address": (1, 1_000_000),
@@ -61,6 +64,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How the outside reaches this server: tracking links, invitations, SAML. Default: http://host:port."""
     admin_token: str | None = None
     """Lets a scraper read /metrics; needed once the base URL is not loopback, or behind a proxy."""
+    security_contact: str | None = None
+    """Whom to tell of a weakness of this server, for /.well-known/security.txt: `mailto:…` or `https://…`."""
+    free_space: int = 200
+    """Megabytes that must be free where the data folder is; with less, /readyz says that the server is not ready."""
     transport: str = "capture"
     """The instance's way out for projects that set none: `capture` or `relay`."""
     relay: str | None = None
@@ -150,19 +157,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return f"{parts.scheme}://{host.removesuffix(f':{own_port}')}"
 
     @property
+    def has_tls(self) -> bool:
+        """Whether the outside reaches this server over TLS."""
+        return self.public_url.lower().startswith("https:")
+
+    @property
     def is_local(self) -> bool:
         """Whether the base URL is one of this machine alone, so that nobody else can have followed it."""
         return is_loopback(urlsplit(self.public_url).hostname or "")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is that of the machine itself (RFC 6761 §6.3)."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -209,6 +211,8 @@ def _read(name: str, text: str) -> Any:
         raise ValueError(f"a master key has {LEAST_SECRET} characters or more")
     if name in ("dns_zone", "return_path_domain") and not DOMAIN.fullmatch(text.rstrip(".")):
         raise ValueError("expected the name of a domain, like mail.example.com")
+    if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
+        raise ValueError("expected mailto:security@example.com or https://…")
     if name == "database_url":
         return _database(text)
     if name == "data":

@@ -4,6 +4,7 @@ import os
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import Annotated, Any, TypeVar, dataclass_transform
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -58,6 +59,40 @@ def is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+
+
+NO_APP_SCHEMES = frozenset(
+    (
+        *("about", "blob", "chrome", "data", "file", "filesystem", "ftp", "ftps", "intent", "jar", "javascript"),
+        *("mailto", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
+    )
+)
+"""Schemes that browsers or systems give a meaning of their own: none of them leads back to a page or an app."""
+
+
+def leads_back(url: str) -> bool:
+    """Whether a browser may be sent to a URL with a code: a page over TLS, one on loopback, or an app's own scheme.
+
+    What is sent to a page without TLS can be read on the way (RFC 9700 §2.6); apps: RFC 8252 §7.
+    """
+    if not is_address(url):
+        return False
+    parts = urlsplit(url)
+    if parts.scheme == "https":
+        return bool(parts.hostname)
+    if parts.scheme == "http":
+        return is_loopback(parts.hostname or "")
+    return parts.scheme not in NO_APP_SCHEMES
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address is that of the machine itself (RFC 6761 §6.3)."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
     except ValueError:
         return False
 

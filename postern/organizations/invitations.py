@@ -15,7 +15,7 @@ from postern.kernel.database import Transaction
 from postern.kernel.http import delete, get, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Invalid
-from postern.kernel.values import as_id, is_address, new_id, seen_as
+from postern.kernel.values import as_id, leads_back, new_id, seen_as
 from postern.organizations import invitation_store, store
 from postern.organizations.members import join
 from postern.organizations.model import (
@@ -90,7 +90,7 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
     `expiresInDays` (1 to 30, 7 unless given). An address has one pending invitation per organization.
     """
     email, email_key = read_email(data.email)
-    if data.accept_url is not None and not is_address(data.accept_url):
+    if data.accept_url is not None and not leads_back(data.accept_url):
         raise Invalid.at("/acceptUrl", "This is no address that a link can lead to.", "invalid_address")
     async with call.db.transaction() as tx:
         await _require_open(tx, call, id)

@@ -25,7 +25,7 @@ from postern.kernel.http import delete as delete_
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.secrets import looks_like_key, new_key
-from postern.kernel.values import Body, Timestamp, is_address, new_id, to_plain
+from postern.kernel.values import Body, Timestamp, leads_back, new_id, to_plain
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import store
 from postern.projects.model import (
@@ -391,8 +391,9 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
         except AddressInvalid as error:
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
     for index, url in enumerate(given.get("redirect_urls", [])):
-        if not is_address(url):
-            raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", "This is no address.", "invalid_address")
+        if not leads_back(url):
+            message = "Use https://…, http:// on loopback only, or the scheme of an app, like com.acme.app:/back."
+            raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **given)
 
 

@@ -22,6 +22,7 @@ from postern.customers.providers import CodeChallenge, State
 from postern.customers.sessions import AT_THE_DOOR
 from postern.customers.sign_in import EmailOnly, require_redirect
 from postern.kernel.clock import Moment
+from postern.kernel.cookies import cookie, cookie_name
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Jsonb
 from postern.kernel.http import Answer, RawRequest, get, post
@@ -353,7 +354,7 @@ async def _landing(call: Call, row: WithOrganization) -> str | None:
 
 async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
     """What this browser began here and nobody has answered, newest first."""
-    token = request.cookies.get(COOKIE, "")
+    token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER.fullmatch(token):
         return []
     return await store.open_requests(
@@ -369,12 +370,13 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
 
 def _browser(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
     """What binds requests to this browser, and the cookie that keeps it there. It is known to nobody else."""
-    token = request.cookies.get(COOKIE, "")
+    token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER.fullmatch(token):
         token = new_token(40)
-    secure = "; SameSite=None; Secure" if call.world.settings.public_url.startswith("https://") else ""
-    seconds = int(REQUEST_LIFE.total_seconds())
-    return token, f"{COOKIE}={token}; Path=/sso/saml/{conn_id}; Max-Age={seconds}; HttpOnly{secure}"
+    settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
+    # The answer is posted from the identity provider's site, and browsers take `None` over TLS only.
+    site = "None" if settings.has_tls else None
+    return token, cookie(settings, COOKIE, token, path=f"/sso/saml/{conn_id}", seconds=seconds, same_site=site)
 
 
 def _digest(call: Call, token: str) -> bytes:

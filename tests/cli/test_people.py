@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from importlib.metadata import version
 from queue import Empty, Queue
 from typing import Any
 
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 from postern.cli.demo import link_in, people, readers
+from postern.cli.people import described
 from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
 
 __all__ = ["first", "place"]
@@ -193,3 +195,30 @@ def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) 
         process.wait(WAIT_SECONDS)
         reading.join(WAIT_SECONDS)
         process.stdout.close()
+
+
+def test_the_version_is_printed(tmp_path) -> None:
+    """`postern --version` says which release this is.
+
+    Defects: N11
+    """
+    said = command(tmp_path, "--version")
+    assert (said.returncode, said.stdout) == (0, f"postern {version('postern')}\n")
+
+
+def test_an_event_is_shown_with_what_it_is_about() -> None:
+    """`tail` shows whom and what an event concerns, and nothing that a terminal would obey.
+
+    Defects: N11
+    """
+    event = {
+        "occurredAt": "2026-05-01T12:00:00Z",
+        "type": "email.delivered",
+        "subjectId": "0198",
+        "contact": {"id": "1", "email": "ada@example.com"},
+        "data": {"recipient": "ada@example.com", "subject": "Hello\x1b[2J", "to": ["bob@example.com"]},
+    }
+    line = described(event)
+    assert line == "2026-05-01T12:00:00Z  email.delivered              ada@example.com  bob@example.com  Hello[2J  0198"
+    assert len(described({**event, "data": {"subject": "x" * 1_000}})) < 300
+    assert described({**event, "data": None, "contact": None}).endswith("0198")

@@ -376,12 +376,21 @@ REDIRECTS = {
         ("https://app.example.com/back?a=1", "acme://back", "com.acme.app:/back", "http://[::1]:3000/"), 200
     ),
     **dict.fromkeys(("javascript:alert(1)", "javascript:/alert(1)", "data:text/html,x", "file:///etc/passwd"), 400),
+    **dict.fromkeys(
+        ("javascript://x/%0aalert(1)", "data://text/html,x", "vbscript://x", "blob://x", "mailto://x"), 400
+    ),
+    **dict.fromkeys(("http://app.example.com/back", "http://192.168.1.5/", "view-source://x", "ftp://a.example/"), 400),
+    **dict.fromkeys(("http://localhost:3000/back", "http://127.0.0.1/", "http://app.localhost/"), 200),
     **dict.fromkeys(("//evil.example", "https://a.example/#x", "https://a.example\\@b.example", "/back"), 400),
 }
 
 
 @pytest.mark.parametrize(("url", "status"), REDIRECTS.items())
 async def test_people_are_sent_back_to_pages_and_apps_only(project, url, status):
+    """Pages over TLS or on loopback, and apps by schemes of their own.
+
+    Defects: S13
+    """
     changed = await project.developer.patch("", {"settings": {"signIn": {"redirectUrls": [url]}}})
     assert changed.status_code == status
 

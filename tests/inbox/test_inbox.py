@@ -58,7 +58,7 @@ async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project
     assert wrong.status_code == 401
     inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
     assert "Invoice &lt;7&gt;" in inside.text
-    assert "script-src" not in inside.headers["content-security-policy"]
+    assert "script-src 'self';" in inside.headers["content-security-policy"], "The list is live, by our own script."
     link = inside.text.split(f'href="/inbox/{project.id}/')[1].split('"')[0]
     shown = await browser.get(f"/inbox/{project.id}/{link}")
     assert 'sandbox="' in shown.text
@@ -94,3 +94,41 @@ async def test_another_accounts_inbox_is_unknown_and_foreign_forms_are_refused(p
     assert (await browser.get(f"/inbox/{theirs.id}")).status_code == 404
     forged = await browser.post("/inbox/sign-out", headers={"origin": "https://evil.example"})
     assert forged.status_code in (400, 403)
+
+
+async def test_links_open_outside_the_frame_and_a_message_can_be_deleted(project, browser):
+    """Links of a message lead to a tab of their own; whoever may, deletes a message on its page.
+
+    Defects: N11
+    """
+    for html in ("<p>Hello</p>", "<!doctype html><html><head><title>x</title></head><body>Hello</body></html>"):
+        await project.client.post("/emails", {**MAIL, "html": html})
+    await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    listed = (await project.client.get("/inbox")).json()["data"]
+    for each in listed:
+        shown = await browser.get(f"/inbox/{project.id}/{each['id']}/html")
+        assert '<base target="_blank">' in shown.text
+        assert shown.text.lower().find("<!doctype") in (-1, 0)
+        assert "allow-popups" in shown.headers["content-security-policy"]
+        page = f"/inbox/{project.id}/{each['id']}"
+        assert f'action="{page}/delete"' in (await browser.get(page)).text
+        foreign = await browser.post(f"{page}/delete", headers={"origin": "https://evil.example"})
+        assert foreign.status_code == 403
+        assert (await browser.post(f"{page}/delete")).status_code == 200
+        assert (await browser.get(page)).status_code == 404
+    assert (await project.client.get("/inbox")).json()["total"] == 0
+
+
+async def test_the_list_is_live_and_signing_in_keeps_the_address(project, browser):
+    """The list brings the script that keeps it fresh; a wrong password leaves the address in its field.
+
+    Defects: N11
+    """
+    wrong = await browser.post("/inbox/sign-in", data={"email": 'a"b@example.com', "password": "wrong password"})
+    assert 'value="a&quot;b@example.com"' in wrong.text or 'value="a&#34;b@example.com"' in wrong.text
+    inside = await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    assert '<script src="/assets/inbox.js" defer></script>' in inside.text
+    assert 'id="messages"' in inside.text
+    assert "script-src 'self'" in inside.headers["content-security-policy"]
+    script = await browser.get("/assets/inbox.js")
+    assert (script.status_code, "javascript" in script.headers["content-type"]) == (200, True)
