@@ -17,7 +17,7 @@ from postern.kernel.problems import (
     Unknown,
     Unprocessable,
 )
-from postern.kernel.values import ONE_LINE, Body, Record
+from postern.kernel.values import A_NAME, ONE_LINE, Body, Record
 from postern.projects.model import Project
 from postern.projects.permissions import MemberRole
 
@@ -29,7 +29,9 @@ REFRESH_GRACE = timedelta(seconds=30)
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, msgspec.Meta(max_length=200, pattern=ONE_LINE)]
-AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=ONE_LINE)]
+NewName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME)]
+"""A person's name once it is given: it cannot be changed to nothing."""
+AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME)]
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]

@@ -12,9 +12,9 @@ from postern.accounts.model import (
     EmailText,
     GivenPassword,
     LockedOut,
+    NewName,
     Password,
     PasswordWrong,
-    PersonName,
 )
 from postern.accounts.operations import read_email, require_password
 from postern.audit import operations as audit
@@ -64,7 +64,7 @@ class Profile(Record):
 class ProfileChange(Body):
     """What to change; what is left out stays."""
 
-    name: PersonName | Unset = UNSET
+    name: NewName | Unset = UNSET
     email: EmailText | Unset = UNSET
     password: GivenPassword | None = None
     """Needed to change the address."""

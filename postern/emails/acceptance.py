@@ -249,6 +249,9 @@ def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: 
         except HeaderInvalid as error:
             pointer = name.replace("~", "~0").replace("/", "~1")
             raise Invalid.at(f"/headers/{pointer}", error.detail, "header_invalid") from None
+        if data.unsubscribable and name.lower() in {"list-unsubscribe", "list-unsubscribe-post"}:
+            message = "With `unsubscribable` this field is written by the service; leave out one of the two."
+            raise Invalid.at(f"/headers/{name}", message, "header_invalid")
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
     subject, html, text = words
@@ -279,12 +282,17 @@ def _require_room(attachments: list[KeptAttachment], html: str | None, text: str
 
 
 def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
+    # RFC 2045 §6.8: base64 may be broken into lines.
+    encoded = data.content.translate(_NO_LINE_BREAKS) if "\n" in data.content or "\r" in data.content else data.content
     try:
-        content = b64decode(data.content, validate=True)
+        content = b64decode(encoded, validate=True)
     except (Base64Error, ValueError):
         raise Invalid.at(f"/attachments/{index}/content", "This is not base64.", "invalid") from None
     attachment = mime.Attachment(
-        filename=data.filename, content=content, content_type=data.content_type, content_id=data.content_id
+        filename=data.filename,
+        content=content,
+        content_type=data.content_type or mime.content_type_of(data.filename),
+        content_id=data.content_id,
     )
     try:
         mime.check_attachments([attachment])
@@ -294,7 +302,10 @@ def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
             for each in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
-    return KeptAttachment(data.filename, data.content, data.content_type, data.content_id)
+    return KeptAttachment(data.filename, encoded, attachment.content_type, data.content_id)
+
+
+_NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
 
 
 async def render_check(call: Call, new: NewSend) -> NewSend:

@@ -60,7 +60,12 @@ def _is_news(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
 
 
 async def leave(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) -> bool:
-    """Put the recipient of a send on the list of those who unsubscribed; False if they were on a list already."""
+    """Put the recipient of a send on the list of those who unsubscribed; False if they were on a list already.
+
+    Mail that a TEST key sent is for trying out: leaving it changes nothing for live mail.
+    """
+    if send.test:
+        return False
     added = await store.suppress(
         tx,
         project_id=[send.project_id],

@@ -121,8 +121,9 @@ class AttachmentBody(Body):
     """A file that goes along."""
 
     filename: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
-    content: Annotated[str, msgspec.Meta(description="The file in base64.")]
-    content_type: Annotated[str, msgspec.Meta(max_length=255)] = "application/octet-stream"
+    content: Annotated[str, msgspec.Meta(description="The file in base64; line breaks are allowed.")]
+    content_type: Annotated[str, msgspec.Meta(max_length=255)] | None = None
+    """Without one, what the file name's ending says, or `application/octet-stream`."""
     content_id: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
     """Makes it inline: html refers to it as `cid:…`."""
 
@@ -249,6 +250,8 @@ class EmailLogEntry(Record):
     """Why it failed, bounced, was delayed or suppressed."""
     ambiguous_attempts: int
     """Attempts of which nobody can know whether the message arrived (RFC 1047)."""
+    test: bool
+    """Whether a TEST key sent it: it only ever reaches the inbox view."""
     scheduled_at: Moment | None
     expires_at: Moment | None
     sent_at: Moment | None

@@ -494,6 +494,7 @@ def entry_of(send: Send) -> EmailLogEntry:
         tags=send.tags or [],
         reason=send.reason,
         ambiguous_attempts=send.ambiguous_attempts,
+        test=send.test,
         scheduled_at=send.scheduled_at,
         expires_at=send.expires_at,
         sent_at=send.sent_at,

@@ -4,9 +4,11 @@ import asyncio
 import email
 import email.policy
 import re
+from base64 import b64encode
 from email.message import EmailMessage
+from html import escape
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
@@ -27,6 +29,7 @@ from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, delete, get
 from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.values import Deleted
+from postern.mail.html_tokens import Kind, attributes, tokens
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -153,6 +156,48 @@ def attachment_of(raw: Raw, number: str) -> Answer:
         media_type=kind if SAFE_TYPE.match(kind) else "application/octet-stream",
         headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"},
     )
+
+
+def shown_html(raw: Raw) -> str | None:
+    """The html as the inbox view shows it: with the images that came along, and without the tracking pixel.
+
+    Looking at a captured message is no opening of it.
+    """
+    message = _parsed(raw)
+    html = _content(message, "html")
+    if html is None:
+        return None
+    images = {
+        str(part.get("content-id") or "").strip("<> "): part
+        for part in _files(message)
+        if part.get_content_maintype() == "image"
+    }
+    pieces: list[str] = []
+    done = 0
+    for token in tokens(html):
+        if token.kind is not Kind.START:
+            continue
+        for attribute in attributes(html, token):
+            value = attribute.value.strip()
+            if attribute.name == "src" and _path_of(value) == f"/t/o/{raw.send_id}":
+                pieces.append(html[done : token.start])
+                done = token.end
+                break
+            if value[:4].lower() == "cid:" and (part := images.get(unquote(value[4:]))) is not None:
+                quoted = len(attribute.quote)
+                content = b64encode(_bytes(part)).decode()
+                image = f'"data:{escape(part.get_content_type())};base64,{content}"'
+                pieces += (html[done : attribute.start - quoted], image)
+                done = attribute.end + quoted
+    return "".join(pieces) + html[done:]
+
+
+def _path_of(url: str) -> str:
+    """The path of an address; nothing where it has none."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
 
 
 def _parsed(raw: Raw) -> EmailMessage:

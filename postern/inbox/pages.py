@@ -264,7 +264,7 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
     if caller is None:
         return _page("sign-in", "Sign in", status=401)
     raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    html = inbox.taken_apart(raw).html or ""
+    html = inbox.shown_html(raw) or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     return Response(_opening_links(html), media_type="text/html", headers=headers)
 

@@ -14,6 +14,8 @@ import msgspec
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 """An ISO 8601 moment that a caller sends; must say its time zone."""
 
+A_NAME = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
+"""One line that is not blank."""
 ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
 """The pattern of a text that can stand in the header of a mail, as names of people and things do."""
 

@@ -8,6 +8,7 @@ import re
 from binascii import b2a_base64
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from mimetypes import MimeTypes
 from struct import Struct
 from typing import Final
 from urllib.parse import quote
@@ -175,8 +176,6 @@ _STRUCTURAL = frozenset(
         "resent-date",
         "resent-sender",
         "resent-message-id",
-        "list-unsubscribe",
-        "list-unsubscribe-post",
         "apparently-to",
         "x-original-to",
         "received-spf",
@@ -337,6 +336,18 @@ def check_attachments(attachments: Sequence[Attachment]) -> None:
         _attachment_fields(number, attachment, inline=True)
     if sum(len(attachment.content) for attachment in attachments) * 4 // 3 > MESSAGE_BYTES_LIMIT:
         raise MessageTooLarge
+
+
+def content_type_of(filename: str) -> str:
+    """The content type that the ending of a file name stands for; the same on every machine."""
+    kind, encoding = _TYPES.guess_type(filename)
+    return (
+        kind if kind and not encoding else {"gzip": "application/gzip"}.get(encoding or "", "application/octet-stream")
+    )
+
+
+_TYPES: Final = MimeTypes()
+"""The table of the standard library, without files that this machine may have."""
 
 
 def _attachment(number: int, attachment: Attachment, *, inline: bool) -> tuple[bool, bytes]:

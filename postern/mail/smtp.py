@@ -11,6 +11,7 @@ import functools
 import ssl
 from datetime import timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import cast
 
 import msgspec
@@ -282,10 +283,10 @@ class Connection(asyncio.Protocol):
         self._rest()
 
     async def _hello(self) -> None:
-        reply = await self._ask(f"EHLO {self.peer.hello}")
+        reply = await self._ask(f"EHLO {greeting_name(self.peer.hello)}")
         lines = reply.text.split("\n")[1:] if reply.good else []
         if not reply.good:
-            reply = await self._ask(f"HELO {self.peer.hello}")
+            reply = await self._ask(f"HELO {greeting_name(self.peer.hello)}")
         if not reply.good:
             raise TurnedAway(f"{self.peer.label} refuses EHLO: {reply.code} {reply.text[:500]}", reply)
         # Old servers spell it `AUTH=PLAIN LOGIN`.
@@ -679,3 +680,12 @@ def deferred(envelope: Envelope, trouble: Trouble, host: str, spent: timedelta =
         code=reply.code if reply else 0,
         enhanced=(reply.enhanced if reply else "") or trouble.enhanced,
     )
+
+
+def greeting_name(host: str) -> str:
+    """Our name as EHLO takes it: a domain, or an address literal such as `[127.0.0.1]` (RFC 5321 §4.1.3)."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"

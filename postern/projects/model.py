@@ -8,10 +8,10 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Environment
 from postern.kernel.problems import Missing, Unprocessable
-from postern.kernel.values import ONE_LINE, Body, Record
+from postern.kernel.values import A_NAME, Body, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=ONE_LINE, description="A name for people.")]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME, description="A name for people.")]
 HostName = Annotated[str, msgspec.Meta(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+(?!\n)$")]
 
 SEED_LIST_LIMIT = 50

@@ -51,7 +51,7 @@ from postern.projects.model import (
     TooManyKeys,
 )
 from postern.projects.model import Origin as WebOrigin
-from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_permission
+from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_for_keys, is_permission
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -426,6 +426,15 @@ def _check(call: Call, data: NewApiKey) -> None:
         )
         for index, name in enumerate(data.permissions or [])
         if not is_permission(name)
+    ]
+    faults += [
+        Fault(
+            path=f"/permissions/{index}",
+            code="not_for_keys",
+            message=f"A key cannot have `{name}`: only developers who are signed in can.",
+        )
+        for index, name in enumerate(data.permissions or [])
+        if is_permission(name) and not is_for_keys(name)
     ]
     for index, entry in enumerate(data.ip_allow_list or []):
         try:

@@ -83,6 +83,11 @@ KEY_PERMISSIONS: frozenset[str] = (
 nothing of the account."""
 
 
+def is_for_keys(name: str) -> bool:
+    """Whether a key may have a permission; those of the account, its bill and its keys are for people."""
+    return name.partition(":")[0] not in _ACCOUNT_AREAS
+
+
 def is_permission(name: str) -> bool:
     """Whether `name` is a permission, or `area:*` of an area that has some."""
     area, _, verb = name.partition(":")

@@ -137,11 +137,14 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
         call.require_match(row.updated_at)
         if row.version != known.version:
             return None
+        name = row.name if data.name is msgspec.UNSET else data.name
+        if name == row.name and _says_the_same(wording, row):  # No new version of the same words.
+            return row
         row = await store.update(
             tx,
             project_id=call.project_id,
             id=known.id,
-            name=row.name if data.name is msgspec.UNSET else data.name,
+            name=name,
             now=max(call.now, row.updated_at + row.updated_at.resolution),
             **_columns(wording),
         )
@@ -239,6 +242,10 @@ def _columns(wording: Wording) -> dict[str, Any]:
     found = {name: getattr(wording, name) for name in wording.__struct_fields__}
     builder = found["builder_json"]
     return {**found, "builder_json": None if builder is None else Jsonb(builder)}
+
+
+def _says_the_same(wording: Wording, row: StoredTemplate) -> bool:
+    return all(getattr(wording, field) == getattr(row, field) for field in wording.__struct_fields__)
 
 
 async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wording:

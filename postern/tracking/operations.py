@@ -13,10 +13,12 @@ from postern.audiences import contacts
 from postern.emails import engagement
 from postern.emails import operations as emails
 from postern.emails.handover import LINKS_PURPOSE
+from postern.emails.model import TouchedSend
 from postern.emails.settling import event_of
 from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.http import Answer, OrNothing, RawRequest, get, is_head, post
+from postern.mail.address import parse_address
 from postern.mail.links import CLICK, UNSUBSCRIBE, verify_link
 from postern.tracking import store
 from postern.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, Hit, HitKind, KeptHit
@@ -71,9 +73,10 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> An
     """The page behind an unsubscribe link: one button, and nothing changes before it is pressed."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _no_such_link()
+    sends = await engagement.touched_sends(call.db, [send_id])
     return _page(
         "Unsubscribe",
-        f"""<p>Do you want to stop receiving these messages?</p>
+        f"""<p>Do you want to stop receiving {_described(sends)}?</p>
 <form method="post" action="/t/u/{send_id}"><input type="hidden" name="s" value="{escape(s)}">
 <button type="submit">Unsubscribe</button></form>""",
     )
@@ -91,7 +94,7 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
     async with call.db.transaction() as tx:
         for send in await engagement.touched_sends(tx, [send_id]):
             contact = await contacts.contact_of(tx, send.project_id, send.recipient)
-            if contact is not None:
+            if contact is not None and not send.test:
                 await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)
             if await engagement.leave(tx, send, source="unsubscribe", at=call.now):
                 await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
@@ -144,6 +147,17 @@ def _signature_in(body: bytes, content_type: str) -> str | None:
                 return str(part.get_payload()).strip()
         return None
     return parse_qs(body.decode("utf-8", "replace")).get("s", [None])[0]
+
+
+def _described(sends: list[TouchedSend]) -> str:
+    """The messages that a page is about, for whoever reads it: who sends them, and to which address."""
+    if not sends:
+        return "these messages"
+    sender = parse_address(sends[0].sender)
+    named = f"{sender.name} ({sender.spec})" if sender.name else sender.spec
+    local, _, domain = sends[0].recipient.rpartition("@")
+    # Links are passed on with forwarded mail: the page does not tell the whole address.
+    return f"messages from <strong>{escape(named)}</strong> at <strong>{escape(f'{local[:1]}…@{domain}')}</strong>"
 
 
 def _no_such_link() -> Answer:

@@ -171,8 +171,6 @@ def test_no_field_lets_a_line_break_through(inject, breaker):
         "Return-Path",
         "Sender",
         "Reply-To",
-        "List-Unsubscribe",
-        "List-Unsubscribe-Post",
         "ARC-Seal",
         "Resent-To",
         "",
