@@ -2018,6 +2018,8 @@ CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (create
 
 CREATE INDEX invitations_accepted_by ON public.invitations USING btree (project_id, accepted_by) WHERE (accepted_by IS NOT NULL);
 
+CREATE INDEX invitations_address ON public.invitations USING btree (project_id, email_key) WHERE (status = 'PENDING'::text);
+
 CREATE INDEX invitations_due ON public.invitations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX invitations_invited_by ON public.invitations USING btree (project_id, invited_by) WHERE (invited_by IS NOT NULL);

@@ -53,6 +53,7 @@ import postern.events.operations
 import postern.inbox.operations
 import postern.organizations.app_family
 import postern.organizations.domains
+import postern.organizations.invitation_pages
 import postern.organizations.invitations
 import postern.organizations.joining
 import postern.organizations.members
@@ -76,6 +77,7 @@ from postern.accounts.operations import read_token
 from postern.billing.work import BILLING
 from postern.customers.cors import CustomersCors
 from postern.customers.elsewhere import sign_on_by
+from postern.customers.invited import invited_by
 from postern.customers.sessions import read_customer_token
 from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
@@ -134,6 +136,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.organizations.operations,
     postern.organizations.members,
     postern.organizations.invitations,
+    postern.organizations.invitation_pages,
     postern.organizations.domains,
     postern.organizations.joining,
     postern.organizations.app_family,
@@ -200,6 +203,7 @@ react_with(REACTIONS, IN_BULK)
 deliver_with(deliver_letter)
 close_with(postern.billing.operations.close_account)
 allow_by(postern.billing.operations.plan_allows)
+invited_by(postern.organizations.invitations.is_invited)
 sign_on_by(postern.sso.door.sign_on_of_address, postern.sso.door.anybody_signs_on)
 
 

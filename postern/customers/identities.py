@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.customers import letters, rules, store
+from postern.customers.invited import may_sign_up as is_welcome
 from postern.customers.model import Person, SignUpClosed
 from postern.customers.operations import require_person
 from postern.customers.sign_in import new_person, prove_address
@@ -87,7 +88,8 @@ async def recognise(
         person = await claim(tx, call, person, voucher)
         await note_linked(tx, call, project, person, voucher)
         return person
-    if not (project.settings.sign_in.sign_up if may_sign_up is None else may_sign_up):
+    invited = key is not None and voucher.email_verified and await is_welcome(tx, call, project, key)
+    if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
         raise SignUpClosed
     made = await new_person(
         tx,

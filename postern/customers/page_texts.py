@@ -217,7 +217,34 @@ _MESSAGE = """{% extends "layout.html" %}
 {% endblock %}
 """
 
+_NOTICE = """{% extends "layout.html" %}
+{% block title %}{{ heading }}{% endblock %}
+{% block content %}
+{% if message %}<p role="status">{{ message }}</p>{% endif %}
+{% include "onwards.html" %}
+{% endblock %}
+"""
+
+_ONWARDS = """{% if flow %}<a class="button" href="{{ base }}/sign-in?{{ query }}">Sign in</a>
+{% elif home %}<a class="button" href="{{ home }}">Continue to {{ app }}</a>
+{% else %}<p class="small">You can close this page and go back to {{ app }}.</p>{% endif %}"""
+
+_INVITATION = """{% extends "layout.html" %}
+{% block title %}Join {{ organization }}{% endblock %}
+{% block content %}
+<p>You are invited to join <strong>{{ organization }}</strong> on {{ app }} as {{ email }}.</p>
+<form method="post" action="{{ base }}/invitation">
+<input type="hidden" name="token" value="{{ token }}">
+<button>Accept the invitation</button>
+</form>
+<p class="small">If you do not know what this is about, close this page: nothing happens.</p>
+{% endblock %}
+"""
+
 TEMPLATES = {
+    "notice.html": _NOTICE,
+    "onwards.html": _ONWARDS,
+    "invitation.html": _INVITATION,
     "layout.html": _LAYOUT,
     "hidden.html": _HIDDEN,
     "email.html": _EMAIL,

@@ -222,7 +222,7 @@ async def continue_on_page(call: Call, request: RawRequest) -> Answer:
 )
 async def passkey_options_for_page(call: Call, request: RawRequest) -> passkeys.PasskeyOptions:
     """What the script of the pages hands to the browser: to sign in, or with `pageToken` to add a passkey."""
-    form = await _form(request)
+    form = await read_form(request)
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
     proofs.knock(call)
@@ -313,7 +313,7 @@ async def _submitted(
     **values: str,
 ) -> Answer:
     """Do what a form asks for, or show it again saying what is wrong."""
-    form = await _form(request)
+    form = await read_form(request)
     flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
     try:
         return await act(form, flow)
@@ -445,6 +445,7 @@ async def _page(
         sso=asks and await sign_on_offered(call),
         passkeys=scripted,
         flow=fields,
+        home=_home_of(settings.redirect_urls),
         query=urlencode(fields),
         **values,
     )
@@ -457,6 +458,12 @@ async def _page(
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)
     return Answer(shown, media_type="text/html", status=status, headers=headers)
+
+
+def _home_of(redirect_urls: list[str]) -> str:
+    """Where a page without a flow leads on to: the site of the project's first address for people to come back to."""
+    parts = urlsplit(redirect_urls[0]) if redirect_urls else None
+    return f"{parts.scheme}://{parts.netloc}/" if parts and parts.scheme in ("http", "https") else ""
 
 
 async def _flow(call: Call, given: dict[str, str]) -> Flow:
@@ -490,7 +497,13 @@ def _credential_of(form: dict[str, str]) -> dict[str, Any]:
         raise Invalid("Your browser answered nothing. Adding or using a passkey needs JavaScript.") from None
 
 
-async def _form(request: RawRequest) -> dict[str, str]:
+async def show_page(call: Call, template: str, *, status: int = 200, error: str = "", **values: str) -> Answer:
+    """A hosted page of another feature, in the project's look."""
+    return await _page(call, template, None, status=status, retry_after=None, error=error, **values)
+
+
+async def read_form(request: RawRequest) -> dict[str, str]:
+    """The fields of a form of ours. Raises Invalid and ForeignForm."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise Invalid(f"Send the form as `{FORM}`.")
     found = {name: str(value) for name, value in list((await request.form()).items())[:FORM_FIELDS]}

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from postern.customers import letters, proof_store, proofs, rules, session_store, store
 from postern.customers.hashes import check_any_password
+from postern.customers.invited import may_sign_up
 from postern.customers.model import (
     CODE_LIFE,
     LINK_LIFE,
@@ -159,7 +160,8 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     proofs.knock(call)
     project = await project_at(call)
     settings = project.settings.sign_in
-    if not settings.sign_up:
+    spec, key = rules.read_email(data.email)
+    if not await may_sign_up(call.db, call, project, key):
         raise SignUpClosed
     # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
     await require_allowance(call.db, call, "customers")
@@ -169,7 +171,6 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
         await require_unbreached(call.world, data.password)
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    spec, key = rules.read_email(data.email)
     identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     await proofs.require_mail_allowance(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
@@ -207,10 +208,10 @@ async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
     """Finish signing up with the code from the mail, and sign in."""
     proofs.knock(call, data.challenge_id)
     project = await project_at(call)
-    if not project.settings.sign_in.sign_up:
-        raise SignUpClosed
     challenge = await _answer_code(call, "SIGN_UP", data)
     said = proofs.about(call, challenge)
+    if not await may_sign_up(call.db, call, project, said["key"]):
+        raise SignUpClosed
     async with call.db.transaction() as tx:
         await proofs.use(tx, challenge)
         person = await new_person(
@@ -560,6 +561,22 @@ async def new_person(
     return person
 
 
+async def person_by_mail(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> Person:
+    """The customer, locked, with an address at which somebody received mail; a new one if there is none.
+
+    Raises EmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
+    """
+    person = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
+    if person is not None:
+        return await prove_address(tx, call, project, person, email_key)
+    made = await new_person(
+        tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
+    )
+    if made is None:
+        raise EmailTaken
+    return made
+
+
 async def prove_address(tx: Transaction, call: Call, project: Project, person: Person, email_key: str) -> Person:
     """Note that somebody received mail at one of a customer's addresses.
 
@@ -666,7 +683,8 @@ async def _mail_proof(
     identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     await proofs.require_mail_allowance(call, purpose, identifier, key)
     person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
-    welcome = person is not None or (strangers and project.settings.sign_in.sign_up)
+    open_to_all = await may_sign_up(call.db, call, project, key)
+    welcome = person is not None or (strangers and open_to_all)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await proofs.pose(
             tx,
@@ -712,9 +730,9 @@ async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method
         person = await _mailed_person(tx, call, challenge)
         await proofs.use(tx, challenge)
         if person is None:
-            if challenge.customer_id is not None or not project.settings.sign_in.sign_up:
-                raise CodeInvalid
             said = proofs.about(call, challenge)
+            if challenge.customer_id is not None or not await may_sign_up(tx, call, project, said["key"]):
+                raise CodeInvalid
             person = await new_person(
                 tx, call, said["email"], said["key"], name=None, password_hash=None, verified=True
             )

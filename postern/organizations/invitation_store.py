@@ -5,6 +5,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database import Queries, Transaction, statement
+from postern.kernel.values import Record
 from postern.organizations.model import InvitationRow
 
 
@@ -41,6 +42,23 @@ async def insert(
 async def lock_pending(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str
 ) -> InvitationRow | None: ...
+
+
+class Invited(Record):
+    """Whether there is an invitation."""
+
+    found: bool
+
+
+@statement("""
+    select exists (
+        select from invitations invitation join organizations organization
+          on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
+         and organization.status = 'ACTIVE'
+        where invitation.project_id = %(project_id)s and invitation.email_key = %(email_key)s
+          and invitation.status = 'PENDING' and invitation.expires_at > %(now)s) as found
+""")
+async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> Invited: ...
 
 
 @statement("""

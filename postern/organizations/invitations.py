@@ -10,8 +10,9 @@ from postern.customers.rules import read_email
 from postern.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_person
 from postern.customers.sign_in import is_address_of, is_proven_address_of
 from postern.events import operations as events
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Transaction
+from postern.kernel.database import Queries, Transaction
 from postern.kernel.http import delete, get, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Invalid
@@ -86,7 +87,8 @@ async def list_invitations(
 async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invitation:
     """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
 
-    A mail with a link to `acceptUrl` (or with the token alone) goes out. The invitation holds for
+    A mail with a link to `acceptUrl` (or to a hosted page, where one button accepts) goes out. An invited address may
+    sign up also where strangers may not. The invitation holds for
     `expiresInDays` (1 to 30, 7 unless given). An address has one pending invitation per organization.
     """
     email, email_key = read_email(data.email)
@@ -136,8 +138,8 @@ async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
     """
     async with call.db.transaction() as tx:
         await _require_open(tx, call, id)
-        row = await _lock(tx, call, id, invitation_id)
-        _require_next(row, call, "RESEND")
+        row = await lock_invitation(tx, call, id, invitation_id)
+        require_next(row, call, "RESEND")
         wait = row.sent_at + RESEND_AFTER - call.now
         if wait > timedelta():
             raise ResentTooSoon(retry_after_seconds=max(1, -int(-wait.total_seconds() // 1)))
@@ -164,8 +166,8 @@ async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
     """Take an invitation back: its token is dead. One that was accepted or revoked before is 409."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
-        row = await _lock(tx, call, id, invitation_id)
-        _require_next(row, call, "REVOKE")
+        row = await lock_invitation(tx, call, id, invitation_id)
+        require_next(row, call, "REVOKE")
         row = await invitation_store.revoke(tx, project_id=call.project_id, id=invitation_id, now=call.now)
         await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
@@ -181,7 +183,7 @@ async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
 async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
     """What an invitation is to, for a page that asks somebody to sign up or in before they accept."""
     row = await invitation_store.one(call.db, project_id=call.project_id, id=read_invitation_token(data.token))
-    row = _require_token(call, row, data.token)
+    row = require_token(call, row, data.token)
     organization = await require_organization(call.db, call, row.organization_id)
     return seen_as(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
 
@@ -202,17 +204,17 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)
         asked = await invitation_store.one(tx, project_id=call.project_id, id=read_invitation_token(data.token))
-        asked = _require_token(call, asked, data.token)
+        asked = require_token(call, asked, data.token)
         organization = await lock_organization(tx, call, asked.organization_id)
-        row = await _lock(tx, call, asked.organization_id, asked.id)
+        row = await lock_invitation(tx, call, asked.organization_id, asked.id)
         if not await is_address_of(tx, call, person, row.email_key):
             raise InvitedSomebodyElse
         if not await is_proven_address_of(tx, call, person, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != person.id:
-            _require_next(_require_token(call, row, data.token), call, "ACCEPT")
+            require_next(require_token(call, row, data.token), call, "ACCEPT")
             await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
-            await _enter(tx, call, row, person.id)
+            await enter(tx, call, row, person.id)
             row = await invitation_store.accept(
                 tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
             )
@@ -226,7 +228,13 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
     return AcceptedInvitation(invitation=_shown(row, call), organization=ref_of(organization), roles=roles)
 
 
-async def _enter(tx: Transaction, call: Call, row: InvitationRow, customer_id: UUID) -> None:
+async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
+    """Whether an address has an invitation that can be accepted now."""
+    return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
+
+
+async def enter(tx: Transaction, call: Call, row: InvitationRow, customer_id: UUID) -> None:
+    """Make a customer a member with the invitation's role; a member gets it beside the others."""
     if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
         return
     member = await store.member(
@@ -271,20 +279,23 @@ async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, emai
         await events.record_all(tx, [event])
 
 
-async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> InvitationRow:
+async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> InvitationRow:
+    """An invitation of an organization, locked. Raises InvitationMissing."""
     row = await invitation_store.lock(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise InvitationMissing
     return row
 
 
-def _require_next(row: InvitationRow, call: Call, sign: InvitationSign) -> None:
+def require_next(row: InvitationRow, call: Call, sign: InvitationSign) -> None:
+    """Raises InvitationClosed if that cannot be done with an invitation in its present state."""
     status = row.status_at(call.now)
     if NEXT_INVITATION[status, sign] is None:
         raise InvitationClosed(f"This invitation is {status}.")
 
 
-def _require_token(call: Call, row: InvitationRow | None, token: str) -> InvitationRow:
+def require_token(call: Call, row: InvitationRow | None, token: str) -> InvitationRow:
+    """The invitation, if this is its newest token. Raises InvitationMissing."""
     if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise InvitationMissing
     return row

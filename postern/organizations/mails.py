@@ -18,13 +18,12 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
     """Send the mail with the newest token of an invitation. Raises what sending raises."""
     project = await projects.require_project(world.db, row.project_id)
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
+    hosted = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     subject, paragraphs = letter(
         app=app_name(project),
         organization=organization.name,
-        role=row.role,
         until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),
-        link=with_token(row.accept_url, token) if row.accept_url else None,
-        token=token,
+        link=with_token(row.accept_url or hosted, token),
     )
     await send_system_mail(
         world,
@@ -40,17 +39,14 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
     )
 
 
-def letter(
-    *, app: str, organization: str, role: str, until: str, link: str | None, token: str
-) -> tuple[str, list[str]]:
+def letter(*, app: str, organization: str, until: str, link: str) -> tuple[str, list[str]]:
     """The subject and the paragraphs."""
-    way = f"Accept here: {link}" if link else f"Your invitation code: {token}"
     hint = "If you do not know what it is about, there is nothing to do."
     return (
         f"You are invited to {organization} on {app}",
         [
-            f"You are invited to join {organization} on {app} as {role}.",
-            way,
+            f"You are invited to join {organization} on {app}.",
+            f"Accept the invitation: {link}",
             f"The invitation is for this address only and holds until {until}. {hint}",
         ],
     )
@@ -71,7 +67,7 @@ def as_page(paragraphs: list[str]) -> str:
 
 def _linked(text: str) -> str:
     words, _, last = text.rpartition(" ")
-    return f'{words} <a href="{last}">{last}</a>' if last.startswith(("http://", "https://")) else text
+    return f'<a href="{last}">{words.rstrip(":")}</a>' if last.startswith(("http://", "https://")) else text
 
 
 def inert(text: str) -> str:

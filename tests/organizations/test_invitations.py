@@ -3,11 +3,14 @@
 import asyncio
 import re
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from postern.organizations.mails import with_token
 from postern.organizations.model import INVITATION_STATUSES, NEXT_INVITATION
+from postern.organizations.rules import invitation_token
+from tests.customers.conftest import GOOD, new_address
 
 SIGNS = ("ACCEPT", "REVOKE", "RESEND")
 
@@ -281,3 +284,80 @@ def test_the_token_joins_the_query():
     assert with_token("https://a.example/x?to={{name}}", "t") == "https://a.example/x?to=%7B%7Bname%7D%7D&token=t"
     assert with_token("https://a.example/x", "t") == "https://a.example/x?token=t"
     assert with_token("https://a.example/x?a=1", "t") == "https://a.example/x?a=1&token=t"
+
+
+async def test_the_mail_leads_to_a_page_that_accepts_at_a_press_of_a_button(door, people, stranger, world):
+    """Defects: I8"""
+    await door.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
+    acme = await people.organization("Acme")
+    email = new_address()
+    made = await people.project.client.post(f"/b2b/organizations/{acme['id']}/invitations", {"email": email})
+    mail = (await door.mails(email))[-1]
+    assert f"/projects/{people.project.id}/auth/pages/invitation?token=" in mail["text"]
+    assert "MEMBER" not in mail["text"] + mail["html"]
+    ids = UUID(people.project.id), UUID(made.json()["id"])
+    token = invitation_token(world.secrets, *ids, 1)
+    path = f"/projects/{people.project.id}/auth/pages/invitation?token={token}"
+    page = await stranger.get(path)
+    assert page.status_code == 200, (path, page.text)
+    assert "Join Acme" in page.text
+    assert email in page.text
+    members = f"/b2b/organizations/{acme['id']}/members"
+    assert (await people.project.client.get(members)).json() == [], "opening the page accepts nothing"
+    accepted = await stranger.request("POST", path.partition("?")[0], data={"token": token})
+    assert accepted.status_code == 200
+    assert "You are now a member of Acme" in accepted.text
+    assert "Continue to" in accepted.text
+    (member,) = (await people.project.client.get(members)).json()
+    assert (member["email"], member["roles"]) == (email, ["MEMBER"])
+    customer = (await people.project.client.get(f"/customers/{member['customerId']}")).json()
+    assert customer["emailVerifiedAt"] is not None
+    again = await stranger.request("POST", path.partition("?")[0], data={"token": token})
+    assert again.status_code == 200
+    assert "have accepted" in (await stranger.get(path)).text
+    asked = (await door.post("/sign-in/code", {"email": email})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(email)}
+    assert (await door.post("/sign-in/code/verify", body)).json()["customer"]["id"] == member["customerId"]
+    assert made.json()["status"] == "PENDING"
+
+
+async def test_a_page_of_an_invitation_that_is_over_says_so(door, people, stranger):
+    """Defects: I8"""
+    acme = await people.organization("Acme")
+    email = new_address()
+    path = f"/b2b/organizations/{acme['id']}/invitations"
+    made = (await people.project.client.post(path, {"email": email})).json()
+    token = await token_for(door, email)
+    await people.project.client.delete(f"{path}/{made['id']}")
+    here = f"/projects/{people.project.id}/auth/pages/invitation"
+    assert "was taken back" in (await stranger.get(f"{here}?token={token}")).text
+    refused = await stranger.request("POST", here, data={"token": token})
+    assert refused.status_code == 409
+    unknown = await stranger.get(f"{here}?token=nonsense")
+    assert unknown.status_code == 404
+    assert "not valid" in unknown.text
+
+
+@pytest.mark.parametrize("way", ["password", "code"])
+async def test_an_invited_address_signs_up_where_strangers_may_not(door, people, way):
+    """Defects: I8"""
+    await door.settings(signUp=False)
+    acme = await people.organization("Acme")
+    invited, stranger = new_address(), new_address()
+    path = f"/b2b/organizations/{acme['id']}/invitations"
+    made = (await people.project.client.post(path, {"email": invited})).json()
+    if way == "password":
+        refused = await door.post("/sign-up", {"email": stranger, "password": GOOD})
+        assert (refused.status_code, refused.json()["code"]) == (403, "sign_up_closed")
+        assert (await door.signed_up(invited))["customer"]["email"] == invited
+    else:
+        await door.post("/sign-in/code", {"email": stranger})
+        assert await door.mails(stranger) == []
+        asked = (await door.post("/sign-in/code", {"email": invited})).json()
+        body = {"challengeId": asked["challengeId"], "code": await door.code(invited)}
+        assert (await door.post("/sign-in/code/verify", body)).json()["customer"]["email"] == invited
+    other = new_address()
+    gone = (await people.project.client.post(path, {"email": other})).json()
+    await people.project.client.delete(f"{path}/{gone['id']}")
+    assert (await door.post("/sign-up", {"email": other, "password": GOOD})).status_code == 403
+    assert made["status"] == "PENDING"
