@@ -4,6 +4,7 @@ What is searched for is learnt as the recipients learn it: from the messages tha
 from the inbox of the account's owner.
 """
 
+import asyncio
 import base64
 import re
 import subprocess
@@ -140,6 +141,7 @@ async def mail_everything(project, door: Door, house: House) -> None:
     assert (await house.owner.patch("/account", changed)).status_code == 200
     for _ in range(3):
         await house.work_off()
+        await tried(house.world, project)
 
 
 async def reads_of(scene: Scene) -> list[tuple[Any, str]]:
@@ -295,7 +297,7 @@ async def test_nothing_that_is_stored_or_told_holds_a_one_time_secret(
 
 
 @pytest.mark.parametrize("transport", ["capture"])
-async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, door, transport):
+async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, door, world, transport):
     """So that end-to-end tests can: the owner, and a key where the permission is named.
 
     Defects: I1
@@ -303,6 +305,7 @@ async def test_who_may_act_for_a_customer_reads_codes_in_the_inbox(project, door
     address = new_address()
     assert (await door.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
     await door.work_off()
+    await tried(world, project)
     named = await project.key("inbox:read", IMPERSONATE)
     blind = await project.key("inbox:read")
     (row,) = (await named.get(f"/inbox?q={address}")).json()["data"]
@@ -345,6 +348,7 @@ async def test_secrets_are_encrypted_until_the_hand_over_is_settled_and_then_era
     sink.behaviour.replies["DOT"] = b"451 4.2.0 Mailbox busy"
     assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
     await door.work_off()
+    await tried(world, project)
     if transport == "relay":
         assert [await stored(world, project, address)] == [("DELAYED", True, True)]
         sink.behaviour.replies["DOT"] = b"550 5.7.1 no"
@@ -373,6 +377,7 @@ async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_t
         sink.behaviour.replies["DOT"] = b"554 5.7.1 Refused: 424242 looks like a code"
         assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
         await door.work_off()
+        await tried(world, project)
     finally:
         world.chance.randrange = before
     (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
@@ -380,6 +385,14 @@ async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_t
         text = plain((await project.client.get(f"/emails/logs/{row['id']}{path}")).content, "message/rfc822")
         assert "424242" not in text
     assert REMOVED in row["reason"]
+
+
+async def tried(world, project) -> None:
+    """Wait until every message was tried: what a request accepted is handed over beside it."""
+    async with asyncio.timeout(60), world.db.connection() as connection:
+        waiting = "select 1 from sends where project_id = %s and status = 'QUEUED'"
+        while await (await connection.execute(waiting, [project.id])).fetchone():
+            await asyncio.sleep(0.05)
 
 
 async def stored(world, project, address: str) -> tuple[str, bool, bool]:

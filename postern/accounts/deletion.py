@@ -12,10 +12,10 @@ import structlog
 
 from postern.accounts import store
 from postern.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
-from postern.accounts.operations import require_password
+from postern.accounts.operations import locked_developer, require_password
 from postern.audit import operations as audit
 from postern.kernel.clock import Moment
-from postern.kernel.credentials import Call, ProjectMissing
+from postern.kernel.credentials import Call, PermissionMissing, ProjectMissing
 from postern.kernel.database import Transaction
 from postern.kernel.due import Work, each
 from postern.kernel.http import DEVELOPER_ONLY, delete
@@ -91,9 +91,11 @@ async def delete_account(call: Call, data: Goodbye) -> Deleted:
     All tokens and keys are refused from the next request on, and the addresses can sign up anew at once; the rows
     are removed in the background.
     """
-    await require_password(call, data.password)
+    owner = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         await store.lock_account(tx, id=call.account_id)
+        if (await locked_developer(tx, owner)).role != "OWNER":  # The account was handed over meanwhile.
+            raise PermissionMissing("Only the owner can delete the account.")
         await begin_account_deletion(tx, call)
         await store.delete_developers(tx, account_id=call.account_id)
     return Deleted()

@@ -1,50 +1,82 @@
-"""Guessing passwords and codes is counted in the database, so that all processes count together.
+"""Attempts at developer accounts: passwords, codes and links, counted by the engine that customers' attempts use.
 
-Counted are an address from one origin, so that a stranger elsewhere cannot lock a person out, and, with a far
-higher limit, an address from everywhere. Unknown addresses are counted like known ones and look the same.
+Unknown addresses are counted like known ones and look the same.
 """
 
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from postern.accounts import store
-from postern.accounts.model import LockedOut
+from postern.accounts.model import LinkInvalid, LockedOut
 from postern.kernel.credentials import Call
-from postern.kernel.limits import Rate
+from postern.kernel.database import Transaction
+from postern.kernel.limits import Rate, network_of
+from postern.kernel.values import NO_ID
+from postern.security import attempts
+from postern.security.attempts import Attempts, Limits
 
-FAILURES_FROM_ONE_ORIGIN = 10
-FAILURES_FROM_ANYWHERE = 100
-FIRST_LOCK = timedelta(minutes=15)
-LONGEST_LOCK = timedelta(hours=1)
-FORGOTTEN_AFTER = timedelta(hours=24)
-
+LIMITS = Limits(
+    failures=10,
+    everywhere=100,
+    window=timedelta(hours=24),
+    kept=timedelta(hours=48),
+    lock=timedelta(minutes=15),
+    lock_max=timedelta(hours=1),
+)
 SIGN_IN_RATE = Rate("sign-in", 60, timedelta(minutes=5))
 """Tries per origin and process: a password costs a core some 20 ms, and this bounds what one origin can cost."""
 
 
-async def require_patience(call: Call, identifier: str) -> None:
-    """Raises LockedOut while too many failures lie behind, and TooManyRequests when they come too fast."""
+async def begin_attempt(call: Call, identifier: str) -> int:
+    """Count one more attempt at an address, before it is judged; returns its number.
+
+    Raises LockedOut after too many failures, and TooManyRequests when attempts come too fast.
+    """
     call.world.limiter.take(SIGN_IN_RATE, call.origin.ip)
-    until = await store.locked_until(call.db, keys=_keys(call, identifier), now=call.now)
-    if until is not None:
-        raise LockedOut(retry_after_seconds=max(1, round((until - call.now).total_seconds())))
+    return await _begin(call, _attempts(call, identifier))
 
 
-async def count_failure(call: Call, identifier: str) -> None:
-    """One more failure; from the limit on, each locks for 15 minutes, then 30, then an hour."""
-    limits = (FAILURES_FROM_ONE_ORIGIN, FAILURES_FROM_ANYWHERE)
-    for key, limit in zip(_keys(call, identifier), limits, strict=True):
-        failures = await store.count_failure(call.db, key=key, forgotten=call.now - FORGOTTEN_AFTER, now=call.now)
-        if failures >= limit:
-            lock = min(FIRST_LOCK * 2 ** min(failures - limit, 8), LONGEST_LOCK)
-            await store.lock_out(call.db, key=key, until=call.now + lock)
+async def attempt_failed(call: Call, identifier: str, number: int) -> None:
+    """Note that an attempt failed; the tenth locks for 15 minutes, the next lock is 30 minutes, then an hour."""
+    async with call.db.transaction() as tx:
+        await attempts.failed(tx, _attempts(call, identifier), number, call.now)
 
 
-async def forgive(call: Call, identifier: str) -> None:
-    """After a success the failures of this origin are forgotten, and everybody's of days gone by."""
-    here, _ = _keys(call, identifier)
-    await store.forget_failures(call.db, keys=[here], forgotten=call.now - FORGOTTEN_AFTER)
+async def attempt_succeeded(tx: Transaction, call: Call, identifier: str, *, forgives: bool = True) -> None:
+    """Take the attempt back; where it `forgives`, forget what failed from this origin before as well."""
+    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
 
 
-def _keys(call: Call, identifier: str) -> list[bytes]:
-    who = identifier.strip().lower()
-    return [call.world.secrets.digest("sign-in-failures", text) for text in (f"{who}|{call.origin.ip}", who)]
+async def unlock(tx: Transaction, call: Call, identifier: str) -> None:
+    """Forget what failed at an address, from everywhere: somebody proved to own it."""
+    await attempts.unlock(tx, _attempts(call, identifier))
+
+
+@asynccontextmanager
+async def counting_links(call: Call) -> AsyncGenerator[None]:
+    """Count a token that is no link's against its origin. Raises LockedOut instead of LinkInvalid after too many.
+
+    A right token is never held up: its 238 bits cannot be guessed, and others of the same network may have failed.
+    """
+    try:
+        yield
+    except LinkInvalid:
+        tried = _attempts(call, f"links|{network_of(call.origin.ip)}")
+        number = await _begin(call, tried)
+        async with call.db.transaction() as tx:
+            await attempts.failed(tx, tried, number, call.now)
+        raise
+
+
+async def _begin(call: Call, tried: Attempts) -> int:
+    try:
+        return await attempts.begin(call.db, tried, call.now)
+    except attempts.Locked as locked:
+        seconds = math.ceil((locked.until - call.now).total_seconds())
+        raise LockedOut(retry_after_seconds=max(1, seconds)) from None
+
+
+def _attempts(call: Call, identifier: str) -> Attempts:
+    digest = call.world.secrets.digest("sign-in-failures", identifier.strip().lower())
+    return Attempts(project_id=NO_ID, identifier=digest, network=network_of(call.origin.ip), limits=LIMITS)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from postern.accounts import store
 from postern.accounts.deletion import begin_account_deletion
+from postern.accounts.guessing import counting_links
 from postern.accounts.mail import Letter, post_letter, post_notice
 from postern.accounts.model import (
     INVITATION_LIFE,
@@ -31,7 +32,7 @@ from postern.accounts.model import (
     TokenText,
     TooManyMembers,
 )
-from postern.accounts.operations import caller_of, read_email, require_password, take_invitation
+from postern.accounts.operations import caller_of, locked_developer, read_email, require_password, take_invitation
 from postern.audit import operations as audit
 from postern.kernel.credentials import Call, CredentialInvalid, PermissionMissing
 from postern.kernel.database import Transaction
@@ -156,12 +157,13 @@ async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
     A developer belongs to one account. Who owns one transfers it first, or, alone in it, gives it up with
     `deleteMyAccount` and `password`. Somebody without an account signs up with `invitationToken` instead.
     """
-    if data.delete_my_account:
-        await require_password(call, data.password or "")
-    async with call.db.transaction() as tx:
+    proven = await require_password(call, data.password or "") if data.delete_my_account else None
+    async with counting_links(call), call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id or new_id())
         if developer is None:
             raise CredentialInvalid
+        if proven is not None:
+            developer = await locked_developer(tx, proven)
         invitation = await take_invitation(tx, call, data.token, developer.email)
         if invitation.account_id == developer.account_id:
             raise AlreadyMember
@@ -240,9 +242,10 @@ async def leave_account(call: Call) -> None:
 )
 async def transfer_ownership(call: Call, user_id: UUID, data: Transfer) -> Member:
     """Make another member the owner; you become an ADMIN. Needs your password."""
-    await require_password(call, data.password)
+    proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)
+        await locked_developer(tx, proven)
         owner = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
         member = await _require_member(tx, call.account_id, user_id)
         if owner.role != "OWNER":  # Somebody was quicker.

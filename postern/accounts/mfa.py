@@ -1,7 +1,7 @@
 """A second factor for developers: an authenticator app, and recovery codes for the day it is lost."""
 
 from postern.accounts import store
-from postern.accounts.guessing import count_failure, require_patience
+from postern.accounts.guessing import attempt_failed, attempt_succeeded, begin_attempt
 from postern.accounts.mail import post_notice
 from postern.accounts.model import (
     CodeText,
@@ -13,7 +13,7 @@ from postern.accounts.model import (
     MfaNotEnrolled,
     PasswordWrong,
 )
-from postern.accounts.operations import require_password, use_code
+from postern.accounts.operations import locked_developer, require_password, use_code
 from postern.audit import operations as audit
 from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.database import Transaction
@@ -64,10 +64,10 @@ class RecoveryCodes(Record):
 )
 async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
     """Begin to set up an authenticator app. Nothing changes until `confirm` has seen a code of it."""
-    await require_password(call, data.password)
+    proven = await require_password(call, data.password)
     secret = new_totp_secret()
     async with call.db.transaction() as tx:
-        developer = await _themselves(tx, call)
+        developer = await locked_developer(tx, proven)
         if developer.mfa_enabled_at is not None:
             raise MfaAlreadyEnabled
         sealed = call.world.secrets.seal(secret, f"developer-totp:{developer.id}")
@@ -84,7 +84,8 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
 )
 async def confirm_developer_totp(call: Call, data: Confirmation) -> RecoveryCodes:
     """Turn the second factor on with a first code of the app. Your other sessions end."""
-    await require_patience(call, call.caller.actor_label or "")
+    identifier = call.caller.actor_label or ""
+    number = await begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
         developer = await _themselves(tx, call)
         if developer.mfa_enabled_at is not None:
@@ -94,12 +95,13 @@ async def confirm_developer_totp(call: Call, data: Confirmation) -> RecoveryCode
             raise MfaNotEnrolled
         is_right = await use_code(tx, call, developer.id, data.code)
         if is_right:
+            await attempt_succeeded(tx, call, identifier)
             await store.enable_mfa(tx, id=developer.id, now=call.now)
             await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
             codes = await _new_codes(tx, call, developer)
             await _tell(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
             return RecoveryCodes(recovery_codes=codes)
-    await count_failure(call, developer.email)
+    await attempt_failed(call, identifier, number)
     raise CodeWrong
 
 
@@ -138,13 +140,18 @@ async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> R
 
 async def _prove(call: Call, data: PasswordAndCode) -> None:
     """Both factors again. Raises PasswordWrong, MfaNotEnrolled, CodeWrong."""
-    developer = await require_password(call, data.password)
-    if developer.mfa_enabled_at is None:
-        raise MfaNotEnrolled
+    proven = await require_password(call, data.password)
+    number = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:
-        is_right = await use_code(tx, call, developer.id, data.code)
+        developer = await locked_developer(tx, proven)
+        is_on = developer.mfa_enabled_at is not None
+        is_right = is_on and await use_code(tx, call, developer.id, data.code)
+        if is_right or not is_on:
+            await attempt_succeeded(tx, call, proven.email, forgives=is_right)
+    if not is_on:
+        raise MfaNotEnrolled
     if not is_right:
-        await count_failure(call, developer.email)
+        await attempt_failed(call, proven.email, number)
         raise CodeWrong
 
 

@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from msgspec.structs import replace as replace_struct
+
 from postern.accounts import store
-from postern.accounts.guessing import count_failure, forgive, require_patience
+from postern.accounts.guessing import attempt_failed, attempt_succeeded, begin_attempt, counting_links
 from postern.accounts.mail import post_verification
 from postern.accounts.model import (
     ACCESS_TOKEN_LIFE,
@@ -94,20 +96,31 @@ async def sign_in(call: Call, data: SignIn) -> SignedIn:
     The access token lives 30 minutes, the refresh token 30 days. Unknown addresses and wrong passwords get the
     same answer in the same time. Where a second factor is on, a right password without `code` answers 401
     `mfa_required`; `code` is six digits of the app, or a recovery code, and each works once. Ten failures lock
-    the address for this origin for 15 minutes, further ones for up to an hour.
+    the address for this origin for 15 minutes, ten more for 30, then for an hour.
     """
-    await require_patience(call, data.email)
-    developer = await store.developer_by_email(call.db, email=data.email)
-    if not await check_password(data.password, developer.password_hash if developer else None) or developer is None:
-        await count_failure(call, data.email)
+    number = await begin_attempt(call, data.email)
+    found = await store.developer_by_email(call.db, email=data.email)
+    kept = await check_and_renew(call, found, data.password)
+    if found is None or kept is None:
+        await attempt_failed(call, data.email, number)
         raise SignInFailed
-    if developer.mfa_enabled_at is not None:
-        await _require_code(call, developer, data)
-    if is_outdated(developer.password_hash):
-        await store.rehash(call.db, id=developer.id, password_hash=await hash_password(data.password))
-    await forgive(call, data.email)
     async with call.db.transaction() as tx:
-        return await start_session(tx, call, developer)
+        # The password was checked outside any lock: whoever changed it meanwhile comes first.
+        developer = await store.lock_developer(tx, id=found.id)
+        if developer is None or developer.password_hash != kept or developer.email != found.email:
+            raise SignInFailed
+        is_proven = developer.mfa_enabled_at is None
+        if not is_proven and data.code:
+            is_proven = await use_code(tx, call, developer.id, data.code)
+        if is_proven:
+            await attempt_succeeded(tx, call, data.email)
+            return await start_session(tx, call, developer)
+        if not data.code:  # A password alone forgives nothing: whoever knows it could guess codes without end.
+            await attempt_succeeded(tx, call, data.email, forgives=False)
+    if not data.code:
+        raise MfaRequired
+    await attempt_failed(call, data.email, number)
+    raise SignInFailed
 
 
 @post(
@@ -180,12 +193,12 @@ async def make_link(world: "World", developer_id: UUID) -> str:
 
 
 async def enter_by_link(call: Call, token: str) -> SignedIn:
-    """Sign in by a one-time link. Raises LinkInvalid."""
-    async with call.db.transaction() as tx:
+    """Sign in by a one-time link. Raises LinkInvalid, and LockedOut after too many of those."""
+    async with counting_links(call), call.db.transaction() as tx:
         used = await store.use_token(
             tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
         )
-        developer = await store.developer(tx, id=used.developer_id) if used else None
+        developer = await store.lock_developer(tx, id=used.developer_id) if used else None
         if developer is None:
             raise LinkInvalid
         return await start_session(tx, call, developer)
@@ -237,7 +250,7 @@ async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
     require_uncommon(data.password, email)
     await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
-    async with call.db.transaction() as tx:
+    async with counting_links(call), call.db.transaction() as tx:
         invitation = await take_invitation(tx, call, token, email)
         developer = await store.insert_developer(
             tx,
@@ -281,29 +294,49 @@ def read_email(text: str, path: str = "/email") -> str:
         raise Invalid.at(path, error.detail, "invalid_address") from None
 
 
+async def check_and_renew(call: Call, developer: Developer | None, password: str) -> str | None:
+    """The hash that is kept of a right password, made anew where it is outdated; None if the password is wrong.
+
+    A hash that was changed meanwhile stays as it is. Takes as long for nobody as for somebody.
+    """
+    before = developer.password_hash if developer else None
+    if not await check_password(password, before) or developer is None or before is None:
+        return None
+    if not is_outdated(before):
+        return before
+    renewed = await hash_password(password)
+    await store.rehash(call.db, id=developer.id, password_hash=renewed, before=before)
+    return renewed
+
+
 async def require_password(call: Call, password: str) -> Developer:
-    """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut."""
+    """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut.
+
+    Whoever acts on it does so on the row that `locked_developer` locks.
+    """
     identifier = call.caller.actor_label or ""
-    await require_patience(call, identifier)
     assert call.caller.actor_id
+    number = await begin_attempt(call, identifier)
     developer = await store.developer(call.db, id=call.caller.actor_id)
     if developer is None:
         raise CredentialInvalid
-    if not await check_password(password, developer.password_hash):
-        await count_failure(call, identifier)
+    kept = await check_and_renew(call, developer, password)
+    if kept is None:
+        await attempt_failed(call, identifier, number)
+        raise PasswordWrong
+    async with call.db.transaction() as tx:
+        await attempt_succeeded(tx, call, identifier, forgives=developer.mfa_enabled_at is None)
+    return replace_struct(developer, password_hash=kept)
+
+
+async def locked_developer(tx: Transaction, proven: Developer) -> Developer:
+    """The row of a developer whose password was just proven, locked. Raises PasswordWrong if it changed meanwhile."""
+    developer = await store.lock_developer(tx, id=proven.id)
+    if developer is None:
+        raise CredentialInvalid
+    if developer.password_hash != proven.password_hash:
         raise PasswordWrong
     return developer
-
-
-async def _require_code(call: Call, developer: Developer, data: SignIn) -> None:
-    """The second factor. Raises MfaRequired without a code, SignInFailed with a wrong one."""
-    if not data.code:
-        raise MfaRequired
-    async with call.db.transaction() as tx:
-        is_right = await use_code(tx, call, developer.id, data.code)
-    if not is_right:
-        await count_failure(call, data.email)
-        raise SignInFailed
 
 
 async def use_code(tx: Transaction, call: Call, developer_id: UUID, code: str) -> bool:

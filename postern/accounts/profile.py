@@ -16,7 +16,7 @@ from postern.accounts.model import (
     Password,
     PasswordWrong,
 )
-from postern.accounts.operations import read_email, require_password
+from postern.accounts.operations import locked_developer, read_email, require_password
 from postern.audit import operations as audit
 from postern.kernel.breaches import PasswordBreached, require_unbreached
 from postern.kernel.clock import Moment
@@ -101,15 +101,17 @@ async def change_account(call: Call, data: ProfileChange) -> Profile:
     assert call.caller.actor_id
     if data.account_name is not UNSET:
         call.require("account:write")
-    email = None if data.email is UNSET else read_email(data.email)
+    email, proven = None if data.email is UNSET else read_email(data.email), None
     if email is not None:
         if data.password is None:
             raise Invalid.at("/password", "Send your password to change the address.", "required")
-        await require_password(call, data.password)
+        proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:
             raise CredentialInvalid
+        if proven is not None:
+            developer = await locked_developer(tx, proven)
         call.require_match(developer.updated_at)
         await _change(tx, call, developer, data, email)
         return await _profile(tx, developer.id)
@@ -127,11 +129,12 @@ async def change_password(call: Call, data: PasswordChange) -> None:
 
     Links that were mailed before are dead, that to a new address among them.
     """
-    developer = await require_password(call, data.current_password)
-    require_uncommon(data.new_password, developer.email, path="/newPassword")
+    proven = await require_password(call, data.current_password)
+    require_uncommon(data.new_password, proven.email, path="/newPassword")
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
+        developer = await locked_developer(tx, proven)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
         # Whoever knew the password before may have asked for another address: that link dies too.

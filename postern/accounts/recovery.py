@@ -6,13 +6,14 @@ from datetime import timedelta
 import psycopg
 
 from postern.accounts import store
-from postern.accounts.guessing import forgive
+from postern.accounts.guessing import counting_links, unlock
 from postern.accounts.mail import NOBODYS, ResetAsked, post_letter, post_notice, post_verification
 from postern.accounts.model import (
     Developer,
     EmailTaken,
     EmailText,
     LinkInvalid,
+    LockedOut,
     Password,
     TokenText,
 )
@@ -58,13 +59,13 @@ class VerifiedEmail(Record):
     email: str
 
 
-@post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken], example={"token": TOKEN})
+@post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken, LockedOut], example={"token": TOKEN})
 async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
     """Confirm an address with the token that was sent to it. A changed address counts from now on.
 
     The first proof of a new account ends what came before it: sessions, second factors, keys, members and invitations.
     """
-    async with call.db.transaction() as tx:
+    async with counting_links(call), call.db.transaction() as tx:
         email = await _confirm(tx, call, data.token)
     return VerifiedEmail(email=email)
 
@@ -99,7 +100,7 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
 @post(
     "/auth/password/reset",
     public=True,
-    problems=[LinkInvalid, PasswordCommon, PasswordBreached],
+    problems=[LinkInvalid, LockedOut, PasswordCommon, PasswordBreached],
     example={"token": TOKEN, "newPassword": "correct horse battery"},
     status=204,
 )
@@ -111,9 +112,9 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
-    async with call.db.transaction() as tx:
+    async with counting_links(call), call.db.transaction() as tx:
         developer = await _reset(tx, call, data, password_hash)
-    await forgive(call, developer.email)
+        await unlock(tx, call, developer.email)
 
 
 async def _confirm(tx: Transaction, call: Call, token: str) -> str:

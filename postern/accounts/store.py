@@ -77,8 +77,10 @@ async def developer(db: Queries, *, id: UUID) -> Developer | None: ...
 async def signed_in(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
 
 
-@statement("update developers set password_hash = %(password_hash)s where id = %(id)s")
-async def rehash(db: Queries, *, id: UUID, password_hash: str) -> None: ...
+@statement("""
+    update developers set password_hash = %(password_hash)s where id = %(id)s and password_hash = %(before)s
+""")
+async def rehash(db: Queries, *, id: UUID, password_hash: str, before: str) -> bool: ...
 
 
 @statement("""
@@ -214,34 +216,6 @@ async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
     where project_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
-
-
-# Failed sign-ins.
-
-
-@statement("""
-    select max(locked_until) from sign_in_failures where key = any(%(keys)s) and locked_until > %(now)s
-""")
-async def locked_until(db: Queries, *, keys: list[bytes], now: Moment) -> Moment | None: ...
-
-
-@statement("""
-    insert into sign_in_failures as f (key, failures, since) values (%(key)s, 1, %(now)s)
-    on conflict (key) do update set
-        failures = case when f.since < %(forgotten)s then 1 else f.failures + 1 end,
-        since = case when f.since < %(forgotten)s then %(now)s else f.since end,
-        locked_until = case when f.since < %(forgotten)s then null else f.locked_until end
-    returning failures
-""")
-async def count_failure(db: Queries, *, key: bytes, forgotten: Moment, now: Moment) -> int: ...
-
-
-@statement("update sign_in_failures set locked_until = %(until)s where key = %(key)s")
-async def lock_out(db: Queries, *, key: bytes, until: Moment) -> None: ...
-
-
-@statement("delete from sign_in_failures where key = any(%(keys)s) or since < %(forgotten)s")
-async def forget_failures(db: Queries, *, keys: list[bytes], forgotten: Moment) -> None: ...
 
 
 # Second factors.

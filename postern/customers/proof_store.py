@@ -1,6 +1,5 @@
 """SQL of what proves who somebody is: challenges, failures, second factors, passkeys, letters."""
 
-from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
@@ -20,15 +19,6 @@ class Challenge(Record):
     tries: int
     data: bytes
     expires_at: Moment
-
-
-class Failures(Record):
-    """What one more attempt found."""
-
-    failures: int
-    locked_until: Moment | None
-    everywhere: int
-    """Failures of this identifier from all addresses within the window."""
 
 
 class Totp(Record):
@@ -129,73 +119,6 @@ async def drop_challenges_of(tx: Transaction, *, project_id: UUID, customer_id: 
     delete from customer_challenges where project_id = %(project_id)s and identifier = %(identifier)s
 """)
 async def drop_challenges_to(db: Queries, *, project_id: UUID, identifier: bytes) -> None: ...
-
-
-# A new window begins when the last one, or a lock, is over.
-@statement("""
-    insert into customer_failures as f (project_id, id, identifier, ip_address, failures, since, due_at)
-    values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
-            %(now)s::timestamptz + %(kept)s::interval)
-    on conflict (project_id, identifier, ip_address) do update set
-        failures = case when f.locked_until > %(now)s then f.failures
-                        when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then 1
-                        else f.failures + 1 end,
-        since = case when f.locked_until > %(now)s then f.since
-                     when f.locked_until is not null or f.since + %(window)s::interval <= %(now)s then %(now)s
-                     else f.since end,
-        locked_until = case when f.locked_until > %(now)s then f.locked_until end,
-        due_at = %(now)s::timestamptz + %(kept)s::interval
-    returning f.failures, f.locked_until, coalesce((
-        select e.failures from customer_failures e
-        where e.project_id = %(project_id)s and e.identifier = %(identifier)s and e.ip_address = ''
-          and e.since + %(window)s::interval > %(now)s), 0) as everywhere
-""")
-async def take_attempt(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    identifier: bytes,
-    ip_address: str,
-    now: Moment,
-    window: str,
-    kept: str,
-) -> Failures: ...
-
-
-@statement("""
-    select coalesce(sum(failures), 0)::int from customer_failures
-    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = '' and since > %(since)s
-""")
-async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
-
-
-# Doubles with every lock: 15 minutes, 30 minutes, an hour.
-@statement("""
-    update customer_failures set locks = locks + 1,
-        locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)
-    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
-      and (locked_until is null or locked_until <= %(now)s)
-""")
-async def lock_out(
-    db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, most: str
-) -> bool: ...
-
-
-@statement("""
-    update customer_failures set failures = failures - 1
-    where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
-      and failures > 0 and (locked_until is null or locked_until <= %(now)s)
-""")
-async def take_back(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment) -> None: ...
-
-
-@statement("""
-    delete from customer_failures
-    where project_id = %(project_id)s and identifier = %(identifier)s
-      and (%(ip_address)s::text is null or ip_address = %(ip_address)s)
-""")
-async def forgive(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str | None) -> None: ...
 
 
 # Authenticator apps and recovery codes.

@@ -21,7 +21,7 @@ from postern.customers.model import (
     Person,
     SignInLocked,
 )
-from postern.customers.proof_store import Challenge, Failures
+from postern.customers.proof_store import Challenge
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
@@ -29,6 +29,9 @@ from postern.kernel.database import Database, Transaction
 from postern.kernel.limits import Rate, TooManyRequests, network_of
 from postern.kernel.secrets import Secrets, new_token
 from postern.kernel.values import new_id
+from postern.security import attempt_store, attempts
+from postern.security.attempt_store import Failures
+from postern.security.attempts import EVERYWHERE, Attempts, Limits
 
 DOOR_RATE = Rate("sign-in", 30, timedelta(seconds=10))
 """What one network may try at one project's door; people stay far below."""
@@ -40,8 +43,14 @@ WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
 """Wrong codes for one address before new ones are mailed only to networks that the customer signed in from."""
 MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
 COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
-EVERYWHERE = ""
-"""Stands for all networks together."""
+LIMITS = Limits(
+    failures=FAILURES_BEFORE_LOCK,
+    everywhere=FAILURES_EVERYWHERE,
+    window=FAILURE_WINDOW,
+    kept=FAILURES_KEPT,
+    lock=LOCK,
+    lock_max=LOCK_MAX,
+)
 
 
 def knock(call: Call, challenge: str | None = None) -> None:
@@ -67,7 +76,7 @@ async def require_mail_allowance(call: Call, purpose: str, identifier: bytes, em
     if by_one.failures > MAILS_BY_ONE:
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ONE_WINDOW.total_seconds()))
     by_all = await _count(call.db, call, asked, EVERYWHERE, MAILS_BY_ALL_WINDOW)
-    wrong = await proof_store.count_failures(
+    wrong = await attempt_store.count_failures(
         call.db,
         project_id=call.project_id,
         identifier=_counter(call, "wrong codes", identifier),
@@ -96,47 +105,16 @@ async def begin_attempt(call: Call, identifier: bytes) -> int:
 
     It is counted before it is judged, so guesses side by side cannot share one. Unknown people are counted alike.
     """
-    found = await proof_store.take_attempt(
-        call.db,
-        project_id=call.project_id,
-        id=new_id(),
-        identifier=identifier,
-        ip_address=network_of(call.origin.ip),
-        now=call.now,
-        window=_seconds(FAILURE_WINDOW),
-        kept=_seconds(FAILURES_KEPT),
-    )
-    if found.locked_until is not None and found.locked_until > call.now:
-        raise _locked(found.locked_until, call.now)
-    if found.failures > FAILURES_BEFORE_LOCK:
-        raise _locked(call.now + LOCK, call.now)
-    if found.everywhere >= FAILURES_EVERYWHERE:
-        raise _locked(call.now + LOCK, call.now)
-    return found.failures
+    try:
+        return await attempts.begin(call.db, _attempts(call, identifier), call.now)
+    except attempts.Locked as locked:
+        raise _locked(locked.until, call.now) from None
 
 
 async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id: UUID | None, method: str) -> None:
     """Note that an attempt failed; the tenth locks this identifier and address, longer every time."""
     async with call.db.transaction() as tx:
-        await proof_store.take_attempt(
-            tx,
-            project_id=call.project_id,
-            id=new_id(),
-            identifier=identifier,
-            ip_address=EVERYWHERE,
-            now=call.now,
-            window=_seconds(FAILURE_WINDOW),
-            kept=_seconds(FAILURES_KEPT),
-        )
-        locked = number >= FAILURES_BEFORE_LOCK and await proof_store.lock_out(
-            tx,
-            project_id=call.project_id,
-            identifier=identifier,
-            ip_address=network_of(call.origin.ip),
-            now=call.now,
-            first=_seconds(LOCK),
-            most=_seconds(LOCK_MAX),
-        )
+        locked = await attempts.failed(tx, _attempts(call, identifier), number, call.now)
         # Recorded for unknown people too, without saying who: it takes the same time.
         await events.record(
             tx,
@@ -150,29 +128,18 @@ async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id
 
 async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes, *, forgives: bool) -> None:
     """Take the attempt back; where it `forgives`, forget what failed from this address before as well."""
-    if forgives:
-        await forgive(tx, call, identifier)
-    else:
-        await proof_store.take_back(
-            tx,
-            project_id=call.project_id,
-            identifier=identifier,
-            ip_address=network_of(call.origin.ip),
-            now=call.now,
-        )
+    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
 
 
 async def forgive(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget what failed from this network before."""
-    await proof_store.forgive(
-        tx, project_id=call.project_id, identifier=identifier, ip_address=network_of(call.origin.ip)
-    )
+    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=True)
 
 
 async def unlock(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget every failed attempt under an identifier, from all networks, and any lock that came of it."""
     for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
-        await proof_store.forgive(tx, project_id=call.project_id, identifier=each, ip_address=None)
+        await attempt_store.forgive(tx, project_id=call.project_id, identifier=each, ip_address=None)
 
 
 def may_forgive(person: Person) -> bool:
@@ -286,7 +253,7 @@ def _counter(call: Call, what: str, identifier: bytes) -> bytes:
 async def _count(
     db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
 ) -> Failures:
-    return await proof_store.take_attempt(
+    return await attempt_store.take_attempt(
         db,
         project_id=call.project_id,
         id=new_id(),
@@ -302,6 +269,11 @@ async def _is_known_network(call: Call, email_key: str) -> bool:
     """Whether the customer with this address signed in from the caller's network before."""
     seen = await session_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
     return network_of(call.origin.ip) in {network_of(each) for each in seen}
+
+
+def _attempts(call: Call, identifier: bytes) -> Attempts:
+    network = network_of(call.origin.ip)
+    return Attempts(project_id=call.project_id, identifier=identifier, network=network, limits=LIMITS)
 
 
 def _locked(until: Moment, now: Moment) -> SignInLocked:

@@ -1,5 +1,6 @@
 """People at the door of a project, and the mail they get."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from postern.emails.redaction import open_captured
 from tests.conftest import Client
 
 GOOD = "a password nobody has"
+WAIT_SECONDS = 60
+"""However busy the machine is."""
 BROWSER = "Mozilla/5.0 (X11; Linux) Firefox/128.0"
 
 
@@ -102,7 +105,11 @@ def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: byt
 def door(app: Any, project: Any, work_off: Any, world: Any) -> Door:
     async def read_mail(address: str) -> list[dict[str, Any]]:
         """As the recipient reads them: captured messages complete, others as they are stored."""
-        async with world.db.connection() as connection:
+        waiting = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
+        async with asyncio.timeout(WAIT_SECONDS), world.db.connection() as connection:
+            # What the worker accepted is handed over beside it.
+            while await (await connection.execute(waiting, [project.id, address])).fetchone():
+                await asyncio.sleep(0.02)
             rows = await connection.execute(
                 "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
                 " left join captured_messages c on c.send_id = s.id"
