@@ -121,7 +121,10 @@ async def test_who_leaves_is_suppressed_or_deleted_while_waiting_for_a_connectio
     await work_off()
     done = await detail(sender, campaign)
     assert done["status"] == "SENT"
-    assert done["progress"]["skipped"] == {"unsubscribed": 1, "suppressed": 1, "deleted": 1}
+    skipped = done["progress"]["skipped"]
+    assert {name: skipped[name] for name in ("unsubscribed", "suppressed", "deleted")} == dict.fromkeys(
+        ("unsubscribed", "suppressed", "deleted"), 1
+    )
     assert (done["progress"]["waiting"], done["progress"]["handedOver"]) == (0, 17)
     assert await statuses(sender, campaign) == ["CANCELLED"] + ["SENT"] * 17 + ["SUPPRESSED"] * 2
 
