@@ -751,7 +751,8 @@ CREATE TABLE public.customer_identities (
     provider text NOT NULL,
     issuer text NOT NULL,
     subject text NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    email_key text
 );
 
 CREATE TABLE public.customer_identity_requests (
@@ -1151,6 +1152,13 @@ CREATE TABLE public.organization_plans (
     organization_id uuid NOT NULL,
     plan_id uuid NOT NULL,
     since timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.organization_removals (
+    project_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    removed_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.organizations (
@@ -1778,6 +1786,9 @@ ALTER TABLE ONLY public.organization_members
 ALTER TABLE ONLY public.organization_plans
     ADD CONSTRAINT organization_plans_pkey PRIMARY KEY (project_id, organization_id);
 
+ALTER TABLE ONLY public.organization_removals
+    ADD CONSTRAINT organization_removals_pkey PRIMARY KEY (project_id, organization_id, customer_id);
+
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (project_id, id);
 
@@ -2044,6 +2055,8 @@ CREATE INDEX organization_members_roles ON public.organization_members USING gin
 
 CREATE INDEX organization_plans_plan ON public.organization_plans USING btree (project_id, plan_id);
 
+CREATE INDEX organization_removals_customer ON public.organization_removals USING btree (project_id, customer_id);
+
 CREATE INDEX organizations_due ON public.organizations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
@@ -2306,6 +2319,12 @@ ALTER TABLE ONLY public.organization_plans
 
 ALTER TABLE ONLY public.organization_plans
     ADD CONSTRAINT organization_plans_project_id_plan_id_fkey FOREIGN KEY (project_id, plan_id) REFERENCES public.plans(project_id, id);
+
+ALTER TABLE ONLY public.organization_removals
+    ADD CONSTRAINT organization_removals_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.organization_removals
+    ADD CONSTRAINT organization_removals_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -10,7 +10,7 @@ from uuid import UUID
 from postern.customers import letters, rules, store
 from postern.customers.invited import may_sign_up as is_welcome
 from postern.customers.model import Person, SignUpClosed
-from postern.customers.operations import require_person
+from postern.customers.operations import require_person, set_primary_email
 from postern.customers.sign_in import new_person, prove_address
 from postern.events import operations as events
 from postern.kernel.credentials import Call
@@ -76,9 +76,9 @@ async def recognise(
         issuer=voucher.issuer,
         subject=voucher.subject,
     )
-    if known is not None:
-        return known
     spec, key = _address_of(voucher)
+    if known is not None:
+        return await _follow_address(tx, call, project, known, voucher, spec, key)
     held = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
     if held is not None:
         if not voucher.email_verified:
@@ -104,6 +104,36 @@ async def recognise(
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
     return await claim(tx, call, made, voucher)
+
+
+async def _follow_address(
+    tx: Transaction, call: Call, project: Project, known: Person, voucher: Voucher, email: str | None, key: str | None
+) -> Person:
+    """Let a customer's primary address follow the provider's, where it came from there and is verified there.
+
+    Never onto an address of another customer: then everything stays as it was.
+    """
+    if email is None or key is None or not voucher.email_verified:
+        return known
+    account: dict[str, Any] = {
+        "project_id": call.project_id,
+        "provider": voucher.provider,
+        "issuer": voucher.issuer,
+        "subject": voucher.subject,
+    }
+    last = await store.identity_email(tx, **account)
+    if last is None or last.email_key == key:
+        return known
+    follows = last.email_key is not None and last.email_key == known.email_key
+    if follows and key != known.email_key:
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key)
+        if holder is not None and holder.id != known.id:
+            return known
+        await letters.notify(tx, call, project, known, "EMAIL_CHANGED")
+        known = await set_primary_email(tx, call, known, email, key, call.now)
+        await events.record(tx, call, "customer.email_verified", known.id, changed=True, provider=voucher.provider)
+    await store.set_identity_email(tx, **account, email_key=key)
+    return known
 
 
 async def _require_first_subject(tx: Transaction, call: Call, held: Person, voucher: Voucher, *, hold: bool) -> None:
@@ -154,6 +184,16 @@ async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -
         now=call.now,
     ):
         raise IdentityTaken
+    _, key = _address_of(voucher)
+    if key is not None and voucher.email_verified:
+        await store.set_identity_email(
+            tx,
+            project_id=call.project_id,
+            provider=voucher.provider,
+            issuer=voucher.issuer,
+            subject=voucher.subject,
+            email_key=key,
+        )
     await store.list_providers(tx, project_id=call.project_id, id=person.id)
     return await require_person(tx, call.project_id, person.id)
 

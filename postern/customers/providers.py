@@ -54,6 +54,8 @@ ISSUERS: dict[str, str] = {
     "APPLE": "https://appleid.apple.com",
     "GITHUB": "https://github.com",
 }
+NAMES = {"GITHUB": "GitHub"}
+"""What providers call themselves where it is not their key with a capital letter."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 FLOW_COOKIE = "postern-flow-"
@@ -180,7 +182,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
             project_id=call.project_id,
             key=key,
             kind=data.kind,
-            name=data.name or key.replace("_", " ").title(),
+            name=data.name or NAMES.get(key) or key.replace("_", " ").title(),
             issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
             client_id=data.client_id,
             client_secret=call.world.secrets.seal(secret.encode(), _context(call, key)) if secret else None,

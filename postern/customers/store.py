@@ -309,6 +309,30 @@ async def lock_by_identity(
 async def drop_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
 
 
+class IdentityEmail(Record):
+    """What a provider called an account's address last; null if it never named one."""
+
+    email_key: str | None
+
+
+@statement("""
+    select email_key from customer_identities
+    where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
+""")
+async def identity_email(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
+) -> IdentityEmail | None: ...
+
+
+@statement("""
+    update customer_identities set email_key = %(email_key)s
+    where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
+""")
+async def set_identity_email(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str, email_key: str
+) -> None: ...
+
+
 # Which other subject of the same provider and issuer a customer is known by.
 @statement("""
     select exists (

@@ -120,6 +120,7 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
         )
         if row is None:
             raise AlreadyInvited
+        await store.forget_removal_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
         tx.makes_due("invitations")
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)

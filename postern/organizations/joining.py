@@ -43,7 +43,8 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     """Put a customer into the organization that has proved to own the domain of their verified address.
 
     `reason` says why or why not: JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
-    AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED or CUSTOMER_BANNED. The domain has to be exactly
+    AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or
+    CUSTOMER_BANNED. The domain has to be exactly
     that of the address; domains below it do not count.
     """
     customer_id = as_id(data.customer_id)
@@ -75,6 +76,8 @@ def reason_of(found: Candidate) -> JoinReason:
         return "ALREADY_MEMBER"
     if found.suspended:
         return "ORGANIZATION_SUSPENDED"
+    if found.removed:
+        return "MEMBER_REMOVED"
     return "JOINED" if found.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
 

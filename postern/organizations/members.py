@@ -198,6 +198,7 @@ async def admit(
         now=now,
     )
     if added:
+        await store.forget_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
         event = events.make_event(
             project_id,
             "organization.member_added",
@@ -212,6 +213,14 @@ async def admit(
         )
         await events.record_all(tx, [event])
     return added
+
+
+async def was_removed(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> bool:
+    """Whether somebody was removed from an organization, or left, and nobody invited or added them since."""
+    found = await store.removal(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
+    return found is not None
 
 
 async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> list[str] | None:
@@ -255,6 +264,10 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
     row = await _member(tx, call, organization_id, customer_id)
     await _require_other_owner(tx, call, row)
     await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    # Joining by domain or single sign-on would undo it at the next sign-in.
+    await store.remember_removal(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, now=call.now
+    )
     await events.record(tx, call, "organization.member_removed", organization_id, customerId=str(customer_id))
 
 

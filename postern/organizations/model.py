@@ -96,10 +96,11 @@ JoinReason = Literal[
     "AUTO_JOIN_DISABLED",
     "PUBLIC_DOMAIN",
     "ORGANIZATION_SUSPENDED",
+    "MEMBER_REMOVED",
     "CUSTOMER_BANNED",
 ]
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=ONE_LINE)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=rf"^(?=.*\S){ONE_LINE.removeprefix('^')}")]
 Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(?!\n)$", max_length=SLUG_LIMIT)]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]

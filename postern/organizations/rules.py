@@ -36,9 +36,14 @@ REGISTERED = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_
 """The public suffix list that comes with the package: nothing is fetched."""
 
 
+WITHOUT_MARKS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
+"""Latin letters that Unicode does not take apart into a letter and a mark; `ß` becomes `ss` with small letters."""
+
+
 def slug_of(name: str) -> str:
     """`Müller & Söhne GmbH` becomes `muller-sohne-gmbh`; a name without a Latin letter or digit, `organization`."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    spelled = "".join(WITHOUT_MARKS.get(letter, letter) for letter in name.casefold())
+    plain = unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:SLUG_LIMIT].strip("-") or "organization"
 
 

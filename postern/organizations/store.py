@@ -27,6 +27,8 @@ class Candidate(Record):
     organization_id: UUID | None
     suspended: bool | None
     member: bool
+    removed: bool
+    """Whether they were removed from it, or left, and nobody invited or added them since."""
 
 
 @statement("""
@@ -323,6 +325,42 @@ async def make_owner(
 ) -> None: ...
 
 
+# Who was removed.
+
+
+@statement("""
+    insert into organization_removals (project_id, organization_id, customer_id, removed_at)
+    values (%(project_id)s, %(organization_id)s, %(customer_id)s, %(now)s)
+    on conflict (project_id, organization_id, customer_id) do update set removed_at = excluded.removed_at
+""")
+async def remember_removal(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from organization_removals
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def forget_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
+
+
+@statement("""
+    delete from organization_removals removal using customers customer
+    where removal.project_id = %(project_id)s and removal.organization_id = %(organization_id)s
+      and customer.project_id = removal.project_id and customer.id = removal.customer_id
+      and customer.email_key = %(email_key)s
+""")
+async def forget_removal_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
+
+
+@statement("""
+    select customer_id from organization_removals
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> UUID | None: ...
+
+
 # Joining by domain.
 
 
@@ -331,7 +369,8 @@ async def make_owner(
            customer.banned_at is not null
            and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s) as banned,
            domain.domain, domain.auto_join_enabled, domain.organization_id,
-           organization.status = 'SUSPENDED' as suspended, member.id is not null as member
+           organization.status = 'SUSPENDED' as suspended, member.id is not null as member,
+           removal.removed_at is not null as removed
     from customers customer
     left join organization_domains domain
       on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
@@ -341,6 +380,9 @@ async def make_owner(
     left join organization_members member
       on member.project_id = domain.project_id and member.organization_id = domain.organization_id
      and member.customer_id = customer.id
+    left join organization_removals removal
+      on removal.project_id = domain.project_id and removal.organization_id = domain.organization_id
+     and removal.customer_id = customer.id
     where customer.project_id = %(project_id)s and customer.id = any (%(customer_ids)s)
 """)
 async def candidates(db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment) -> list[Candidate]: ...

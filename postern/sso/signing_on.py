@@ -24,7 +24,7 @@ from postern.kernel.database import Queries, Transaction
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Record, as_id, new_id
 from postern.organizations.domains import owner_of_domain
-from postern.organizations.members import admit, give_roles, roles_in
+from postern.organizations.members import admit, give_roles, roles_in, was_removed
 from postern.organizations.model import TooManyMembers
 from postern.organizations.rules import domain_of
 from postern.projects import operations as projects
@@ -236,6 +236,8 @@ async def _belong(tx: Transaction, call: Call, row: WithOrganization, person: Pe
     )
     if held is None:
         here = row.organization_id
+        if await was_removed(tx, call, here, person.id):
+            return []  # They sign in, but become no member again until somebody invites or adds them.
         await admit(tx, call.project_id, here, person.id, roles, "SSO", call.now, call.caller)
         return roles
     if sorted(roles) == sorted(held):

@@ -344,6 +344,49 @@ async def test_another_subject_is_held_until_an_administrator_decides(connected,
     assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
 
 
+async def test_an_address_changed_at_the_identity_provider_reaches_the_customer(connected):
+    """Defects: I11"""
+    old, new, taken = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
+    other = await connected.people.customer(taken)
+    for email, expected in ((new, new), (taken, new), ("maria@other.example", new)):
+        moved = person(email, name_id="maria")
+        answer = await connected.browser().arrive(email, person=moved)
+        if "code" in query_of(answer):
+            assert (await connected.browser().redeem(answer))["customer"]["id"] == first["customer"]["id"]
+        seen = (await connected.client.get(f"/customers/{first['customer']['id']}")).json()
+        assert seen["email"] == expected, email
+    assert (await connected.client.get(f"/customers/{other['id']}")).json()["email"] == taken
+    events = (await connected.client.get(f"/customers/{first['customer']['id']}/events")).json()["data"]
+    assert sum(each["type"] == "customer.email_verified" and each["metadata"]["changed"] for each in events) == 1
+
+
+async def test_an_address_of_ones_own_choice_does_not_follow_the_identity_provider(connected):
+    """Defects: I11"""
+    old, own, new = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
+    path = f"/customers/{first['customer']['id']}"
+    assert (await connected.client.patch(path, {"email": own, "emailVerified": True})).status_code == 200
+    await connected.browser().sign_in(new, person=person(new, name_id="maria"))
+    assert (await connected.client.get(path)).json()["email"] == own
+
+
+async def test_a_removed_member_is_joined_again_by_invitation_alone(connected):
+    """Defects: I11"""
+    email = connected.address("maria")
+    signed_in = await connected.browser().sign_in(email)
+    customer = signed_in["customer"]["id"]
+    organization = f"/b2b/organizations/{connected.organization['id']}"
+    assert (await connected.client.delete(f"{organization}/members/{customer}")).status_code == 200
+    await connected.browser().sign_in(email)
+    assert (await connected.client.get(f"{organization}/members")).json() == []
+    asked = (await connected.client.post("/b2b/domain-join", {"customerId": customer})).json()
+    assert (asked["joined"], asked["reason"]) == (False, "MEMBER_REMOVED")
+    assert (await connected.client.post(f"{organization}/invitations", {"email": email})).status_code == 201
+    await connected.browser().sign_in(email)
+    assert [each["customerId"] for each in (await connected.client.get(f"{organization}/members")).json()] == [customer]
+
+
 async def test_nobody_is_made_where_the_connection_makes_none(connected):
     await connected.change(createCustomers=False)
     assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
