@@ -559,6 +559,13 @@ CREATE TABLE public.campaign_leavers (
     contact_id uuid NOT NULL
 );
 
+CREATE TABLE public.campaign_samples (
+    project_id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    variant_id uuid NOT NULL
+);
+
 CREATE TABLE public.campaign_variants (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -611,6 +618,9 @@ CREATE TABLE public.campaigns (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     skipped_frequency_cap bigint DEFAULT 0 NOT NULL,
+    ab_test_sample_size integer,
+    paused_at timestamp with time zone,
+    ab_test_paused interval DEFAULT '00:00:00'::interval NOT NULL,
     CONSTRAINT campaigns_ab_test_duration_minutes_check CHECK (((ab_test_duration_minutes >= 15) AND (ab_test_duration_minutes <= 10080))),
     CONSTRAINT campaigns_ab_test_metric_check CHECK ((ab_test_metric = ANY (ARRAY['OPEN_RATE'::text, 'CLICK_RATE'::text]))),
     CONSTRAINT campaigns_ab_test_sample_percent_check CHECK (((ab_test_sample_percent >= 5) AND (ab_test_sample_percent <= 100))),
@@ -1497,6 +1507,12 @@ CREATE TABLE public.tracking_hits (
     CONSTRAINT tracking_hits_verdict_check CHECK ((verdict = ANY (ARRAY['human'::text, 'machine'::text, 'proxy'::text])))
 );
 
+CREATE TABLE public.unsubscribed_addresses (
+    project_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.webhook_deliveries (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1620,6 +1636,9 @@ ALTER TABLE ONLY public.blocklist_watches
 
 ALTER TABLE ONLY public.campaign_leavers
     ADD CONSTRAINT campaign_leavers_pkey PRIMARY KEY (project_id, campaign_id, contact_id);
+
+ALTER TABLE ONLY public.campaign_samples
+    ADD CONSTRAINT campaign_samples_pkey PRIMARY KEY (project_id, campaign_id, contact_id);
 
 ALTER TABLE ONLY public.campaign_variants
     ADD CONSTRAINT campaign_variants_pkey PRIMARY KEY (project_id, id);
@@ -1875,6 +1894,9 @@ ALTER TABLE ONLY public.templates
 
 ALTER TABLE ONLY public.tracking_hits
     ADD CONSTRAINT tracking_hits_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.unsubscribed_addresses
+    ADD CONSTRAINT unsubscribed_addresses_pkey PRIMARY KEY (project_id, digest);
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (project_id, id);

@@ -79,7 +79,8 @@ async def list_contacts(
 async def create_contact(call: Call, data: NewContact) -> Contact:
     """Create a contact. The address is unique in the project, whatever its letter case: a second one is 409.
 
-    `attributes` takes any JSON values: at most 100, together at most 16 KiB.
+    `attributes` takes any JSON values: at most 100, together at most 16 KiB. An address that unsubscribed before its
+    contact was deleted is unsubscribed again; `PATCH {"unsubscribed": false}` subscribes it.
     """
     check_attributes(data.attributes)
     attributes = {name: value for name, value in data.attributes.items() if value is not None}
@@ -131,11 +132,16 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
             known = await store.contact_by_key(tx, project_id=call.project_id, email_key=key)
             if known is not None and known.id != id:
                 raise ContactExists
+        has_left = (
+            key is not None
+            and key != normalise(contact.email)
+            and await store.has_unsubscribed(tx, project_id=call.project_id, email_key=key)
+        )
         wanted = msgspec.structs.replace(
             contact,
             email=email or contact.email,
             attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
-            unsubscribed=contact.unsubscribed if data.unsubscribed is UNSET else data.unsubscribed,
+            unsubscribed=contact.unsubscribed or has_left if data.unsubscribed is UNSET else data.unsubscribed,
         )
         try:
             return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
@@ -145,7 +151,11 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
 
 @delete_("/projects/{project_id}/contacts/{id}", needs="contacts:write", problems=[ContactMissing])
 async def delete_contact(call: Call, id: UUID) -> Deleted:
-    """Delete a contact, also from all audiences. What was sent to it stays in the log."""
+    """Delete a contact, also from all audiences. What was sent to it stays in the log.
+
+    Its runs in automations end. If it had unsubscribed, a contact that is made with its address later is unsubscribed
+    too, however it is made, until it is subscribed again with `PATCH {"unsubscribed": false}`.
+    """
     async with call.db.transaction() as tx:
         await store.hold_shared(tx, project_id=call.project_id)
         contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
@@ -368,6 +378,11 @@ async def _change(
         unsubscribed=wanted.unsubscribed,
         now=now,
     )
+    former, present = normalise(contact.email), normalise(changed.email)
+    if contact.unsubscribed and former != present:
+        await store.remember_unsubscribed(tx, project_id=project_id, email_key=former, now=now)
+    if not changed.unsubscribed:
+        await store.forget_unsubscribed(tx, project_id=project_id, email_key=present)
     names = ["contact.updated"]
     if changed.unsubscribed and not contact.unsubscribed:
         names.append("contact.unsubscribed")

@@ -35,7 +35,11 @@ class Piece(Record):
 
 @statement("""
     with staged as materialized (
-        select * from jsonb_to_recordset(%(rows)s::jsonb) as row
+        select row.line, row.id, row.email, row.email_key, row.attributes, row.unsubscribed or exists (
+            select from unsubscribed_addresses u
+            where u.project_id = %(project_id)s and u.digest = sha256(convert_to(row.email_key, 'UTF8'))
+        ) as unsubscribed
+        from jsonb_to_recordset(%(rows)s::jsonb) as row
             (line bigint, id uuid, email text, email_key text, attributes jsonb, unsubscribed boolean)
     ), known as materialized (
         select staged.line, staged.email_key, c.unsubscribed,

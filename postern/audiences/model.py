@@ -63,7 +63,7 @@ class AudienceDynamic(Conflict):
 
 
 class AudienceInUse(Conflict):
-    """The rules of another audience name this one; change those first."""
+    """Rules of another audience, a campaign or an automation name this audience; change or stop those first."""
 
 
 class TooManyAudiences(Conflict):

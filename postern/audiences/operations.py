@@ -42,7 +42,7 @@ from postern.audit import operations as audit
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
-from postern.kernel.database import Jsonb, Queries, Transaction
+from postern.kernel.database import Database, Jsonb, Queries, Transaction
 from postern.kernel.http import delete as delete_
 from postern.kernel.http import get, patch, post
 from postern.kernel.pages import (
@@ -60,6 +60,7 @@ from postern.kernel.pages import (
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Body, Deleted, as_id, new_id
 from postern.mail.address import AddressInvalid
+from postern.projects import usage
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -170,7 +171,11 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
 
 @delete_("/projects/{project_id}/audiences/{id}", needs="audiences:write", problems=[AudienceMissing, AudienceInUse])
 async def delete_audience(call: Call, id: UUID) -> Deleted:
-    """Delete an audience; its contacts stay. While another audience's rules name it, that is a 409."""
+    """Delete an audience; its contacts stay. 409 lists who needs it.
+
+    Those are other audiences whose rules name it, active automations and those with runs under way, and campaigns
+    that are scheduled or under way.
+    """
     async with call.db.transaction() as tx:
         await store.hold_alone(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
@@ -180,6 +185,8 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
         ]
         if users:
             raise AudienceInUse(f"The rules of {', '.join(sorted(users)[:5])} name this audience; change those first.")
+        if using := await usage.users_of(tx, call.project_id, id):
+            raise AudienceInUse(usage.in_use("audience", using), errors=using)
         await store.delete_audience(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "audience.deleted", id, name=audience.name)
         await audit.record(tx, call, "audience.deleted", "Audience", id, name=audience.name)
@@ -331,6 +338,33 @@ async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
 async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
     """The names of all audiences of a project, with the rules of those that have some."""
     return await store.rules_of_all(db, project_id=project_id)
+
+
+async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None:
+    """Choose anew the members of an audience whose rules look at the clock, and of such audiences that it depends on.
+
+    One statement for each, in a transaction of its own; nothing happens for other audiences.
+    """
+    timed = await store.timed_among(db, project_id=project_id, ids=await _with_sources(db, project_id, id))
+    if not timed:
+        return
+    async with db.transaction() as tx:
+        await store.hold_alone(tx, project_id=project_id)
+        # Those that others depend on come first.
+        for each in await store.timed_among(tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)):
+            await set_right(tx, project_id, await require_audience(tx, project_id, each), now)
+
+
+async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
+    """An audience and those that its rules name, directly or through others."""
+    links = {link.id: link.depends_on for link in await store.links(db, project_id=project_id, ids=[])}
+    found, pending = {id}, [id]
+    while pending:
+        for each in links.get(pending.pop(), []):
+            if each not in found:
+                found.add(each)
+                pending.append(each)
+    return sorted(found)
 
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:

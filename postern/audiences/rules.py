@@ -11,7 +11,7 @@ absent (or null) matches the negative operators: `neq`, `notContains`, `notIn`, 
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from typing import Literal as OneOf
 from uuid import UUID
 
@@ -54,6 +54,10 @@ ENGAGEMENT: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
 EVENT_PREFIX: Final = "events."
 """`events.order.placed` is the moment when that custom event last happened to the contact."""
 EVENT_OPERATORS: Final = ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
+COUNT_OPERATORS: Final = ("eq", "neq", "gt", "gte", "lt", "lte")
+"""How often a custom event happened to the contact, in all or within a number of days."""
+COUNT_LIMIT: Final = 10_000
+"""The largest number of events that a rule may ask for."""
 
 
 class Clause(Body):
@@ -62,6 +66,8 @@ class Clause(Body):
     field: str | None = None
     operator: str | None = None
     value: Any = None
+    within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
+    """Of a condition on how often an event happened: only those of the last days count."""
     match: Match | None = None
     conditions: list["Clause"] | None = None
 
@@ -119,7 +125,10 @@ def watches_engagement(rules: Rules) -> bool:
 
 def watches_the_clock(rules: Rules) -> bool:
     """Whether who belongs changes as time passes."""
-    return any(clause.operator in ("withinDays", "notWithinDays") for clause in conditions_of(rules))
+    return any(
+        clause.operator in ("withinDays", "notWithinDays") or clause.within_days is not None
+        for clause in conditions_of(rules)
+    )
 
 
 def plain_rules(rules: Rules) -> dict[str, Any]:
@@ -136,6 +145,8 @@ def _plain(clause: Clause) -> dict[str, Any]:
     if clause.conditions is not None:
         return {"match": clause.match or "all", "conditions": [_plain(each) for each in clause.conditions]}
     shown: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
+    if clause.within_days is not None:
+        shown["withinDays"] = clause.within_days
     return shown if clause.operator in ("exists", "notExists") else shown | {"value": clause.value}
 
 
@@ -145,7 +156,8 @@ def _check_group(clauses: Sequence[Clause], path: str, depth: int) -> None:
     for index, clause in enumerate(clauses):
         where = f"{path}/{index}"
         if clause.conditions is not None:
-            if clause.field is not None or clause.operator is not None or clause.value is not None:
+            single = (clause.field, clause.operator, clause.value, clause.within_days)
+            if any(each is not None for each in single):
                 raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
             _check_group(clause.conditions, f"{where}/conditions", depth + 1)
         else:
@@ -165,8 +177,15 @@ def _check_condition(clause: Clause, path: str) -> None:
     event = event_of(clause.field)
     if event is not None and not is_custom_name(event):
         raise Invalid.at(f"{path}/field", f"`{event[:100]}` is no name of a custom event.", "unknown_event")
-    if event is not None and clause.operator not in EVENT_OPERATORS:
-        raise Invalid.at(f"{path}/operator", f"An event takes the operators {', '.join(EVENT_OPERATORS)}.")
+    if event is not None and clause.operator not in (*EVENT_OPERATORS, *COUNT_OPERATORS):
+        known = ", ".join((*EVENT_OPERATORS, *COUNT_OPERATORS))
+        raise Invalid.at(f"{path}/operator", f"An event takes the operators {known}.")
+    counts = event is not None and clause.operator in COUNT_OPERATORS
+    if counts and not _is_count(clause.value):
+        raise Invalid.at(f"{path}/value", f"Say how often it happened: a whole number from 0 to {COUNT_LIMIT}.")
+    if clause.within_days is not None and not counts:
+        message = f"`withinDays` beside `value` belongs to how often an event happened ({', '.join(COUNT_OPERATORS)})."
+        raise Invalid.at(f"{path}/withinDays", message)
     name = attribute_of(clause.field)
     if name is not None and not 1 <= len(name) <= ATTRIBUTE_NAME_LIMIT:
         raise Invalid.at(f"{path}/field", f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
@@ -174,6 +193,10 @@ def _check_condition(clause: Clause, path: str) -> None:
         _check_membership(clause, path)
     elif fault := _value_fault(clause.operator, clause.value):
         raise Invalid.at(f"{path}/value", fault)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_LIMIT
 
 
 def _check_membership(clause: Clause, path: str) -> None:
@@ -295,7 +318,9 @@ class _Compiler:
         if clause.conditions is not None:
             return self.group(clause.match or "all", clause.conditions)
         field, operator = clause.field or "", clause.operator or ""
-        if (event := event_of(field)) is not None:
+        if (event := event_of(field)) is not None and operator in COUNT_OPERATORS:
+            return self.on_count(event, operator, clause.value, clause.within_days)
+        if event is not None:
             return self.on_moment(self.last_event(event), operator, clause.value)
         kind = FIELDS.get(field, "attribute")
         if kind == "audience":
@@ -313,6 +338,20 @@ class _Compiler:
         """When a custom event last happened to the contact; null if it never did."""
         return SQL("""(select max(e.occurred_at) from events e
             where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
+
+    def on_count(self, name: str, operator: str, value: int, within_days: float | None) -> Composable:
+        """A condition on how often a custom event happened; counted no further than decides it."""
+        since = SQL("true") if within_days is None else self.since(SQL("e.occurred_at"), within_days)
+        return SQL("""((select count(*) from (
+            select from events e
+            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {name} and {since}
+            limit {limit}) as happened) {than} {value})""").format(
+            name=self.text(name),
+            since=since,
+            limit=Literal(value + 1),
+            than=_COMPARISONS[operator],
+            value=Literal(value),
+        )
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
         named = [str(as_id(each)) for each in ids]

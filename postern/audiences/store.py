@@ -69,11 +69,18 @@ async def hold_shared(tx: Transaction, *, project_id: UUID) -> str: ...
 async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# An address that unsubscribed stays so when its contact is made again.
 @statement("""
     insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                           created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, %(unsubscribed)s,
-            case when %(unsubscribed)s then %(now)s::timestamptz end, %(now)s, %(now)s)
+    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, given.unsubscribed,
+           case when given.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
+    from (
+        select %(unsubscribed)s or exists (
+            select from unsubscribed_addresses
+            where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+        ) as unsubscribed
+    ) as given
     on conflict (project_id, email_key) do nothing
     returning *, project_id as app_id
 """)
@@ -162,10 +169,37 @@ async def update_contact(
     ), remembered as (
         insert into former_contacts (project_id, id, digest)
         select project_id, id, sha256(convert_to(email_key, 'UTF8')) from deleted
+    ), unsubscribed as (
+        insert into unsubscribed_addresses (project_id, digest, created_at)
+        select project_id, sha256(convert_to(email_key, 'UTF8')), coalesce(unsubscribed_at, updated_at)
+        from deleted where unsubscribed
+        on conflict do nothing
     )
     select *, project_id as app_id from deleted
 """)
 async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    insert into unsubscribed_addresses (project_id, digest, created_at)
+    values (%(project_id)s, sha256(convert_to(%(email_key)s, 'UTF8')), %(now)s) on conflict do nothing
+""")
+async def remember_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str, now: Moment) -> None: ...
+
+
+@statement("""
+    delete from unsubscribed_addresses
+    where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+""")
+async def forget_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> None: ...
+
+
+@statement("""
+    select exists (
+        select from unsubscribed_addresses
+        where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8')))
+""")
+async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> bool: ...
 
 
 # Contacts that an address had before, which nothing remembers from now on.
@@ -300,6 +334,15 @@ async def set_rules(
     where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
 """)
 async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Link]: ...
+
+
+# Audiences whose rules look at the clock have a time at which they are due.
+@statement("""
+    select id from audiences
+    where project_id = %(project_id)s and id = any (%(ids)s) and type = 'DYNAMIC' and due_at is not null
+    order by level, id
+""")
+async def timed_among(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
 @statement("select id, name, rules from audiences where project_id = %(project_id)s")

@@ -72,6 +72,10 @@ class DomainMissing(Missing):
     """There is no such sending domain."""
 
 
+class DomainInUse(Conflict):
+    """A campaign or an automation sends from this domain; `errors` lists them. Change or stop those first."""
+
+
 class DomainExists(Conflict):
     """This project already has that sending domain."""
 

@@ -16,6 +16,7 @@ from postern.domains.model import (
     Domain,
     DomainExists,
     DomainHasWaitingSends,
+    DomainInUse,
     DomainMissing,
     NewDomain,
     NextKeyUnpublished,
@@ -33,6 +34,7 @@ from postern.kernel.http import delete, get, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.settings import Settings
 from postern.kernel.values import Deleted, new_id, to_plain
+from postern.projects import usage
 
 __all__ = ["sending_domain", "sending_domains", "signers"]
 
@@ -175,14 +177,19 @@ async def rotate_keys(call: Call, id: UUID) -> Domain:
     return _shown(row, call.world.settings)
 
 
-@delete("/projects/{project_id}/domains/{id}", needs="domains:write", problems=(DomainHasWaitingSends,))
+@delete("/projects/{project_id}/domains/{id}", needs="domains:write", problems=(DomainHasWaitingSends, DomainInUse))
 async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     """Remove a sending domain and its keys. Mail can no longer be sent from it, whatever its records say.
+
+    409 lists who needs it: active automations and those with runs under way, and scheduled campaigns.
 
     Messages that wait to be sent from it (scheduled, queued or delayed) would fail without it: a 409 says how many they
     are. `force=true` deletes the domain all the same; they fail when their time comes, with that reason.
     """
     async with call.db.transaction() as tx:
+        known = await store.one(tx, project_id=call.project_id, id=id)
+        if known and (users := await usage.users_of(tx, call.project_id, id, domain=known.domain)):
+            raise DomainInUse(usage.in_use("sending domain", users), errors=users)
         if not force:
             await _require_nothing_waiting(tx, call, id)
         row = await store.delete(tx, project_id=call.project_id, id=id)

@@ -495,6 +495,7 @@ def draft_of(
         leave=tracking if body.unsubscribable else None,
         list_id=body.list_id,
         feedback_id=body.feedback_id,
+        from_name=body.from_name,
         attachments=[
             mime.Attachment(
                 filename=each.filename,

@@ -369,6 +369,10 @@ class KeptAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
     content_id: str | None = None
 
 
+TEST_COPY_TAG = "campaign-test"
+"""Marks test copies of campaigns, which no statistic counts and whose unsubscribe link changes nothing."""
+
+
 class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a message says, kept until its retention ends: enough to compose it again, byte for byte."""
 
@@ -389,6 +393,10 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """One-time codes and tokens in the message. They are never stored in clear; see `emails.redaction`."""
     redacted: bool = False
     """Whether these words lack the one-time secrets that the message was sent with."""
+
+
+    from_name: str | None = None
+    """The sender's display name as a template, where it has values to fill in."""
 
 
 SuppressionReason = Literal["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]

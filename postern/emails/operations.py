@@ -433,8 +433,12 @@ async def send_copy(
     text: str | None,
     variables: dict[str, Any],
     tags: list[str],
+    from_name: str | None = None,
 ) -> UUID:
-    """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id."""
+    """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id.
+
+    It has an unsubscribe link, as what it is a copy of. `from_name` is the sender's display name as a template.
+    """
     settings = await settings_of(call)
     data = EmailBody(
         to=[to],
@@ -446,8 +450,11 @@ async def send_copy(
         tags=tags,
         track_opens=False,
         track_clicks=False,
+        unsubscribable=True,
     )
     new = await check_email(call, data, settings, at_once=_has_room(call, settings))
+    if from_name is not None:
+        new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
     await accept(call, Request(project_id=call.project_id, sends=[new], key=None, response=None))
     if new.at_once:
         await call.world.later(_hand_over(call.world, new))

@@ -177,6 +177,11 @@ def _given_up(
     )
 
 
+def name_template(name: str | None) -> str | None:
+    """A sender's display name, if it has template syntax and so is rendered for each recipient."""
+    return name.strip() if name and ("{{" in name or "{%" in name) else None
+
+
 def failed(reason: str) -> Verdict:
     """The message could not be composed: that send fails alone."""
     return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])

@@ -8,6 +8,8 @@ import msgspec
 
 from postern.events import store
 from postern.events.model import (
+    ALIASES,
+    EVENT_NAMES,
     Event,
     EventContact,
     FoundSince,
@@ -15,6 +17,7 @@ from postern.events.model import (
     Position,
     Written,
     contact_id_of,
+    is_custom_name,
     known_address,
 )
 from postern.kernel.clock import Moment
@@ -22,6 +25,7 @@ from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import get
 from postern.kernel.pages import Cursor, Feed, ListLimit, before_id, listed
+from postern.kernel.problems import Invalid
 from postern.kernel.values import new_id
 
 Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
@@ -197,7 +201,11 @@ async def list_events(
     With `after`, an event's id, what happened since then instead, oldest first: for following along. Events of
     the last seconds may still come in between, so begin a little earlier and leave out what you have seen.
     """
-    types = [name.strip() for name in type.split(",") if name.strip()] if type else None
+    types = [ALIASES.get(name.strip(), name.strip()) for name in type.split(",") if name.strip()] if type else None
+    for name in types or []:
+        if name not in EVENT_NAMES and not is_custom_name(name) and name != "webhook.test":
+            known = ", ".join(EVENT_NAMES)
+            raise Invalid.at("query/type", f"`{name[:100]}` is no event. There are: {known}; and those you send in.")
     if after is not None:
         since = await store.after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
         return Feed(data=await _listed_events(call, since), next_cursor=None)

@@ -68,6 +68,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     list_id: str | None = None
     feedback_id: str | None = None
     attachments: list[mime.Attachment] = []
+    from_name: str | None = None
+    """The sender's display name as a template, filled with the same values as the rest."""
 
 
 class Order(NamedTuple):
@@ -115,7 +117,7 @@ def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[by
     if draft.feedback_id:
         own.append(("Feedback-ID", draft.feedback_id))
     message = mime.Message(
-        from_=address_of(draft.sender),
+        from_=_sender(draft),
         to=[address_of(text) for text in draft.to],
         cc=[address_of(text) for text in draft.cc],
         reply_to=[address_of(text) for text in draft.reply_to],
@@ -129,6 +131,15 @@ def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[by
         attachments=draft.attachments,
     )
     return mime.compose(message), rendered.subject
+
+
+def _sender(draft: Draft) -> Address:
+    """The sender, with its display name filled in where that is a template."""
+    sender = address_of(draft.sender)
+    if draft.from_name is None:
+        return sender
+    name = content_of(Words(draft.from_name)).render(draft.values, send_id=draft.send_id).subject
+    return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
 def make_all(orders: Sequence[Order], *, now: int) -> list[Made]:

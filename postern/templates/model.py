@@ -30,7 +30,7 @@ class TemplateMissing(Missing):
 
 
 class TemplateInUse(Conflict):
-    """A scheduled campaign uses this template; cancel or change the campaign first."""
+    """A campaign or an automation uses this template; `errors` lists them. Change or stop those first."""
 
 
 class TemplateBusy(Conflict):

@@ -17,6 +17,7 @@ from postern.kernel.values import Deleted, new_id
 from postern.mail.composing import TemplateCrashed, TemplateTooExpensive
 from postern.mail.rendering import RenderingAway, RenderingBusy
 from postern.mail.template import RenderFailed
+from postern.projects import usage
 from postern.templates import store
 from postern.templates.model import (
     LISTED_BYTES,
@@ -156,12 +157,18 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
 
 @delete_("/projects/{project_id}/templates/{id}", needs="templates:write", problems=[TemplateMissing, TemplateInUse])
 async def delete_template(call: Call, id: UUID) -> Deleted:
-    """Delete a template and its versions. One that a scheduled campaign uses stays: 409."""
+    """Delete a template and its versions.
+
+    409 lists who needs it: active automations and those with runs under way, scheduled campaigns, and drafts of
+    which a variant has it.
+    """
     async with call.db.transaction() as tx:
         row = await store.lock_template(tx, project_id=call.project_id, id=id)
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
+        if users := await usage.users_of(tx, call.project_id, id):
+            raise TemplateInUse(usage.in_use("template", users), errors=users)
         try:
             await store.delete(tx, project_id=call.project_id, id=id)
         except psycopg.IntegrityError:  # The tables of those who use it say what may not lose its template.

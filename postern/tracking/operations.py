@@ -13,7 +13,7 @@ from postern.audiences import contacts
 from postern.emails import engagement
 from postern.emails import operations as emails
 from postern.emails.handover import LINKS_PURPOSE
-from postern.emails.model import TouchedSend
+from postern.emails.model import TEST_COPY_TAG, TouchedSend
 from postern.emails.settling import event_of
 from postern.events import operations as events
 from postern.kernel.credentials import Call
@@ -93,6 +93,8 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
         return _no_such_link()
     async with call.db.transaction() as tx:
         for send in await engagement.touched_sends(tx, [send_id]):
+            if TEST_COPY_TAG in (send.tags or []):
+                return _page("Unsubscribed", "<p>This was a test copy. The link works; nothing was changed.</p>")
             contact = await contacts.contact_of(tx, send.project_id, send.recipient)
             if contact is not None and not send.test:
                 await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)

@@ -167,6 +167,8 @@ class Tried(Record):
     ok: bool
     response_time: float
     """In milliseconds."""
+    reason: str | None
+    """Why there was no answer, or why the answer counts as a failure; null if it went well."""
 
 
 class Replayed(Record):

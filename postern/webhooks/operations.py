@@ -9,13 +9,13 @@ import msgspec
 
 from postern.audit import operations as audit
 from postern.events import operations as events
-from postern.events.model import EVENT_NAMES, Event, Written
+from postern.events.model import EVENT_NAMES, Event, Written, is_custom_name
 from postern.kernel.addresses import AddressRefused, check_target
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Queries, Transaction
 from postern.kernel.http import delete, get, patch, post
-from postern.kernel.outbound import Answer
+from postern.kernel.outbound import Answer, OutboundRefused
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
 from postern.kernel.signatures import new_webhook_secret, webhook_headers
@@ -240,6 +240,8 @@ async def list_webhook_deliveries(
     statuses, names = _several(status), _several(event)
     if statuses and (unknown := set(statuses) - STATUSES):
         raise Invalid.at("query/status", f"`{min(unknown)}` is none of PENDING, SUCCEEDED and FAILED.")
+    if names and (unknown := [name for name in names if name not in EVENT_NAMES and not is_custom_name(name)]):
+        raise Invalid.at("query/event", f"`{unknown[0][:100]}` is no event; there are: {', '.join(EVENT_NAMES)}.")
     await _require(call.db, call.project_id, id)
     scope = f"deliveries|{id}|{status or ''}|{event or ''}"
     rows = await store.deliveries(
@@ -322,8 +324,8 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: Replay) -> Repla
 async def test_webhook(call: Call, id: UUID) -> Tried:
     """Send a signed `webhook.test` to the subscription's address now, and say how it went.
 
-    `status` is null if there was no answer. It is tried once, also while the subscription is off, and no
-    delivery is recorded.
+    `status` is null if there was no answer; `reason` says why, or what is wrong with the answer. It is tried once,
+    also while the subscription is off, and no delivery is recorded.
     """
     webhook = await store.webhook_in_use(call.db, project_id=call.project_id, id=id)
     if webhook is None:
@@ -335,8 +337,10 @@ async def test_webhook(call: Call, id: UUID) -> Tried:
     )
     ms = round(outcome.seconds * 1000, 1)
     if not isinstance(outcome, Answer):
-        return Tried(status=None, ok=False, response_time=ms)
-    return Tried(status=outcome.status, ok=outcome.ok, response_time=ms)
+        reason = f"Not called: {outcome.reason}" if isinstance(outcome, OutboundRefused) else outcome.reason
+        return Tried(status=None, ok=False, response_time=ms, reason=reason)
+    reason = None if outcome.ok else rules.complaint(outcome.status)
+    return Tried(status=outcome.status, ok=outcome.ok, response_time=ms, reason=reason)
 
 
 async def fan_out(tx: Transaction, events: list[Event]) -> None:

@@ -147,12 +147,13 @@ def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> Verdict:
         response_status=outcome.status,
         response_body=body,
         response_ms=ms,
-        error_message=_complaint(outcome.status),
+        error_message=complaint(outcome.status),
         gone=gone,
     )
 
 
-def _complaint(status: int) -> str:
+def complaint(status: int) -> str:
+    """What is wrong with an answer of this HTTP status."""
     if status == 410:
         return "The endpoint answered 410: it does not want to be called again."
     if 300 <= status < 400:
