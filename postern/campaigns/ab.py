@@ -20,6 +20,27 @@ SEED = 20_260_131
 """Fixed, so that the same counts always give the same evidence."""
 
 
+def sample_size(eligible: int, percent: int, variants: int) -> int:
+    """Contacts in the sample: the percentage, rounded, but one for each variant at least; 0 if there are too few."""
+    if eligible < variants:
+        return 0
+    return min(eligible, max(variants, (eligible * percent * 2 + 100) // 200))
+
+
+def allocate(number: int, weights: Sequence[int]) -> list[int]:
+    """Split `number` by weights exactly (largest remainder; ties go to the first), with one for each if it suffices."""
+    whole = sum(weights)
+    parts = [number * weight // whole for weight in weights]
+    remainders = [number * weight % whole for weight in weights]
+    order = sorted(range(len(weights)), key=lambda place: (-remainders[place], place))
+    for place in order[: number - sum(parts)]:
+        parts[place] += 1
+    while number >= len(parts) and 0 in parts:
+        parts[parts.index(max(parts))] -= 1
+        parts[parts.index(0)] += 1
+    return parts
+
+
 class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one variant; opens and clicks are people's."""
 

@@ -6,6 +6,7 @@ import msgspec
 
 from postern.campaigns.model import CampaignIncomplete, Row, VariantRow
 from postern.emails.model import SendBody
+from postern.emails.rules import name_template
 from postern.kernel.database import Queries
 from postern.kernel.problems import Fault
 from postern.mail.address import parse_address
@@ -13,9 +14,6 @@ from postern.mail.links import split_after_body_tag
 from postern.mail.template import holes_of
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
-
-TEST_TAG = "campaign-test"
-"""Marks test copies, which no statistic counts."""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -69,12 +67,18 @@ def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
         track_clicks=settings.track_clicks,
         unsubscribable=True,
         list_id=f"<{row.audience_id}.{domain}>",
+        from_name=name_template(row.from_name),
         feedback_id=f"{str(row.id)[:8]}:{str(row.project_id)[:8]}:campaign:postern",
     )
 
 
 def sender_of(row: Row) -> str:
-    """The `From` of the campaign: `a@b`, or `Name <a@b>`. Raises AddressInvalid."""
+    """The `From` of the campaign: `a@b`, or `Name <a@b>`. Raises AddressInvalid.
+
+    A name with values to fill in is left out here: it is rendered with the message (`name_template`).
+    """
     address = parse_address(row.from_email or "")
+    if name_template(row.from_name) is not None:
+        return str(address)
     named = msgspec.structs.replace(address, name=(row.from_name or "").strip())
     return str(parse_address(str(named)))

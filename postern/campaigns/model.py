@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.problems import Conflict, Missing
+from postern.kernel.problems import Conflict, Fault, Missing
 from postern.kernel.values import Body, Record, Timestamp
 
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
@@ -27,7 +27,7 @@ ALLOWED: dict[str, frozenset[str]] = {
 
 TRANSITIONS: dict[str, frozenset[str]] = {
     "DRAFT": frozenset(("SCHEDULED", "TESTING", "SENDING")),
-    "SCHEDULED": frozenset(("TESTING", "SENDING", "CANCELLED", "FAILED")),
+    "SCHEDULED": frozenset(("DRAFT", "TESTING", "SENDING", "CANCELLED", "FAILED")),
     "TESTING": frozenset(("SENDING", "PAUSED", "CANCELLED", "FAILED", "SENT")),
     "SENDING": frozenset(("PAUSED", "SENT", "CANCELLED", "FAILED")),
     "PAUSED": frozenset(("TESTING", "SENDING", "CANCELLED")),
@@ -167,6 +167,8 @@ class Campaign(Record):
     ab_test_metric: Metric | None
     ab_test_duration_minutes: int | None
     ab_test_started_at: Moment | None
+    ab_test_sample_size: int | None
+    """Contacts in the test, chosen when it begins: the percentage, but one for each variant at least."""
     reason: str | None
     """Why it failed, where it did."""
     created_at: Moment
@@ -231,7 +233,10 @@ class Progress(Record):
     """Contacts of the audience that have been looked at so far."""
     waiting: int
     """Sends that are still to be handed over."""
+    retrying: int
+    """Those of them that were tried and deferred, and are tried again; the campaign may be SENT already."""
     handed_over: int
+    """Sends that a server took, or refused for the recipient; those that failed, expired or were suppressed are not."""
     skipped: Skipped
     per_second: float
     """Messages a second since the start."""
@@ -245,6 +250,10 @@ class CampaignDetail(Campaign):
     progress: Progress
     evidence: dict[str, Any] | None
     """What the winner of the A/B test was chosen by."""
+    ab_test_ends_at: Moment | None
+    """When the test is over; its clock stands still while the campaign is paused, and this is null then."""
+    warnings: list[Fault]
+    """What does not keep the campaign from being sent, but probably from doing what it is meant to."""
 
 
 class Success(Record):
@@ -288,6 +297,8 @@ class Row(Record):
     ab_test_metric: Metric | None
     ab_test_duration_minutes: int | None
     ab_test_started_at: Moment | None
+    ab_test_sample_size: int | None
+    ab_test_paused: timedelta
     evidence: Any
     started_at: Moment | None
     paused_from: str | None

@@ -40,8 +40,9 @@ from postern.campaigns.model import (
 from postern.domains import operations as domains
 from postern.emails import operations as emails
 from postern.emails.contents import values_of
-from postern.emails.model import EmailLogEntry
+from postern.emails.model import TEST_COPY_TAG, EmailLogEntry
 from postern.emails.rates import rate
+from postern.emails.rules import name_template
 from postern.events import operations as events
 from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.credentials import Call
@@ -122,7 +123,7 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
     """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them.
 
-    A SCHEDULED one must stay complete: 409 lists what would be missing.
+    A SCHEDULED one must stay complete: 409 lists what would be missing. `scheduledAt: null` makes it a DRAFT again.
     """
     await _check_words(call, data)
     async with call.db.transaction() as tx:
@@ -135,15 +136,16 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         }
         if fields["name"] is None:
             raise Invalid.at("/name", "A campaign has a name.")
-        if row.status == "SCHEDULED" and fields["scheduled_at"] is None:
-            raise Invalid.at("/scheduledAt", "It is scheduled; cancel it instead.")
         await _check_references(tx, call, data, fields)
         if data.variants is not UNSET:
             await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
             await _write_variants(tx, call, id, data.variants or [])
-        if row.status == "SCHEDULED":
+        if row.status == "SCHEDULED" and fields["scheduled_at"] is not None:
             await running.require_complete(tx, call.world, msgspec.structs.replace(row, **fields))
+        unscheduled = row.status == "SCHEDULED" and fields["scheduled_at"] is None
         row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
+        if unscheduled:
+            row = await running.move(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
         await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
     return shown(row)
 
@@ -167,10 +169,12 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
 async def send_campaign(call: Call, id: UUID) -> Success:
     """Send a campaign: now, or at `scheduledAt` when that is ahead.
 
-    Its audience and its words are fixed at the start. Contacts that have unsubscribed or are suppressed are skipped
-    and counted. 409 lists everything that is missing. Sending twice cannot mail anybody twice. What a TEST key
-    sends only ever reaches the inbox view. 403 where the account's plan does not allow an e-mail to each of them.
+    Its audience and its words are fixed at the start; an audience whose rules look at the clock is chosen anew then.
+    Contacts that have unsubscribed or are suppressed are skipped and counted. 409 lists everything that is missing.
+    Sending twice cannot mail anybody twice. What a TEST key sends only ever reaches the inbox view. 403 where the
+    account's plan does not allow an e-mail to each of them.
     """
+    await running.refresh_audience(call.world, await require_campaign(call.db, call.project_id, id), call.now)
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")
         is_test = call.environment == "TEST"
@@ -196,10 +200,17 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     """Stop a campaign for good: what has not been handed over is not sent; what was, was.
 
     It takes effect at once, whatever the size of the campaign; its waiting sends become CANCELLED within moments.
+    For a SENT campaign of which some messages are retried it stops those; the campaign stays SENT.
     """
     async with call.db.transaction() as tx:
-        row = await _lock(tx, call, id, "cancel")
-        row = await running.cancel(tx, row, call.now)
+        row = await store.lock(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise CampaignMissing
+        if row.status == "SENT" and await running.is_retrying(tx, row):
+            await running.cancel_retries(tx, row, call.now)
+        else:
+            refuse_unless("cancel", row.status)
+            row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
     call.world.bell.ring("campaigns")
@@ -433,7 +444,9 @@ async def _check_words(call: Call, data: NewCampaign | CampaignChange) -> None:
         parts.append(("/subject", "subject", data.subject))
     if data.preview_text is not UNSET:
         parts.append(("/previewText", "html", content.with_preview("<p></p>", data.preview_text)))
-    if data.from_name is not UNSET and data.from_name:
+    if data.from_name is not UNSET and name_template(data.from_name) is not None:
+        parts.append(("/fromName", "subject", data.from_name))
+    elif data.from_name is not UNSET and data.from_name:
         try:
             parse_address(str(Address(name=data.from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:
@@ -506,6 +519,8 @@ async def _detail(call: Call, row: Row) -> CampaignDetail:
         stats=_stats(row, whole),
         progress=_progress(call, row, whole),
         evidence=row.evidence,
+        ab_test_ends_at=None if row.status == "PAUSED" else running.test_ends_at(row),
+        warnings=await running.sample_warnings(call.db, row, variants),
     )
 
 
@@ -546,6 +561,7 @@ def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
         expected=row.expected,
         audience=row.seen,
         waiting=waiting,
+        retrying=running.retrying(counts),
         handed_over=handed_over,
         skipped=Skipped(
             unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
@@ -578,6 +594,7 @@ async def _send_tests(call: Call, row: Row, places: list[tuple[str, str]]) -> in
             html=words.html,
             text=words.text,
             variables=values,
-            tags=[content.TEST_TAG],
+            tags=[TEST_COPY_TAG],
+            from_name=name_template(row.from_name),
         )
     return len(places)

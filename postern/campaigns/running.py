@@ -32,7 +32,7 @@ from postern.emails.ways_out import is_captured
 from postern.events import operations as events
 from postern.kernel.allowances import Wanted, allowance_left
 from postern.kernel.clock import Moment
-from postern.kernel.database import Jsonb, Transaction
+from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.problems import Fault, Problem
 from postern.kernel.values import NO_ID, new_id
 from postern.mail.address import AddressInvalid, parse_address
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-
-BUCKETS = 10_000
 
 
 async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
@@ -172,12 +170,14 @@ async def _snapshot(
 async def pause(tx: Transaction, row: Row, now: Moment) -> Row:
     """Hold the campaign's words, and with them all its sends; nothing is due until it is resumed."""
     await contents.hold(tx, row.project_id, await _content_ids(tx, row))
+    await store.note_pause(tx, project_id=row.project_id, id=row.id, now=now)
     return await move(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
 
 
 async def resume(tx: Transaction, row: Row, now: Moment) -> Row:
     """Let the campaign's words go again; what was held is released by the campaign's own work."""
     await contents.let_go(tx, row.project_id, await _content_ids(tx, row))
+    await store.note_resume(tx, project_id=row.project_id, id=row.id, now=now)
     status = row.paused_from or "SENDING"
     return await move(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
 
@@ -186,6 +186,14 @@ async def cancel(tx: Transaction, row: Row, now: Moment) -> Row:
     """Stop the campaign's words for good; what is waiting is withdrawn by the campaign's own work."""
     await contents.stop(tx, row.project_id, await _content_ids(tx, row))
     return await move(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
+
+
+async def cancel_retries(tx: Transaction, row: Row, now: Moment) -> None:
+    """Stop what a campaign that has been sent is still retrying: the first of them now, others when they are due."""
+    await contents.stop(tx, row.project_id, await _content_ids(tx, row))
+    await store.cancel_sends(
+        tx, project_id=row.project_id, campaign_id=row.id, reason=CAMPAIGN_CANCELLED, now=now, limit=SWEEP
+    )
 
 
 async def _content_ids(tx: Transaction, row: Row) -> list[UUID]:
@@ -307,12 +315,24 @@ async def _withdraw(world: "World", row: Row) -> None:
 async def _forget_leavers(world: "World", row: Row) -> None:
     swept = SWEEP
     while swept == SWEEP:
-        found = await store.forget_leavers(world.db, project_id=row.project_id, campaign_id=row.id, limit=SWEEP)
-        swept = len(found)
+        which: dict[str, Any] = {"project_id": row.project_id, "campaign_id": row.id, "limit": SWEEP}
+        swept = len(await store.forget_leavers(world.db, **which))
+        swept = max(swept, len(await store.forget_sample(world.db, **which)))
+
+
+async def refresh_audience(world: "World", row: Row, now: Moment) -> None:
+    """Choose anew who belongs to an audience whose rules look at the clock, right before a campaign starts.
+
+    Nothing happens for a campaign that does not start now.
+    """
+    later = row.status == "DRAFT" and row.scheduled_at is not None and row.scheduled_at > now
+    if row.audience_id is not None and row.status in ("DRAFT", "SCHEDULED") and not later:
+        await audiences.refresh(world.db, row.project_id, row.audience_id, now)
 
 
 async def _start_scheduled(world: "World", row: Row) -> None:
     now = world.clock()
+    await refresh_audience(world, row, now)
     async with world.db.transaction() as tx:
         locked = await _still(tx, row)
         if locked is None:
@@ -339,6 +359,8 @@ async def _still(tx: Transaction, row: Row) -> Row | None:
 
 async def _fill(world: "World", row: Row) -> None:
     """Turn chunks of contacts into sends, never far ahead of the workers that send them."""
+    if row.status == "TESTING" and row.ab_test_sample_size is None and not await _choose_sample(world, row):
+        return
     while True:
         counts = await counts_of(world, row)
         if counts.get("QUEUED", 0) >= AHEAD:
@@ -353,6 +375,43 @@ async def _fill(world: "World", row: Row) -> None:
         if done:
             await _later(world, row, timedelta())
             return
+
+
+async def _choose_sample(world: "World", row: Row) -> bool:
+    """Choose who is in the test, once, before the first of them gets anything. False if there is nothing to test.
+
+    An audience with fewer contacts than variants is not tested: all get the first variant at once.
+    """
+    async with world.db.transaction() as tx:
+        locked = await _still(tx, row)
+        if locked is None or locked.audience_id is None or locked.started_at is None:
+            return False
+        variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+        which: dict[str, Any] = {
+            "project_id": row.project_id,
+            "audience_id": locked.audience_id,
+            "started_at": locked.started_at,
+        }
+        eligible = await store.count_eligible(tx, **which)
+        size = ab.sample_size(eligible, locked.ab_test_sample_percent or 100, len(variants))
+        locked = await store.set_sample_size(tx, project_id=row.project_id, id=row.id, size=size)
+        if size:
+            parts = ab.allocate(size, [each.weight for each in variants])
+            ranges: list[dict[str, Any]] = []
+            low = 0
+            for each, part in zip(variants, parts, strict=True):
+                ranges.append({"variant_id": each.id, "low": low, "high": low + part})
+                low += part
+            await store.insert_sample(tx, id=row.id, ranges=Jsonb(ranges), **which)
+            return True
+        now = world.clock()
+        reason = f"There is nothing to test with {eligible} contacts and {len(variants)} variants."
+        evidence = {"winnerId": str(variants[0].id), "decidedBy": "too_small", "reason": reason}
+        await go_on_with(tx, locked, variants[0], evidence, now)
+        told: dict[str, Any] = {"name": row.name, **evidence}
+        await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
+    world.bell.ring("campaigns")
+    return False
 
 
 async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
@@ -373,8 +432,7 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
         cursor=row.cursor or NO_ID,
         started_at=row.started_at,
         limit=CHUNK,
-        sample=row.ab_test_sample_percent if row.ab_test_started_at else None,
-        in_sample=testing,
+        testing=testing,
         host=host,
         sender=content.sender_of(row),
         test=row.is_test,
@@ -416,7 +474,7 @@ async def _subjects(tx: Transaction, row: Row, variants: list[VariantRow]) -> di
 
 
 def _contents(row: Row, variants: list[VariantRow], subjects: dict[UUID, str]) -> list[dict[str, Any]]:
-    """Which contact gets which words: ranges of buckets, by the weights of the variants."""
+    """What contacts get: in a test the words of each variant, otherwise those of the winner or of the campaign."""
     if row.status != "TESTING":
         winner = next((each for each in variants if each.is_winner), None) if row.ab_test_started_at else None
         content_id = winner.content_id if winner else row.content_id
@@ -426,32 +484,19 @@ def _contents(row: Row, variants: list[VariantRow], subjects: dict[UUID, str]) -
                 "variant_id": winner.id if winner else None,
                 "content_id": content_id,
                 "subject": subjects[content_id],
-                "low": 0,
-                "high": BUCKETS,
             }
         ]
-    found: list[dict[str, Any]] = []
-    low = 0
-    for each in variants:
-        assert each.content_id is not None
-        high = low + each.weight * BUCKETS // 100
-        found.append(
-            {
-                "variant_id": each.id,
-                "content_id": each.content_id,
-                "subject": subjects[each.content_id],
-                "low": low,
-                "high": high,
-            }
-        )
-        low = high
-    return found
+    return [
+        {"variant_id": each.id, "content_id": each.content_id, "subject": subjects[each.content_id]}
+        for each in variants
+        if each.content_id is not None
+    ]
 
 
 async def _end_test(world: "World", row: Row) -> None:
     """When the time of a test is over, choose the winner and go on with it."""
     now = world.clock()
-    ends = (row.ab_test_started_at or now) + timedelta(minutes=row.ab_test_duration_minutes or 0)
+    ends = test_ends_at(row) or now
     if now < ends:
         await _later(world, row, ends - now)
         return
@@ -466,6 +511,39 @@ async def _end_test(world: "World", row: Row) -> None:
         told: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
     world.bell.ring("campaigns")
+
+
+def test_ends_at(row: Row) -> Moment | None:
+    """When the test of a campaign is over: its duration after its start, and as much later as it was paused."""
+    if row.ab_test_started_at is None:
+        return None
+    return Moment.of(row.ab_test_started_at + timedelta(minutes=row.ab_test_duration_minutes or 0) + row.ab_test_paused)
+
+
+async def sample_warnings(db: Queries, row: Row, variants: list[VariantRow]) -> list[Fault]:
+    """What will keep the test of a campaign from being decisive; counted no further than that takes."""
+    if not row.ab_test_enabled or len(variants) < 2 or row.ab_test_sample_percent is None or row.evidence is not None:
+        return []
+    size = row.ab_test_sample_size
+    if size is None:
+        if row.audience_id is None:
+            return []
+        enough = ab.ENOUGH_EACH * 100 // min(each.weight for each in variants) + 1
+        limit = enough * 100 // row.ab_test_sample_percent + len(variants)
+        eligible = await store.count_members(db, project_id=row.project_id, audience_id=row.audience_id, limit=limit)
+        size = ab.sample_size(eligible, row.ab_test_sample_percent, len(variants))
+    if size == 0:
+        message = "The audience has fewer contacts than there are variants: all would get the first variant, untested."
+        return [Fault(path="/audienceId", code="sample_too_small", message=message)]
+    parts = ab.allocate(size, [each.weight for each in variants])
+    few = [f"“{each.name}” {part}" for each, part in zip(variants, parts, strict=True) if part < ab.ENOUGH_EACH]
+    if not few:
+        return []
+    message = (
+        f"The sample has {size} contacts, of which get {', '.join(few)}. Below {ab.ENOUGH_EACH} for each variant the "
+        "test cannot decide: the leader would win without being clearly better."
+    )
+    return [Fault(path="/abTestSamplePercent", code="sample_too_small", message=message)]
 
 
 async def evidence_of(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[str, Any]:
@@ -503,11 +581,14 @@ async def go_on_with(tx: Transaction, row: Row, winner: VariantRow, evidence: di
 
 
 async def _end(world: "World", row: Row) -> None:
-    """A campaign whose sends are all settled has been sent."""
+    """A campaign is SENT when each of its sends was tried once, whatever is retried after that.
+
+    It is FAILED when none was accepted by any server and nothing is retried any more.
+    """
     counts = await counts_of(world, row)
-    left = waiting(counts)
-    if left:
-        await _later(world, row, WATCH if counts.get("QUEUED", 0) else WATCH_RETRIES)
+    left_house = counts.get("sent", 0)
+    if untried(counts) or (retrying(counts) and not left_house):
+        await _later(world, row, WATCH if untried(counts) else WATCH_RETRIES)
         return
     await _forget_leavers(world, row)
     now = world.clock()
@@ -515,9 +596,19 @@ async def _end(world: "World", row: Row) -> None:
         locked = await _still(tx, row)
         if locked is None:
             return
-        await move(tx, locked, now, status="SENT", due_at=None, sent_at=now)
         told: dict[str, Any] = {"name": row.name, "total": total(counts)}
-        await events.record_all(tx, [events.make_event(row.project_id, "campaign.sent", row.id, now, **told)])
+        failed = sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "BOUNCED"))
+        if failed and not left_house:
+            reason = f"No message was accepted: {failed} of {total(counts)} failed."
+            example = await store.failure(tx, project_id=row.project_id, campaign_id=row.id)
+            reason += f" One of them: {example}" if example else ""
+            await move(tx, locked, now, status="FAILED", due_at=None, reason=reason[:1_000])
+            told["reason"] = reason[:1_000]
+        else:
+            await move(tx, locked, now, status="SENT", due_at=None, sent_at=now)
+            told["retrying"] = retrying(counts)
+        name = "campaign.failed" if "reason" in told else "campaign.sent"
+        await events.record_all(tx, [events.make_event(row.project_id, name, row.id, now, **told)])
 
 
 async def _later(world: "World", row: Row, after: timedelta) -> None:
@@ -539,9 +630,25 @@ async def counts_of(world: "World", row: Row) -> dict[str, int]:
     return counts
 
 
+async def is_retrying(tx: Transaction, row: Row) -> bool:
+    """Whether some of the campaign's sends are tried again later."""
+    counts = await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id)
+    return any(each.measure == "DELAYED" and each.count > 0 for each in counts)
+
+
 def waiting(counts: dict[str, int]) -> int:
-    """Sends that are still to be handed over."""
-    return sum(counts.get(status, 0) for status in ("SCHEDULED", "QUEUED", "DELAYED"))
+    """Sends that are still to be handed over, those that are tried again included."""
+    return untried(counts) + retrying(counts)
+
+
+def untried(counts: dict[str, int]) -> int:
+    """Sends that have not been tried yet."""
+    return sum(counts.get(status, 0) for status in ("SCHEDULED", "QUEUED"))
+
+
+def retrying(counts: dict[str, int]) -> int:
+    """Sends that were tried, and are tried again later."""
+    return counts.get("DELAYED", 0)
 
 
 def handed_over(counts: dict[str, int]) -> int:

@@ -149,7 +149,67 @@ async def advance(
         limit %(limit)s
     ) as counted
 """)
-async def count_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
+async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
+
+
+# Who may get a campaign: members at the start who are neither unsubscribed nor suppressed.
+@statement("""
+    select count(*)::int from audience_members m
+    join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+    where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s
+      and not c.unsubscribed
+      and not exists (select from suppressions s where s.project_id = c.project_id and s.address = lower(c.email))
+""")
+async def count_eligible(tx: Transaction, *, project_id: UUID, audience_id: UUID, started_at: Moment) -> int: ...
+
+
+# Contacts in an order that is random and the same each time; the first of them are the sample, in ranges by variant.
+@statement("""
+    insert into campaign_samples (project_id, campaign_id, contact_id, variant_id)
+    select %(project_id)s, %(id)s, ordered.id, v.variant_id from (
+        select c.id, row_number() over (order by md5(%(id)s::text || c.id::text), c.id) - 1 as place
+        from audience_members m
+        join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s
+          and not c.unsubscribed
+          and not exists (select from suppressions s where s.project_id = c.project_id and s.address = lower(c.email))
+    ) as ordered
+    join jsonb_to_recordset(%(ranges)s) as v (variant_id uuid, low int, high int)
+      on ordered.place >= v.low and ordered.place < v.high
+    on conflict do nothing
+""")
+async def insert_sample(
+    tx: Transaction, *, project_id: UUID, id: UUID, audience_id: UUID, started_at: Moment, ranges: Jsonb
+) -> None: ...
+
+
+@statement("""
+    update campaigns set ab_test_sample_size = %(size)s where project_id = %(project_id)s and id = %(id)s returning *
+""")
+async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> Row: ...
+
+
+@statement("""
+    delete from campaign_samples where project_id = %(project_id)s and ctid = any (array(
+        select ctid from campaign_samples
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+    returning contact_id
+""")
+async def forget_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
+
+
+@statement("update campaigns set paused_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
+async def note_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+# The clock of a test stands still while its campaign is paused.
+@statement("""
+    update campaigns set paused_at = null, ab_test_paused = ab_test_paused + case
+        when paused_from = 'TESTING' and paused_at is not null then %(now)s::timestamptz - paused_at
+        else interval '0' end
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def note_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 # What campaigns of the account that have started are still to make, of their audiences as they were at the start.
@@ -171,19 +231,26 @@ async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
     with members as materialized (
         (select m.contact_id from audience_members m
          where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
-           and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s
+           and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s and not %(testing)s
          order by m.contact_id limit %(limit)s)
         union
         (select l.contact_id from campaign_leavers l
          where l.project_id = %(project_id)s and l.campaign_id = %(id)s and l.contact_id > %(cursor)s
+           and not %(testing)s
          order by l.contact_id limit %(limit)s)
+        union
+        (select sample.contact_id from campaign_samples sample
+         where %(testing)s and sample.project_id = %(project_id)s and sample.campaign_id = %(id)s
+           and sample.contact_id > %(cursor)s
+         order by sample.contact_id limit %(limit)s)
         order by contact_id limit %(limit)s
     ), chosen as materialized (
-        select contact_id from members
-        where %(sample)s::int is null
-           or (campaign_bucket('sample', %(id)s, contact_id) < %(sample)s * 100) = %(in_sample)s::bool
+        select members.contact_id, sample.variant_id from members left join campaign_samples sample
+            on (sample.project_id, sample.campaign_id, sample.contact_id)
+               = (%(project_id)s, %(id)s, members.contact_id)
+        where (sample.contact_id is not null) = %(testing)s
     ), people as materialized (
-        select c.id, c.email, c.unsubscribed, s.address is not null as suppressed,
+        select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
                not %(test)s and recent.count >= %(cap)s as capped
         from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
         left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
@@ -203,9 +270,8 @@ async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
                case when people.capped then %(cap_reason)s end, %(now)s, %(now)s
         from people
         cross join lateral (select new_send_id() as id where people.id is not null) as i
-        join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text, low int, high int)
-             on campaign_bucket('variant', %(id)s, people.id) >= v.low
-            and campaign_bucket('variant', %(id)s, people.id) < v.high
+        join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text)
+             on not %(testing)s or v.variant_id = people.variant_id
         where not people.unsubscribed and not people.suppressed
         on conflict (project_id, campaign_id, contact_id) where campaign_id is not null do nothing
         returning id, status
@@ -225,8 +291,7 @@ async def fill(
     cursor: UUID,
     started_at: Moment,
     limit: int,
-    sample: int | None,
-    in_sample: bool,
+    testing: bool,
     host: str,
     sender: str,
     test: bool,
@@ -323,6 +388,15 @@ async def release_sends(
 async def cancel_sends(
     tx: Transaction, *, project_id: UUID, campaign_id: UUID, reason: str, now: Moment, limit: int
 ) -> list[UUID]: ...
+
+
+@statement("""
+    select reason from sends
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('FAILED', 'EXPIRED', 'BOUNCED')
+      and reason is not null
+    limit 1
+""")
+async def failure(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
 
 
 @statement("""
