@@ -37,10 +37,14 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "WAITING": frozenset(("RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED")),
     "COMPLETED": frozenset(),
     "EXITED": frozenset(),
-    "FAILED": frozenset(),
+    "FAILED": frozenset(("RUNNING",)),
     "CANCELLED": frozenset(),
 }
-"""Where a run may go from where it is: what has ended stays ended."""
+"""Where a run may go from where it is: what has ended stays ended, but what failed can be retried."""
+RETRIED_AT_ONCE: Final = 1_000
+"""Failed runs that one request retries."""
+CONTACT_DELETED: Final = "The contact was deleted."
+"""Why a run ended, where that is why."""
 CURRENT: Final = ("RUNNING", "WAITING")
 
 
@@ -54,6 +58,10 @@ class RunMissing(Missing):
 
 class RunFinished(Conflict):
     """This run has ended already."""
+
+
+class RunNotFailed(Conflict):
+    """Only a run that FAILED can be retried, and only while its contact is in no other run of the automation."""
 
 
 class TooManyAutomations(Unprocessable):
@@ -94,6 +102,9 @@ class Trigger(Body):
     audience_id: str | None = None
     event: EventName | None = None
     """Of an EVENT trigger: a name of ours, or of an event that you send in."""
+    where: Rules | None = None
+    """Of an EVENT trigger: only events whose data fits start a run. The language is that of audiences; a field is a
+    name in the event's data (`total`), with dots for what lies deeper (`customer.plan`)."""
     once: bool = True
     """Whether a contact starts it once in its life. Otherwise again and again, but not while it is still in it, and
     at most `maxRunsPerHour` times within an hour."""
@@ -232,6 +243,8 @@ class Watcher(Record):
     starts_on_audience: UUID | None
     once: bool
     max_runs_per_hour: int
+    where: dict[str, Any] | None
+    """The rules that the data of an event must fit."""
     waits_for: list[str]
 
 
@@ -298,6 +311,23 @@ class StartedRun(Record):
     contact_id: UUID
     limited: bool
     """Whether the contact had started as many runs as it may within an hour: then there is no run."""
+
+
+class RunsRetried(Record):
+    """How many failed runs go on."""
+
+    retried: int
+    more: bool
+    """Whether there are failed runs left: ask again."""
+
+
+class EndedRun(Record):
+    """A run that ended because its contact was deleted."""
+
+    project_id: UUID
+    id: UUID
+    automation_id: UUID
+    contact_id: UUID
 
 
 class LoopCandidate(Record):

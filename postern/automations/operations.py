@@ -2,6 +2,7 @@
 
 import base64
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -11,12 +12,14 @@ import structlog
 from postern.audiences import contacts
 from postern.audiences import operations as audiences
 from postern.audiences.model import AudienceMissing
-from postern.audiences.rules import audiences_named
+from postern.audiences.rules import audiences_named, condition, plain_rules, read_rules
 from postern.audit import operations as audit
 from postern.automations import rules, store
 from postern.automations.loops import Member, find_loop
 from postern.automations.model import (
     AUTOMATIONS_PER_PROJECT,
+    CONTACT_DELETED,
+    RETRIED_AT_ONCE,
     RUNS_PER_HOUR,
     STEPS_LIMIT,
     AddToAudience,
@@ -33,6 +36,8 @@ from postern.automations.model import (
     RunDetail,
     RunFinished,
     RunMissing,
+    RunNotFailed,
+    RunsRetried,
     SendEmail,
     Step,
     TooManyAutomations,
@@ -44,13 +49,15 @@ from postern.automations.steps import sender_of
 from postern.emails.within import domain_to_send_from
 from postern.events import operations as events
 from postern.events.model import Event, Written
+from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete, get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
 from postern.kernel.problems import Fault, Invalid
-from postern.kernel.values import Body, Deleted, as_id, new_id, to_plain
+from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.mail.address import AddressInvalid
+from postern.projects import usage
 from postern.templates import operations as templates
 from postern.templates.rules import check_words
 
@@ -131,7 +138,8 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     """Create an automation; it starts nothing until it is made active.
 
     `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, any
-    event's name, those that you send in included; with `once` (default) a contact starts it once in its life.
+    event's name, those that you send in included, and `where`, rules that its data must fit; with `once` (default) a
+    contact starts it once in its life. Subjects and templates see the event as `{{ event }}`.
 
     `steps`, at most 150, those in branches counted: `SEND_EMAIL {templateId, domainId, fromEmail, subject}`,
     `DELAY {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for audiences),
@@ -145,17 +153,16 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
     await check_words(call.world.rendering, call.project_id, rules.subjects_of(data.steps))
-    if data.active:
-        await _require_complete(call, data.trigger, data.steps)
     starts_on, audience_id = rules.starts_on(data.trigger)
     steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
     async with call.db.transaction() as tx:
         await tx.one_at_a_time("automations", call.project_id)
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
-        if data.active and not data.allow_loops:
-            member = Member(automation_id, data.name, data.trigger, data.steps)
-            await _require_no_loop(tx, call, member)
+        if data.active:
+            await _require_activable(
+                tx, call, Member(automation_id, data.name, data.trigger, data.steps), data.allow_loops
+            )
         made = await store.insert_automation(
             tx,
             project_id=call.project_id,
@@ -203,12 +210,10 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         active = found.active if data.active is UNSET else data.active
         rules.check_trigger(trigger)
         rules.check_steps(steps, call.world.settings.outbound_allow)
-        if active:
-            await _require_complete(call, trigger, steps)
         allow_loops = found.allow_loops if data.allow_loops is UNSET else data.allow_loops
         name = found.name if data.name is UNSET else data.name
-        if active and not allow_loops:
-            await _require_no_loop(tx, call, Member(id, name, trigger, steps))
+        if active:
+            await _require_activable(tx, call, Member(id, name, trigger, steps), allow_loops)
         plain = rules.plain_steps(steps)
         version = found.version + (plain != found.steps)
         if version != found.version:
@@ -265,9 +270,7 @@ async def switch_automation(call: Call, id: UUID, data: Switch | None = None) ->
         active = not found.active if data is None else data.active
         if active:
             trigger, steps = msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps)
-            await _require_complete(call, trigger, steps)
-            if not found.allow_loops:
-                await _require_no_loop(tx, call, Member(id, found.name, trigger, steps))
+            await _require_activable(tx, call, Member(id, found.name, trigger, steps), found.allow_loops)
         changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
         await audit.record(tx, call, action, "Automation", id, name=found.name)
@@ -287,6 +290,8 @@ async def list_automation_runs(
     statuses = [part.strip() for part in status.split(",") if part.strip()] if status else None
     if statuses and (unknown := set(statuses) - STATUSES):
         raise Invalid.at("query/status", f"`{min(unknown)}` is none of {', '.join(sorted(STATUSES))}.")
+    if contact_id is not None and as_id(contact_id) == NO_ID:
+        raise Invalid.at("query/contactId", "This is not the id of a contact.")
     await _require(call.db, call.project_id, id)
     scope = f"runs|{id}|{status or ''}|{contact_id or ''}"
     rows = await store.runs(
@@ -333,6 +338,56 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
     return run
 
 
+@post(
+    "/projects/{project_id}/automations/{id}/runs/{run_id}/retry",
+    needs="automations:write",
+    problems=[RunMissing, RunNotFailed],
+    shows={"status": "RUNNING", "error": None, "finishedAt": None},
+)
+async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
+    """Let a run that FAILED go on from the step that failed, with the steps that it began with.
+
+    What it did before stays done. 409 if it has not failed, or if its contact is in the automation again.
+    """
+    async with call.db.transaction() as tx:
+        retried = await _retry(tx, call, id, run_id, limit=1)
+        if not retried:
+            known = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            raise RunMissing if known is None else RunNotFailed
+        await audit.record(tx, call, "automation.run_retried", "Automation", id, run_id=str(run_id))
+    return retried[0]
+
+
+@post(
+    "/projects/{project_id}/automations/{id}/runs/retry",
+    needs="automations:write",
+    problems=[AutomationMissing],
+    shows={"retried": 12, "more": False},
+)
+async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
+    """Let the failed runs of an automation go on from the steps that failed: up to 1,000 at once.
+
+    `more` says whether there are others. Of several failed runs of one contact only the latest goes on.
+    """
+    async with call.db.transaction() as tx:
+        await _require(tx, call.project_id, id)
+        retried = await _retry(tx, call, id, None, limit=RETRIED_AT_ONCE)
+        await audit.record(tx, call, "automation.runs_retried", "Automation", id, runs=len(retried))
+    return RunsRetried(retried=len(retried), more=len(retried) == RETRIED_AT_ONCE)
+
+
+async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[Run]:
+    runs = await store.retry_runs(
+        tx, project_id=call.project_id, automation_id=id, id=run_id, limit=limit, now=call.now
+    )
+    if runs:
+        await store.count_runs(
+            tx, project_id=[call.project_id], automation_id=[id], measure=["FAILED"], count=[-len(runs)]
+        )
+        tx.makes_due("automation_runs")
+    return runs
+
+
 @get("/projects/{project_id}/automations/{id}/totals", needs="automations:read", problems=[AutomationMissing])
 async def get_automation_totals(call: Call, id: UUID) -> Totals:
     """How many runs an automation has started, and how many reached the end or failed."""
@@ -374,9 +429,48 @@ async def react(tx: Transaction, happened: list[Event]) -> None:
     relevant = [event for event in happened if not event.type.startswith(rules.OWN_AREA)]
     if not relevant:
         return
+    deleted = [event for event in relevant if event.type == "contact.deleted" and event.subject_id]
+    if deleted:
+        about = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
+        await end_runs_of(tx, about, deleted[0].occurred_at)
     watchers = await store.watchers(tx, project_id=list({event.project_id for event in relevant}))
     if watchers:
         await _react(tx, watchers, relevant)
+
+
+async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
+    """End the runs of contacts, given with their projects, that are being deleted, and tell about it."""
+    ended = await store.end_runs_of_contacts(
+        tx,
+        project_id=[project_id for project_id, _ in contacts],
+        contact_id=[contact_id for _, contact_id in contacts],
+        error=CONTACT_DELETED,
+        now=now,
+    )
+    if not ended:
+        return
+    counted = Counter((run.project_id, run.automation_id) for run in ended)
+    await store.count_runs(
+        tx,
+        project_id=[project_id for project_id, _ in counted],
+        automation_id=[automation_id for _, automation_id in counted],
+        measure=["CANCELLED" for _ in counted],
+        count=list(counted.values()),
+    )
+    told = [
+        events.make_event(
+            run.project_id,
+            "automation.completed",
+            run.id,
+            now,
+            automationId=run.automation_id,
+            contactId=run.contact_id,
+            status="CANCELLED",
+            error=CONTACT_DELETED,
+        )
+        for run in ended
+    ]
+    await events.record_all(tx, told)
 
 
 async def react_in_bulk(tx: Transaction, written: Written) -> None:
@@ -422,6 +516,7 @@ async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Eve
         and (watcher.project_id, watcher.starts_on) == (event.project_id, event.type)
         and rules.is_about(event, watcher.starts_on_audience)
     ]
+    starting = await _without_unfit(tx, starting)
     if not starting:
         return
     runs = await store.start_runs(
@@ -469,6 +564,27 @@ async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Eve
     tx.makes_due("automation_runs")
 
 
+async def _without_unfit(
+    tx: Transaction, starting: list[tuple[Watcher, Event, UUID]]
+) -> list[tuple[Watcher, Event, UUID]]:
+    """Leave out the events whose data the trigger's rules do not want: one statement for each automation with rules."""
+    unfit: set[tuple[UUID, UUID]] = set()
+    choosy = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
+    for watcher in choosy.values():
+        mine = {event.id: event for each, event, _ in starting if each.id == watcher.id}
+        compiled = condition(rules.on_data(read_rules(watcher.where)), 0)
+        fitting = await store.events_that_fit(
+            tx,
+            project_id=watcher.project_id,
+            rows=Jsonb([{"id": event.id, "attributes": rules.flat(event.data)} for event in mine.values()]),
+            condition=compiled.sql,
+            values=Jsonb([compiled.values]),
+            now=starting[0][1].occurred_at,
+        )
+        unfit |= {(watcher.id, event_id) for event_id in mine.keys() - set(fitting)}
+    return [each for each in starting if (each[0].id, each[1].id) not in unfit]
+
+
 async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     """The contact that an event is about. A customer who is no contact yet becomes one."""
     named = rules.contact_id_in(event)
@@ -484,23 +600,34 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     return known.id if known else None
 
 
-async def _require_complete(call: Call, trigger: Trigger, steps: list[Step]) -> None:
+async def _require_activable(tx: Transaction, call: Call, member: Member, allow_loops: bool) -> None:
+    """Raises AutomationIncomplete, or AutomationLoop unless that is allowed.
+
+    What is found stays true until the transaction ends: nobody deletes what is needed or activates another one.
+    """
+    await usage.hold_activations(tx, project_id=call.project_id)
+    await _require_complete(tx, call, member.trigger, member.steps)
+    if not allow_loops:
+        await _require_no_loop(tx, call, member)
+
+
+async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
     """Raises AutomationIncomplete with everything that is referred to and is not there."""
     faults: list[Fault] = []
     _, audience_id = rules.starts_on(trigger)
     if audience_id is not None:
-        faults += await _audience_faults(call, audience_id, "/trigger/audienceId", static=False)
+        faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
     if not steps:
         faults.append(Fault(path="/steps", code="required", message="There are no steps."))
     for place in rules.written_out(steps):
         if isinstance(place.step, SendEmail):
-            faults += await _email_faults(call, place.step, place.path)
+            faults += await _email_faults(tx, call, place.step, place.path)
         elif isinstance(place.step, Condition):
             for named in sorted(audiences_named(place.step.rules)):
-                faults += await _audience_faults(call, named, f"{place.path}/rules", static=False)
+                faults += await _audience_faults(tx, call, named, f"{place.path}/rules", static=False)
         elif isinstance(place.step, AddToAudience | RemoveFromAudience):
             faults += await _audience_faults(
-                call, as_id(place.step.audience_id), f"{place.path}/audienceId", static=True
+                tx, call, as_id(place.step.audience_id), f"{place.path}/audienceId", static=True
             )
     if faults:
         raise AutomationIncomplete.of(faults)
@@ -510,7 +637,6 @@ async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
     """Raises AutomationLoop if an automation, once active, passes contacts round with other active ones."""
     if member.trigger.once:
         return
-    await store.hold_activations(tx, project_id=call.project_id)
     others = [
         Member(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
         for each in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
@@ -520,9 +646,9 @@ async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
         raise AutomationLoop.of(faults)
 
 
-async def _audience_faults(call: Call, id: UUID, path: str, *, static: bool) -> list[Fault]:
+async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, static: bool) -> list[Fault]:
     try:
-        audience = await audiences.require_audience(call.db, call.project_id, id)
+        audience = await audiences.require_audience(tx, call.project_id, id)
     except AudienceMissing as missing:
         return [Fault(path=path, code="audience_missing", message=missing.detail)]
     if static and audience.type != "STATIC":
@@ -532,9 +658,9 @@ async def _audience_faults(call: Call, id: UUID, path: str, *, static: bool) -> 
     return []
 
 
-async def _email_faults(call: Call, step: SendEmail, path: str) -> list[Fault]:
+async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[Fault]:
     faults: list[Fault] = []
-    words = await templates.words_of(call.db, call.project_id, as_id(step.template_id))
+    words = await templates.words_of(tx, call.project_id, as_id(step.template_id))
     if words is None:
         faults.append(Fault(path=f"{path}/templateId", code="template_missing", message="There is no such template."))
     elif templates.is_blank(words.html, words.text):
@@ -545,7 +671,7 @@ async def _email_faults(call: Call, step: SendEmail, path: str) -> list[Fault]:
             Fault(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
         )
     try:
-        domain_id = await domain_to_send_from(call.world, call.db, call.project_id, sender_of(step))
+        domain_id = await domain_to_send_from(call.world, tx, call.project_id, sender_of(step))
     except (LookupError, AddressInvalid) as wrong:
         faults.append(Fault(path=f"{path}/fromEmail", code="domain_not_verified", message=str(wrong)))
     else:
@@ -557,6 +683,8 @@ async def _email_faults(call: Call, step: SendEmail, path: str) -> list[Fault]:
 
 def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
     plain = {name: value for name, value in to_plain(trigger).items() if value is not None}
+    if trigger.where is not None:
+        plain["where"] = plain_rules(trigger.where)
     return {"type": trigger.type, **plain}
 
 

@@ -1,6 +1,6 @@
 """Steps written out in order, what starts a run, and which contact an event is about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.audiences.model import check_attributes
-from postern.audiences.rules import check_rules
+from postern.audiences.rules import Clause, Rules, check_rules, plain_rules, read_rules
 from postern.automations.model import (
     DEPTH_LIMIT,
     EVENT_WAIT,
@@ -26,6 +26,7 @@ from postern.automations.model import (
     Wait,
     WaitForEvent,
 )
+from postern.emails.rules import name_template
 from postern.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
 from postern.kernel.addresses import AddressRefused, Network, check_target
 from postern.kernel.clock import Moment
@@ -40,6 +41,8 @@ STARTS_ON = {
     "CONTACT_CREATED": "contact.created",
 }
 OWN_AREA = "automation."
+DATA_DEPTH = 5
+"""How deep names with dots reach into the data of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,17 @@ def read_steps(stored: Any) -> list[Step]:
 
 def plain_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """Steps as they are stored and shown: nothing that was not said."""
-    return [{name: value for name, value in each.items() if value is not None} for each in to_plain(steps)]
+    return [_plain(each) for each in to_plain(steps)]
+
+
+def _plain(step: dict[str, Any]) -> dict[str, Any]:
+    plain = {name: value for name, value in step.items() if value is not None}
+    for branch in ("then", "else"):
+        if branch in plain:
+            plain[branch] = [_plain(each) for each in plain[branch]]
+    if "rules" in plain:
+        plain["rules"] = plain_rules(read_rules(plain["rules"]))
+    return plain
 
 
 def waited_for(steps: Sequence[Step]) -> list[str]:
@@ -114,12 +127,60 @@ def check_trigger(trigger: Trigger) -> None:
             raise Invalid.at("/trigger/event", "Only an EVENT trigger has an event.")
     elif trigger.audience_id is not None:
         raise Invalid.at("/trigger/audienceId", "Only AUDIENCE_JOINED and AUDIENCE_LEFT have an audience.")
+    if trigger.where is not None and trigger.type != "EVENT":
+        raise Invalid.at("/trigger/where", "Only an EVENT trigger has rules for the event's data.")
     if trigger.type == "EVENT":
         if trigger.event is None:
             raise Invalid.at("/trigger/event", "Say which event.", "required")
         _check_event("/trigger/event", trigger.event)
+        if trigger.where is not None:
+            _check_where(trigger.where)
     elif trigger.event is not None:
         raise Invalid.at("/trigger/event", "Only an EVENT trigger has an event.")
+
+
+def _check_where(where: Rules) -> None:
+    try:
+        check_rules(on_data(where))
+    except Invalid as wrong:
+        moved = [
+            Fault(path=f"/trigger/where{each.path}", code=each.code, message=each.message) for each in wrong.errors
+        ]
+        raise Invalid(wrong.detail, errors=moved) from None
+
+
+def on_data(where: Rules) -> Rules:
+    """Rules on the data of an event as rules on attributes: every field is a name in the data."""
+    return Rules(match=where.match, conditions=[_clause_on_data(each) for each in where.conditions])
+
+
+def _clause_on_data(clause: Clause) -> Clause:
+    if clause.conditions is not None:
+        return msgspec.structs.replace(clause, conditions=[_clause_on_data(each) for each in clause.conditions])
+    if clause.field is None:
+        return clause
+    return msgspec.structs.replace(clause, field=f"attributes.{clause.field.removeprefix('data.')}")
+
+
+def flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """The data of an event with what lies deeper under names with dots (`customer.plan`) beside it."""
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        if isinstance(value, dict) and depth < DATA_DEPTH:
+            inner: dict[str, Any] = value
+            found |= flat(inner, f"{prefix}{name}.", depth + 1)
+        found[f"{prefix}{name}"] = value
+    return found
+
+
+def event_values(event: Event) -> dict[str, Any]:
+    """What `event` is in templates: the data by name, and whole under `data`; `name` and `occurredAt` unless given."""
+    return {
+        "name": event.type,
+        "occurredAt": event.occurred_at.isoformat(),
+        **event.data,
+        "data": event.data,
+    }
 
 
 def _check_event(path: str, name: str) -> None:
@@ -156,12 +217,10 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
 
 
 def subjects_of(steps: Sequence[Step]) -> list[tuple[str, Part, str | None]]:
-    """The subjects that steps give, with a pointer to each."""
-    return [
-        (f"{place.path}/subject", "subject", place.step.subject)
-        for place in written_out(steps)
-        if isinstance(place.step, SendEmail)
-    ]
+    """The subjects that steps give, and sender names with values to fill in, with a pointer to each."""
+    sends = [(place.path, place.step) for place in written_out(steps) if isinstance(place.step, SendEmail)]
+    subjects: list[tuple[str, Part, str | None]] = [(f"{path}/subject", "subject", step.subject) for path, step in sends]
+    return subjects + [(f"{path}/fromName", "subject", name_template(step.from_name)) for path, step in sends]
 
 
 def _depth(steps: Sequence[Step]) -> int:
@@ -219,6 +278,8 @@ def _check_address(spec: str | None, name: str | None, path: str, field: str) ->
     except AddressInvalid as wrong:
         where = "fromEmail" if field == "from" else field
         raise Invalid.at(f"{path}/{where}", wrong.detail, "address_invalid") from None
+    if name_template(name) is not None:
+        return  # Checked with the subjects.
     try:
         parse_address(str(msgspec.structs.replace(address, name=name or address.name)))
     except AddressInvalid as wrong:

@@ -19,6 +19,7 @@ from postern.audiences import operations as audiences
 from postern.audiences.model import AudienceDynamic, AudienceMissing, Contact
 from postern.automations import rules, store
 from postern.automations.model import (
+    CONTACT_DELETED,
     AddToAudience,
     CallWebhook,
     Condition,
@@ -34,6 +35,7 @@ from postern.automations.model import (
 )
 from postern.automations.rules import Place
 from postern.emails.model import SendBody
+from postern.emails.rules import name_template
 from postern.emails.within import Letter, accept_within, domain_to_send_from
 from postern.events import operations as events
 from postern.kernel.allowances import Wanted, allowance_left
@@ -111,7 +113,7 @@ class Progress:
         await self._know_contacts([run.row.contact_id for run in self.runs])
         for run in self.runs:
             if run.moves and run.row.contact_id not in self.contacts:
-                self._end(run, "CANCELLED", "The contact is no longer there.")
+                self._end(run, "CANCELLED", CONTACT_DELETED)
             elif run.moves and run.at >= len(run.places):
                 self._end(run, "COMPLETED")
         while moving := [run for run in self.runs if run.moves]:
@@ -164,7 +166,12 @@ class Progress:
             return
         settings = (await projects.require_project(self.tx, self.project_id)).settings
         letters: dict[UUID, Letter] = {}
+        happened: dict[UUID, events.Event] = {}
+        if any("event" in (part or "") for part in (subject, words.html, words.text, step.from_name)):
+            started_by = sorted({run.row.trigger_event_id for run in group})
+            happened = {each.id: each for each in await events.with_ids(self.tx, self.project_id, started_by)}
         for run in group:
+            event = happened.get(run.row.trigger_event_id)
             contact = self.contacts[run.row.contact_id]
             if contact.unsubscribed:
                 self._go_on(run, "SKIPPED", {"reason": "The contact has unsubscribed."})
@@ -173,11 +180,16 @@ class Progress:
                 subject=subject,
                 html=words.html,
                 text=words.text,
-                variables={**contact.attributes, "email": contact.email},
+                variables={
+                    **contact.attributes,
+                    "email": contact.email,
+                    **({"event": rules.event_values(event)} if event else {}),
+                },
                 reply_to=[step.reply_to] if step.reply_to else [],
                 track_opens=settings.track_opens,
                 track_clicks=settings.track_clicks,
                 unsubscribable=True,
+                from_name=name_template(step.from_name),
             )
             letters[run.row.id] = Letter(
                 once_key=f"automation:{run.row.id}:{run.at}",
@@ -377,7 +389,9 @@ def _has(contact: Contact, attributes: dict[str, Any]) -> bool:
 def sender_of(step: SendEmail) -> str:
     """The From of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid."""
     address = parse_address(step.from_email)
-    named = msgspec.structs.replace(address, name=step.from_name) if step.from_name else address
+    if step.from_name is None or name_template(step.from_name) is not None:
+        return str(address)
+    named = msgspec.structs.replace(address, name=step.from_name)
     return str(parse_address(str(named)))
 
 

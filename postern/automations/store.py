@@ -3,9 +3,12 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from psycopg.sql import Composable
+
 from postern.automations.model import (
     Automation,
     DoneStep,
+    EndedRun,
     LoopCandidate,
     Measure,
     Run,
@@ -129,13 +132,6 @@ async def change_automation(
 async def switch(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
 
 
-# Taken before an automation becomes active or changes while it is: two that form a loop see each other.
-@statement("""
-    select pg_advisory_xact_lock(hashtextextended('automations:' || %(project_id)s::text, 0))::text
-""")
-async def hold_activations(tx: Transaction, *, project_id: UUID) -> str: ...
-
-
 @statement("""
     select id, name, trigger, steps from automations
     where project_id = %(project_id)s and active and not once and id <> %(id)s
@@ -148,11 +144,23 @@ async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> b
 
 
 @statement("""
-    select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for
+    select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for,
+           nullif(trigger -> 'where', 'null') as "where"
     from automations
     where project_id = any (%(project_id)s) and (active or cardinality(waits_for) > 0)
 """)
 async def watchers(tx: Transaction, *, project_id: list[UUID]) -> list[Watcher]: ...
+
+
+# Data of events in the place of attributes: the same rules hold for it.
+@statement("""
+    select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+    cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)
+    where {condition} and %(project_id)s::uuid is not null
+""")
+async def events_that_fit(
+    tx: Transaction, *, project_id: UUID, rows: Jsonb, condition: Composable, values: Jsonb, now: Moment
+) -> list[UUID]: ...
 
 
 # The hourly limit concerns contacts that are not in the automation at present: those start no second run anyway.
@@ -282,10 +290,18 @@ async def hold_runs(
 ) -> list[Held]: ...
 
 
+# A wait counts from when its cause happened, which may be before the worker came to the step before it: in the history
+# a step begins when the one before it is over.
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
-    select %(project_id)s::uuid, * from unnest(%(run_id)s::uuid[], %(step)s::int[], %(type)s::text[],
+    select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
+           least(v.finished_at, greatest(v.started_at, (
+               select max(before.finished_at) from automation_run_steps before
+               where before.project_id = %(project_id)s and before.run_id = v.run_id))),
+           v.finished_at
+    from unnest(%(run_id)s::uuid[], %(step)s::int[], %(type)s::text[],
         %(outcome)s::text[], %(detail)s::jsonb[], %(started_at)s::timestamptz[], %(finished_at)s::timestamptz[])
+        as v (run_id, step, type, outcome, detail, started_at, finished_at)
 """)
 async def insert_steps(
     tx: Transaction,
@@ -353,11 +369,41 @@ async def runs(
 async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> Run | None: ...
 
 
+# Steps are numbered in the order in which a run passes them: it skips some, and never goes back.
 @statement("""
     select step, type, outcome, detail, started_at, finished_at from automation_run_steps
-    where project_id = %(project_id)s and run_id = %(run_id)s order by started_at, step
+    where project_id = %(project_id)s and run_id = %(run_id)s order by step
 """)
 async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[DoneStep]: ...
+
+
+# A failed run stands at the step that failed, and takes it again; what is noted of the failure goes. A contact that is
+# in the automation with another run stays where it is.
+@statement("""
+    with mine as materialized (
+        select r.project_id, r.id, r.current_step from automation_runs r
+        where r.project_id = %(project_id)s and r.automation_id = %(automation_id)s and r.status = 'FAILED'
+          and (%(id)s::uuid is null or r.id = %(id)s)
+          and exists (select from contacts c where (c.project_id, c.id) = (r.project_id, r.contact_id))
+          and not exists (
+              select from automation_runs other
+              where (other.project_id, other.automation_id, other.contact_id)
+                    = (r.project_id, r.automation_id, r.contact_id)
+                and (other.status in ('RUNNING', 'WAITING') or other.status = 'FAILED' and other.id > r.id))
+        order by r.id limit %(limit)s for no key update of r skip locked
+    ), noted as (
+        delete from automation_run_steps s using mine
+        where (s.project_id, s.run_id, s.step) = (mine.project_id, mine.id, mine.current_step)
+          and s.outcome = 'FAILED'
+    )
+    update automation_runs r set status = 'RUNNING', due_at = %(now)s, entered_at = null, waiting_for = null,
+        calls = false, tried = 0, attempt = r.attempt + 1, error = null, finished_at = null
+    from mine where (r.project_id, r.id) = (mine.project_id, mine.id)
+    returning r.*, r.due_at as next_at
+""")
+async def retry_runs(
+    tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID | None, limit: int, now: Moment
+) -> list[Run]: ...
 
 
 @statement("""
@@ -370,6 +416,22 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[DoneS
 async def cancel_run(
     tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID, now: Moment
 ) -> Run | None: ...
+
+
+@statement("""
+    update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
+        entered_at = null, error = %(error)s, finished_at = %(now)s, attempt = attempt + 1
+    where (project_id, id) in (
+        select run.project_id, run.id from automation_runs run
+        join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[]) as gone (project_id, contact_id)
+          on (run.project_id, run.contact_id) = (gone.project_id, gone.contact_id)
+        where run.status in ('RUNNING', 'WAITING')
+        order by run.project_id, run.id for no key update of run)
+    returning project_id, id, automation_id, contact_id
+""")
+async def end_runs_of_contacts(
+    tx: Transaction, *, project_id: list[UUID], contact_id: list[UUID], error: str, now: Moment
+) -> list[EndedRun]: ...
 
 
 # A key that has been forgotten is free again.

@@ -1,0 +1,139 @@
+"""The data of events in mails, in the rules of triggers, and counted in conditions."""
+
+from datetime import timedelta
+
+import pytest
+
+
+def on(event, **fields):
+    return {"type": "EVENT", "event": event, **fields}
+
+
+def rules(*conditions, match="all"):
+    return {"match": match, "conditions": list(conditions)}
+
+
+def cond(field, operator, value, **fields):
+    return {"field": field, "operator": operator, "value": value, **fields}
+
+
+async def send_in(project, contact, data, name="order.placed"):
+    made = await project.client.post("/events", {"name": name, "contactId": contact, "data": data})
+    assert made.status_code == 201, made.text
+
+
+async def test_mails_of_automations_see_the_event(automate, contact, email, project, work_off, mails):
+    """Defects: C4"""
+    await automate(on("order.placed"), email("{{ name }}: {{ event.total }} / {{ event.data.items[0].sku }}"))
+    await send_in(project, await contact(), {"total": 42, "items": [{"sku": "x-1"}]})
+    await work_off()
+    assert await mails() == [("ada@example.com", "Ada: 42 / x-1")]
+
+
+async def test_mails_see_the_name_and_time_of_any_event(automate, contact, email, work_off, mails, clock):
+    """Defects: C4"""
+    await automate({"type": "CONTACT_CREATED"}, email("{{ event.name }} {{ event.occurredAt[:4] }}"))
+    await contact()
+    await work_off()
+    assert await mails() == [("ada@example.com", f"contact.created {clock().year}")]
+
+
+@pytest.mark.parametrize(
+    ("where", "fits", "other"),
+    [
+        (rules(cond("total", "gte", 100)), {"total": 100}, {"total": 99}),
+        (rules(cond("data.total", "gt", 1)), {"total": 2}, {}),
+        (rules(cond("customer.plan", "eq", "pro")), {"customer": {"plan": "pro"}}, {"customer": {"plan": "free"}}),
+        (rules(cond("email", "contains", "@acme")), {"email": "x@acme.example"}, {"email": "x@other.example"}),
+        (rules(cond("tags", "contains", "new")), {"tags": ["new"]}, {"tags": "old"}),
+        (
+            rules(cond("a", "eq", 1), {"match": "all", "conditions": [cond("b", "eq", 2)]}, match="any"),
+            {"b": 2},
+            {"a": 2, "b": 1},
+        ),
+    ],
+)
+async def test_only_events_whose_data_fits_start_a_run(automate, contact, project, work_off, runs, where, fits, other):
+    """Defects: C4"""
+    automation = await automate(on("order.placed", where=where), {"type": "EXIT"})
+    stored = (await project.client.get(f"/automations/{automation}")).json()
+    assert stored["trigger"]["where"] == where
+    ada = await contact()
+    await send_in(project, ada, other)
+    await work_off()
+    assert await runs(automation) == []
+    await send_in(project, ada, fits)
+    await work_off()
+    assert len(await runs(automation)) == 1
+
+
+@pytest.mark.parametrize(
+    ("trigger", "path"),
+    [
+        (on("order.placed", where=rules(cond("total", "above", 1))), "/trigger/where/conditions/0/operator"),
+        (on("order.placed", where=rules(cond("total", "in", 1))), "/trigger/where/conditions/0/value"),
+        (on("order.placed", where={"conditions": "x"}), "/trigger/where/conditions"),
+        ({"type": "CONTACT_CREATED", "where": rules(cond("total", "eq", 1))}, "/trigger/where"),
+    ],
+)
+async def test_rules_that_make_no_sense_are_refused(project, trigger, path):
+    """Defects: C4"""
+    body = {"name": "x", "trigger": trigger, "steps": []}
+    refused = await project.client.post("/automations", body)
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, path)
+
+
+async def test_conditions_count_events_within_a_time(automate, contact, project, work_off, runs, clock):
+    """Defects: C4"""
+    often = rules(cond("events.order.placed", "gte", 3, withinDays=7))
+    automation = await automate(
+        on("ask.now", once=False), {"type": "CONDITION", "rules": often, "then": [], "else": []}
+    )
+    ada = await contact()
+
+    async def ask():
+        await send_in(project, ada, {}, "ask.now")
+        await work_off()
+        return (await runs(automation))[-1]["steps"][0]["outcome"]
+
+    for _ in range(2):
+        await send_in(project, ada, {})
+    assert await ask() == "FALSE"
+    clock.move(timedelta(days=6))
+    await send_in(project, ada, {})
+    assert await ask() == "TRUE"
+    clock.move(timedelta(days=2))
+    assert await ask() == "FALSE", "two of them are older than a week"
+
+
+async def test_audiences_count_events_too_and_follow_the_clock(contact, project, work_off, clock):
+    """Defects: C4"""
+    made = await project.client.post(
+        "/audiences", {"name": "Buyers", "rules": rules(cond("events.order.placed", "eq", 1, withinDays=1))}
+    )
+    assert made.status_code == 201, made.text
+    ada = await contact()
+    path = f"/audiences/{made.json()['id']}/contacts"
+    await send_in(project, ada, {})
+    assert (await project.client.get(path)).json()["total"] == 1
+    clock.move(timedelta(days=2))
+    await work_off()
+    assert (await project.client.get(path)).json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "path"),
+    [
+        (cond("events.order.placed", "gte", -1), "value"),
+        (cond("events.order.placed", "gte", "3"), "value"),
+        (cond("events.order.placed", "gte", 10_001), "value"),
+        (cond("events.order.placed", "contains", 1), "operator"),
+        (cond("events.order.placed", "exists", None, withinDays=3), "withinDays"),
+        (cond("plan", "eq", "pro", withinDays=3), "withinDays"),
+    ],
+)
+async def test_counts_that_make_no_sense_are_refused(project, condition, path):
+    """Defects: C4"""
+    refused = await project.client.post("/audiences", {"name": "x", "rules": rules(condition)})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"].endswith(f"/conditions/0/{path}")

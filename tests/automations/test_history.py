@@ -1,0 +1,55 @@
+"""The history of a run is in order, and no run outlives its contact."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+
+async def test_history_is_in_the_order_of_the_steps(automate, contact, email, project, work_off, runs, clock):
+    """A worker that is late to a run notes steps in order, with times that do not go back.
+
+    Defects: C7
+    """
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "then": [email("then")], "else": [email("else")]}
+    automation = await automate({"type": "CONTACT_CREATED"}, email("first"), wait, email("last"))
+    ada = await contact()
+    clock.move(timedelta(hours=1))
+    await work_off()
+    clock.move(timedelta(hours=1))
+    await project.client.post("/events", {"name": "order.placed", "contactId": ada})
+    await work_off()
+    (run,) = await runs(automation)
+    assert [step["type"] for step in run["steps"]] == ["SEND_EMAIL", "WAIT_FOR_EVENT", "SEND_EMAIL", "SEND_EMAIL"]
+    assert [step["step"] for step in run["steps"]] == sorted(step["step"] for step in run["steps"])
+    times = [time for step in run["steps"] for time in (step["startedAt"], step["finishedAt"])]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("erased", [False, True])
+async def test_a_deleted_contact_ends_its_runs(automate, contact, project, world, work_off, runs, clock, erased):
+    """At once, with the reason, whether it is deleted or its person erased.
+
+    Defects: C7
+    """
+    wait = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "CONTACT_CREATED"}, wait)
+    address = f"{uuid4().hex}@example.com"
+    ada, bob = await contact(address), await contact("bob@example.com")
+    await work_off()
+    if erased:
+        body = {"email": address, "password": "correct horse battery staple"}
+        customer = await project.client.post("/customers", body)
+        assert customer.status_code == 201, customer.text
+        assert (await project.client.delete(f"/customers/{customer.json()['id']}")).status_code in (200, 204)
+    else:
+        await project.client.delete(f"/contacts/{ada}")
+    found = {run["contactId"]: run for run in await runs(automation)}
+    gone, left = found[ada], found[bob]
+    assert (gone["status"], gone["error"], gone["nextAt"]) == ("CANCELLED", "The contact was deleted.", None)
+    assert (gone["waitingFor"], left["status"]) == (None, "WAITING")
+    assert gone["finishedAt"]
+    (told,) = (await project.client.get("/events?type=automation.completed")).json()["data"]
+    assert (told["data"]["status"], told["data"]["error"]) == ("CANCELLED", "The contact was deleted.")
+    clock.move(timedelta(days=31))
+    await work_off()
