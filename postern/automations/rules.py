@@ -219,7 +219,9 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
 def subjects_of(steps: Sequence[Step]) -> list[tuple[str, Part, str | None]]:
     """The subjects that steps give, and sender names with values to fill in, with a pointer to each."""
     sends = [(place.path, place.step) for place in written_out(steps) if isinstance(place.step, SendEmail)]
-    subjects: list[tuple[str, Part, str | None]] = [(f"{path}/subject", "subject", step.subject) for path, step in sends]
+    subjects: list[tuple[str, Part, str | None]] = [
+        (f"{path}/subject", "subject", step.subject) for path, step in sends
+    ]
     return subjects + [(f"{path}/fromName", "subject", name_template(step.from_name)) for path, step in sends]
 
 
