@@ -394,7 +394,6 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     redacted: bool = False
     """Whether these words lack the one-time secrets that the message was sent with."""
 
-
     from_name: str | None = None
     """The sender's display name as a template, where it has values to fill in."""
 
