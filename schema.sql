@@ -152,6 +152,22 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.end_runs_of_deleted_contact() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    with ended as (
+        update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
+            entered_at = null, attempt = attempt + 1, error = 'The contact was deleted.', finished_at = now()
+        where project_id = old.project_id and contact_id = old.id and status in ('RUNNING', 'WAITING')
+        returning project_id, automation_id
+    )
+    insert into automation_counters as counter (project_id, automation_id, measure, slot, count)
+    select project_id, automation_id, 'CANCELLED', 0, count(*) from ended group by 1, 2
+    on conflict (project_id, automation_id, measure, slot) do update set count = counter.count + excluded.count;
+    return null;
+end $$;
+
 CREATE FUNCTION public.id_after(first uuid, number bigint) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -2152,6 +2168,8 @@ CREATE INDEX webhooks_due ON public.webhooks USING btree (project_id, due_at) WH
 CREATE TRIGGER audience_members_left AFTER DELETE ON public.audience_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.keep_campaign_leavers();
 
 CREATE TRIGGER campaign_variants_template BEFORE UPDATE OF template_id ON public.campaign_variants FOR EACH ROW WHEN (((old.template_id IS NOT NULL) AND (new.template_id IS NULL))) EXECUTE FUNCTION public.keep_template_of_variant();
+
+CREATE CONSTRAINT TRIGGER contacts_deleted AFTER DELETE ON public.contacts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.end_runs_of_deleted_contact();
 
 CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 

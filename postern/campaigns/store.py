@@ -166,8 +166,8 @@ async def count_eligible(tx: Transaction, *, project_id: UUID, audience_id: UUID
 # Contacts in an order that is random and the same each time; the first of them are the sample, in ranges by variant.
 @statement("""
     insert into campaign_samples (project_id, campaign_id, contact_id, variant_id)
-    select %(project_id)s, %(id)s, ordered.id, v.variant_id from (
-        select c.id, row_number() over (order by md5(%(id)s::text || c.id::text), c.id) - 1 as place
+    select %(project_id)s::uuid, %(id)s::uuid, ordered.id, v.variant_id from (
+        select c.id, row_number() over (order by md5(%(id)s::uuid::text || c.id::text), c.id) - 1 as place
         from audience_members m
         join contacts c on c.project_id = m.project_id and c.id = m.contact_id
         where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s

@@ -7,7 +7,6 @@ from uuid import UUID
 from postern.audiences import contacts
 from postern.audit import operations as audit
 from postern.audit.model import AccountAuditEntry
-from postern.automations import operations as automations
 from postern.customers import proof_store, proofs, rules, session_store, store
 from postern.customers.model import Actor, CustomerEvent, CustomerMissing, Person, TimelineEntry
 from postern.customers.session_store import SessionRow
@@ -156,7 +155,6 @@ async def erase(tx: Transaction, call: Call, person: Person, transfer_ownership_
         await audit.erase_details_of(tx, project_id, each)
     for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
         were = await contacts.erase(tx, project_id, address)
-        await automations.end_runs_of(tx, [(project_id, each) for each in were], call.now)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
         await mails.erase_address(tx, project_id, address, were, call.now)
         identifier = proofs.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
