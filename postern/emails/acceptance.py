@@ -51,6 +51,7 @@ from postern.mail import mime
 from postern.mail.address import Address, AddressInvalid
 from postern.mail.composing import address_of
 from postern.mail.header import HeaderInvalid
+from postern.mail.links import LINKS_LIMIT
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
@@ -58,6 +59,10 @@ from postern.templates.model import TemplateWords
 
 if TYPE_CHECKING:
     from postern.world import World
+
+
+CHECKED_CHARACTERS = 1_000_000
+"""From how many on it is tried whether words fit into a message once they are encoded."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -329,13 +334,20 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
             body.text,
             body.variables,
             str(new.send.id),
+            sum(len(each.content) for each in body.attachments),
             size=sum(len(part) for part in (body.subject, body.html, body.text) if part is not None),
         )
     return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
 
 
 def _needs_rendering(body: SendBody) -> bool:
-    return any("{" in part for part in (body.subject, body.html, body.text) if part is not None)
+    parts = [part for part in (body.subject, body.html, body.text) if part is not None]
+    html = body.html or ""
+    return (
+        any("{" in part for part in parts)
+        or sum(map(len, parts)) > CHECKED_CHARACTERS
+        or (len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT)
+    )
 
 
 async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:

@@ -57,7 +57,8 @@ SINGLE_BYTES = 36_000_000
 """A message of 25 MB is 34 MB of base64 in JSON."""
 SEPARATE_BYTES = 50_000_000
 """Octets of words and files of an `unsubscribable` e-mail, times its recipients: each message is kept."""
-BODY_CHARACTERS = 2_000_000
+BODY_CHARACTERS = 25_000_000
+"""Of html, or of text: what a message of 25 MB can hold."""
 VARIABLES_BYTES = 256_000
 SCHEDULE_HORIZON = timedelta(days=30)
 WAIT_LIMIT = timedelta(seconds=30)

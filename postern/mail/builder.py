@@ -9,12 +9,14 @@ import mrml
 
 from postern.kernel.problems import Fault, Refused
 from postern.mail.links import mask, unmask
-from postern.mail.template import SOURCE_LIMIT, TemplateInvalid, compile_template
+from postern.mail.template import TemplateInvalid, compile_template
 
 BLOCKS_LIMIT: Final = 500
 """Blocks of one document, those in columns included."""
 COLUMNS_LIMIT: Final = 4
 """Columns side by side."""
+MJML_CHARACTERS: Final = 1_000_000
+"""Characters of one MJML document."""
 ELEMENTS_DEPTH: Final = 100
 """Elements of MJML, and of the html in it, inside one another."""
 
@@ -54,8 +56,8 @@ _TOKEN = re.compile(r"PosternHole(\d+)x")
 
 def render_mjml(source: str) -> str:
     """MJML as html; its template holes come through unchanged. Includes are refused."""
-    if len(source) > SOURCE_LIMIT:
-        raise BuilderInvalid.at("/mjml", f"longer than {SOURCE_LIMIT} characters.")
+    if len(source) > MJML_CHARACTERS:
+        raise BuilderInvalid.at("/mjml", f"longer than {MJML_CHARACTERS} characters.")
     try:
         compile_template(source)
     except TemplateInvalid as trouble:

@@ -5,15 +5,17 @@ plain JSON values, and what is wrong is a Problem whose `errors` say where.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
 from postern.kernel.problems import Fault, Invalid, Problem, Unprocessable
 from postern.mail import mime
+from postern.mail.address import parse_address
 from postern.mail.builder import BuilderInvalid, render_builder
 from postern.mail.composing import TemplateCrashed, TemplateTooExpensive, Words, content_of
-from postern.mail.content import Part, Reached, compile_content
+from postern.mail.content import Part, Reached, Rendered, compile_content
 from postern.mail.header import HeaderInvalid
 from postern.mail.links import TooManyLinks, TooManyLinksRendered
 from postern.mail.template import Kind, RenderFailed, TemplateInvalid, compile_template, variables
@@ -39,9 +41,18 @@ PROBLEMS: Final[dict[str, type[Problem]]] = {
 
 
 def check_message(
-    reached: Reached, subject: str, html: str | None, text: str | None, values: dict[str, Any], send_id: str
+    reached: Reached,
+    subject: str,
+    html: str | None,
+    text: str | None,
+    values: dict[str, Any],
+    send_id: str,
+    attached: int = 0,
 ) -> str:
-    """Render a message as it would be sent and return its subject. Raises Invalid at the part that cannot be."""
+    """Render a message as it would be sent and return its subject. `attached`: octets of its files in base64.
+
+    Raises Invalid at the part that cannot be sent, or MessageTooLarge.
+    """
     part: Part | None = None
 
     def now_at(at: Part | None) -> None:
@@ -58,7 +69,34 @@ def check_message(
         raise Invalid.at(f"/{part}", error.detail, "template_invalid") from None
     except Problem as error:
         raise Invalid.at(f"/{part}", error.detail, error.code()) from None
+    _require_room(rendered, attached)
     return rendered.subject
+
+
+def _require_room(rendered: Rendered, attached: int) -> None:
+    """Raises MessageTooLarge where the encoded words and files are larger than a message may be."""
+    words = [part for part in (rendered.html, rendered.text) if part is not None]
+    files = attached + attached // 76 * 2
+    if 4 * sum(map(len, words)) * 78 // 57 + files <= mime.MESSAGE_BYTES_LIMIT:
+        return  # Not even four octets for each character, in base64 with its line ends, would be too many.
+    nobody = parse_address("a@example.org")
+    message = mime.Message(
+        from_=nobody,
+        to=[nobody],
+        subject="",
+        date=datetime.fromtimestamp(0, UTC),
+        message_id="<a@example.org>",
+        text=rendered.text,
+        html=rendered.html,
+    )
+    path = "/attachments" if attached else "/html" if rendered.html is not None else "/text"
+    try:
+        size = len(mime.compose(message)) + files
+    except mime.MessageTooLarge:
+        size = mime.MESSAGE_BYTES_LIMIT + 1
+    if size > mime.MESSAGE_BYTES_LIMIT:
+        message_text = mime.MessageTooLarge.message()
+        raise mime.MessageTooLarge(errors=[Fault(path=path, code=mime.MessageTooLarge.code(), message=message_text)])
 
 
 def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:

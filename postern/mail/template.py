@@ -17,14 +17,14 @@ import msgspec
 
 from postern.kernel.problems import Fault, Problem, Refused, Unprocessable
 
-SOURCE_LIMIT: Final = 1_000_000
-"""Characters of one template."""
+SOURCE_LIMIT: Final = 25_000_000
+"""Characters of one template: what the largest message can hold."""
 FUEL: Final = 50_000
 """Steps of the template engine for one rendering: a loop of some ten thousand rounds."""
 FUEL_OF_LARGE_VALUES: Final = 5_000
 """Steps where the values are so large that each step may cost a millisecond."""
 OUTPUT_LIMIT: Final = 10_000_000
-"""Characters that come out of one rendering."""
+"""Characters that come out of one rendering, besides those of the template."""
 WORK_LIMIT: Final = 64_000_000
 """Octets that a rendering may write by its compile-time bound before every value is counted as it goes."""
 GROWTH_LIMIT: Final = 1_000
@@ -107,7 +107,7 @@ class Compiled:
             raise _too_large() from None
         except Exception as error:  # What a function of ours raises comes out of the engine as it is.
             raise RenderFailed(f"The template failed: {str(error)[:200] or type(error).__name__}.") from None
-        if len(text) > OUTPUT_LIMIT:
+        if len(text) > OUTPUT_LIMIT + len(self._source):
             raise _too_large()
         return text
 

@@ -8,13 +8,14 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, Record
-from postern.mail.template import SOURCE_LIMIT
 
 TEMPLATES_PER_PROJECT: Final = 10_000
 VERSIONS_KEPT: Final = 50
 """Versions of one template that are kept; older ones are forgotten."""
-TEMPLATE_BYTES: Final = 5_000_000
+TEMPLATE_BYTES: Final = 12_000_000
 """Bytes of a request that writes a template."""
+WORDS_CHARACTERS: Final = 5_000_000
+"""Characters of the html, or of the text, of one template: with images inlined as `data:`."""
 LISTED_BYTES: Final = 8_000_000
 """How much html and text one answer lists; the rest follows behind the `Link`."""
 VARIABLES_BYTES: Final = 256_000
@@ -22,7 +23,7 @@ VARIABLES_BYTES: Final = 256_000
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
-Words = Annotated[str, msgspec.Meta(max_length=SOURCE_LIMIT)]
+Words = Annotated[str, msgspec.Meta(max_length=WORDS_CHARACTERS)]
 
 
 class TemplateMissing(Missing):
