@@ -9,7 +9,7 @@ from msgspec.structs import replace as replace_struct
 
 from postern.accounts import store
 from postern.accounts.guessing import attempt_failed, attempt_succeeded, begin_attempt, counting_links
-from postern.accounts.mail import post_verification
+from postern.accounts.mail import RESET_LIFE, new_developer_token, post_verification
 from postern.accounts.model import (
     ACCESS_TOKEN_LIFE,
     REFRESH_GRACE,
@@ -190,6 +190,23 @@ async def make_link(world: "World", developer_id: UUID) -> str:
         now=world.clock(),
     )
     return f"{world.settings.public_url}/inbox/enter?token={token}"
+
+
+async def developer_for_operator(world: "World", email: str | None) -> Developer | None:
+    """Whom the operator means: who has this address, or without one the only owner of an account on this server."""
+    if email is None:
+        owners = await store.first_owners(world.db)
+        return owners[0] if len(owners) == 1 else None
+    proven = await store.developer_by_email(world.db, email=email)
+    return proven or await store.unproven_developer(world.db, email=email)
+
+
+async def make_reset_link(world: "World", developer: Developer) -> str:
+    """A link to choose a new password, which works once, for 30 minutes; earlier ones are dead."""
+    async with world.db.transaction() as tx:
+        until = Moment.of(world.clock() + RESET_LIFE)
+        token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, until)
+    return f"{world.settings.public_url}/reset-password?token={token}"
 
 
 async def enter_by_link(call: Call, token: str) -> SignedIn:

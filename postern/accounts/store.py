@@ -61,6 +61,12 @@ async def insert_developer(
 async def developer_by_email(db: Queries, *, email: str) -> Developer | None: ...
 
 
+@statement("""
+    select * from developers where role = 'OWNER' and email_verified_at is not null order by created_at limit 2
+""")
+async def first_owners(db: Queries) -> list[Developer]: ...
+
+
 # The newest of those who signed up with an address that none of them has proven.
 @statement("""
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null

@@ -11,6 +11,7 @@ import typer
 from postern.cli import CannotRun
 
 if TYPE_CHECKING:
+    from postern.accounts.model import Developer
     from postern.world import World
 
 
@@ -18,8 +19,94 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer(help="Developer accounts, from the operator's console.", no_args_is_help=True)
     group.command("mail")(show_mail)
+    group.command("reset-password")(reset_password)
     group.callback()(lambda: None)
     app.add_typer(group, name="developers")
+    keys = typer.Typer(help="API keys, from the operator's console.", no_args_is_help=True)
+    keys.command("create")(create_key)
+    keys.callback()(lambda: None)
+    app.add_typer(keys, name="keys")
+    app.command()(access)
+
+
+Email = Annotated[str | None, typer.Argument(help="The developer; may be left out where the server has one account.")]
+
+
+def access(email: Email = None) -> None:
+    """Print a fresh link that signs a developer in to the inbox page, once, within ten minutes."""
+    asyncio.run(_access(email))
+
+
+async def _access(email: str | None) -> None:
+    from postern.accounts.operations import make_link
+
+    async with opened_world() as world:
+        developer = await _developer(world, email)
+        link = await make_link(world, developer.id)
+    print(f"This link signs {developer.email} in once, within ten minutes:\n\n    {link}\n")
+    print(f"A new password: postern developers reset-password {developer.email}")
+
+
+def reset_password(email: Email = None) -> None:
+    """Print a link to choose a new password for a developer; it works once, for 30 minutes."""
+    asyncio.run(_reset_password(email))
+
+
+async def _reset_password(email: str | None) -> None:
+    from postern.accounts.operations import make_reset_link
+
+    async with opened_world() as world:
+        developer = await _developer(world, email)
+        link = await make_reset_link(world, developer)
+    print(f"{developer.email} chooses a new password here, once, within 30 minutes:\n\n    {link}\n")
+
+
+async def _developer(world: "World", email: str | None) -> "Developer":
+    from postern.accounts.operations import developer_for_operator
+
+    developer = await developer_for_operator(world, email)
+    if developer is None and email is None:
+        raise CannotRun("Name the developer: this server has none, or accounts of several owners.")
+    if developer is None:
+        raise CannotRun(f"There is no developer with the address {email}.")
+    return developer
+
+
+def create_key(
+    project: Annotated[str, typer.Argument(envvar="POSTERN_PROJECT", help="The project's id.")],
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "From the console",
+    permission: Annotated[list[str] | None, typer.Option(help="A permission; without any, all of a project.")] = None,
+    test: Annotated[bool, typer.Option(help="Mail sent with it is only captured.")] = False,
+) -> None:
+    """Make a live secret key for a project that exists, and print it. It is shown only now."""
+    print(asyncio.run(_create_key(project, name, permission, test=test)))
+
+
+async def _create_key(project: str, name: str, permissions: list[str] | None, *, test: bool) -> str:
+    from postern.kernel.credentials import Call, Caller, Origin
+    from postern.kernel.problems import Problem
+    from postern.kernel.values import as_id, new_id
+    from postern.projects.operations import NewApiKey, create_api_key, require_project
+    from postern.projects.permissions import ROLE_PERMISSIONS
+
+    async with opened_world() as world:
+        try:
+            found = await require_project(world.db, as_id(project))
+            operator = Caller(
+                kind="developer",
+                actor_label="the operator's console",
+                account_id=found.account_id,
+                permissions=ROLE_PERMISSIONS["OWNER"],
+            )
+            origin = Origin("127.0.0.1", "postern keys create")
+            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, path_project_id=found.id)
+            environment = "TEST" if test else "LIVE"
+            made = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
+        except Problem as problem:
+            said = [problem.detail, *(fault.message for fault in problem.errors)]
+            raise CannotRun(" ".join(said)) from None
+    assert made.key is not None
+    return made.key
 
 
 def show_mail(

@@ -203,6 +203,13 @@ def _first(errors: ExceptionGroup[Exception]) -> Exception:
     return _first(first) if isinstance(first, ExceptionGroup) else first  # pyright: ignore[reportUnknownArgumentType]
 
 
+BACK_IN = (
+    "To get back in: `postern access` prints a link that signs you in, `postern keys create` a key, and "
+    "`postern developers reset-password` a link to choose a new password."
+)
+"""What every start but the first one says; the first one prints the account and its key."""
+
+
 async def _welcome(tree: Tree, url: str) -> None:
     """Say that the server is ready, and on the first start everything one needs to use it."""
     settings, made = tree.settings, None
@@ -220,7 +227,7 @@ async def _welcome(tree: Tree, url: str) -> None:
         child.proven = True
     checks = import_module("postern.cli.checks")
     ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.how_mail_leaves(settings)}"
-    print(ready if made is None else made.welcome(ready), flush=True)
+    print(f"{ready}\n{BACK_IN}" if made is None else made.welcome(ready), flush=True)
 
 
 def _is_first_start(url: str) -> bool:

@@ -1,0 +1,86 @@
+"""Getting back in: what the operator's console gives to who lost a password, a key or the first start's output."""
+
+import json
+import re
+import time
+
+import httpx
+import pytest
+
+from tests.test_boot import WAIT_SECONDS, Started, command, first, place, start
+
+__all__ = ["first", "place"]
+
+NEW = "an entirely new password"
+
+
+@pytest.fixture(scope="module")
+def made(first: Started) -> dict[str, str]:
+    return json.loads(command(first.folder, "bootstrap", "--json").stdout)
+
+
+@pytest.fixture
+def http(first: Started):
+    with httpx.Client(base_url=first.url, timeout=WAIT_SECONDS) as client:
+        yield client
+
+
+def test_access_prints_a_link_that_signs_in_once(first, made, http):
+    """Defects: N7"""
+    said = command(first.folder, "access", made["developerEmail"])
+    assert said.returncode == 0, said.stderr
+    token = re.search(r"/inbox/enter\?token=(\S+)", said.stdout)[1]
+    assert http.post("/inbox/enter", data={"token": token}).status_code == 303
+    assert http.post("/inbox/enter", data={"token": token}).status_code == 400
+    unnamed = command(first.folder, "access")
+    assert (unnamed.returncode, "Name the developer" in unnamed.stderr) == (78, True)
+    unknown = command(first.folder, "access", "nobody@example.com")
+    assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
+
+
+def test_a_developer_chooses_a_new_password_with_the_operators_link(first, made, http):
+    """Defects: N7"""
+    said = command(first.folder, "developers", "reset-password", made["developerEmail"])
+    assert said.returncode == 0, said.stderr
+    token = re.search(r"/reset-password\?token=(\S+)", said.stdout)[1]
+    assert http.post("/auth/password/reset", json={"token": token, "newPassword": NEW}).status_code == 204
+    login = {"email": made["developerEmail"], "password": NEW}
+    assert http.post("/auth/sign-in", json=login).status_code == 200
+
+
+def test_a_key_is_made_for_a_project_that_exists(first, made, http):
+    """Defects: N7"""
+    said = command(first.folder, "keys", "create", made["projectId"], "--permission", "emails:read", "--test")
+    assert said.returncode == 0, said.stderr
+    key = said.stdout.strip()
+    assert key.startswith("sk_test_")
+    headers = {"authorization": f"Bearer {key}"}
+    path = f"/projects/{made['projectId']}"
+    assert http.get(f"{path}/emails/logs", headers=headers).status_code == 200
+    assert http.get(f"{path}/templates", headers=headers).status_code == 403
+    for words in (["00000000-0000-7000-8000-000000000000"], [made["projectId"], "--permission", "emails:nonsense"]):
+        refused = command(first.folder, "keys", "create", *words)
+        assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0), refused.stderr
+
+
+def test_a_later_start_says_how_to_get_back_in(first):
+    """A start on a folder that has an account prints no account; it names commands that exist.
+
+    Defects: N7
+    """
+    first.process.terminate()
+    first.process.wait(WAIT_SECONDS)
+    later = start(first.folder)
+    try:
+        ends = time.monotonic() + WAIT_SECONDS
+        while "To get back in" not in later.printed():
+            assert later.process.poll() is None, later.printed()
+            assert time.monotonic() < ends, later.printed()
+            time.sleep(0.1)
+        named = re.findall(r"`postern ([^`]+)`", later.printed())
+        assert {"access", "keys create", "developers reset-password"} <= set(named)
+        for each in named:
+            assert command(first.folder, *each.split(), "--help").returncode == 0
+    finally:
+        later.process.terminate()
+        later.process.wait(WAIT_SECONDS)
