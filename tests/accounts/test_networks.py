@@ -1,0 +1,17 @@
+"""Whoever has an IPv6 network guesses with all of it at once."""
+
+from tests.conftest import PASSWORD, Client
+
+
+async def test_failures_of_one_ipv6_network_count_together(app, project):
+    """Each address of one /64 may not guess for itself; another network is not held to it.
+
+    Defects: S13
+    """
+    for number in range(10):
+        guesser = Client(app, ip=f"2001:db8:7:7::{number:x}")
+        wrong = {"email": project.email, "password": f"wrong password {number}"}
+        assert (await guesser.post("/auth/sign-in", wrong)).status_code == 401
+    right = {"email": project.email, "password": PASSWORD}
+    assert (await Client(app, ip="2001:db8:7:7:1::1").post("/auth/sign-in", right)).status_code == 429
+    assert (await Client(app, ip="2001:db8:7:8::1").post("/auth/sign-in", right)).status_code == 200
