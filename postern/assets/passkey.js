@@ -20,10 +20,19 @@
       if (made.response[name]) response[name] = text(made.response[name]);
     return JSON.stringify({ id: made.id, rawId: text(made.rawId), type: made.type, response });
   };
+  // What browsers throw (WebAuthn Level 3 §5.1.3), in words.
+  const told = {
+    NotAllowedError: "That was cancelled, or there is no passkey here.",
+    InvalidStateError: "This device has a passkey for your account already. You can use that one.",
+    NotSupportedError: "This device cannot keep a passkey of the kind that is needed here.",
+    SecurityError: "Passkeys cannot be used on this page.",
+    other: "That did not work. Try again, or go on without a passkey.",
+  };
+  class Refusal extends Error {}
   const ask = async () => {
     const answer = await fetch(form.dataset.options, { method: "POST", body: new URLSearchParams(new FormData(form)) });
     const said = await answer.json();
-    if (!answer.ok) throw new Error(said.detail);
+    if (!answer.ok) throw new Refusal(said.detail);
     const publicKey = read(said.options);
     const made = await (publicKey.user
       ? navigator.credentials.create({ publicKey })
@@ -39,8 +48,7 @@
     status.textContent = "Follow your browser…";
     ask().catch((error) => {
       button.disabled = false;
-      status.textContent =
-        error.name === "NotAllowedError" ? "That was cancelled, or there is no passkey here." : error.message;
+      status.textContent = told[error.name] || (error instanceof Refusal ? error.message : told.other);
     });
   });
   document.getElementById("passkeys").hidden = false;

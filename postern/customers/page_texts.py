@@ -2,21 +2,28 @@
 
 STYLE = """
 *{box-sizing:border-box}
-html{font:100%/1.5 system-ui,sans-serif;color-scheme:light}
-body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f3f4f6;color:#111827}
-main{width:min(26rem,calc(100vw - 2rem));margin:1rem;padding:2rem;background:#fff;border-radius:.75rem;
-  box-shadow:0 1px 3px #0002}
+:root{--page:#f3f4f6;--card:#fff;--text:#111827;--quiet:#4b5563;--line:#6b7280;--bad:#991b1b;--bad-line:#b91c1c;
+  --bad-card:#fef2f2}
+@media (prefers-color-scheme:dark){:root{--page:#0b0f19;--card:#161b26;--text:#f3f4f6;--quiet:#b6bdc9;--line:#7d8696;
+  --bad:#fecaca;--bad-line:#f87171;--bad-card:#3b1113}}
+html{font:100%/1.5 system-ui,sans-serif;color-scheme:light dark}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--page);color:var(--text)}
+main{width:min(26rem,calc(100vw - 2rem));margin:1rem;padding:2rem;background:var(--card);border-radius:.75rem;
+  box-shadow:0 1px 3px #0002;overflow-wrap:anywhere}
+.app{margin:0 0 1rem;font-weight:600;color:var(--quiet)}
 h1{font-size:1.375rem;margin:0 0 1.25rem}
 img{max-height:3rem;max-width:100%;margin-bottom:1rem}
 form{margin:0 0 1rem}
 label{display:block;font-weight:600;margin:.75rem 0 .25rem}
-input{width:100%;padding:.625rem;font:inherit;border:1px solid #6b7280;border-radius:.375rem}
+input{width:100%;padding:.625rem;font:inherit;border:1px solid var(--line);border-radius:.375rem;background:var(--card);
+  color:var(--text)}
 button,.button{display:block;width:100%;margin-top:1rem;padding:.625rem;font:inherit;font-weight:600;text-align:center;
   text-decoration:none;border:1px solid var(--accent);border-radius:.375rem;cursor:pointer;
   background:var(--accent);color:var(--on-accent)}
-.second{background:#fff;color:#111827;border-color:#6b7280}
+.second{background:var(--card);color:var(--text);border-color:var(--line)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-.error{padding:.75rem;border:1px solid #b91c1c;border-radius:.375rem;color:#991b1b;background:#fef2f2}
+.error{padding:.75rem;border:1px solid var(--bad-line);border-radius:.375rem;color:var(--bad);
+  background:var(--bad-card)}
 p.small{font-size:.9rem}
 [hidden]{display:none}
 a{color:inherit}
@@ -33,7 +40,8 @@ _LAYOUT = """<!doctype html>
 </head>
 <body>
 <main>
-{% if logo %}<img src="{{ logo }}" alt="{{ app }}">{% endif %}
+{% if logo %}<img src="{{ logo }}" alt="">{% endif %}
+<p class="app">{{ app }}</p>
 <h1>{{ self.title() }}</h1>
 {% if error %}<p class="error" role="alert" id="error">{{ error }}</p>{% endif %}
 {% block content %}{% endblock %}
@@ -120,16 +128,25 @@ _SIGN_UP = """{% extends "layout.html" %}
 _VERIFY = """{% extends "layout.html" %}
 {% block title %}Enter your code{% endblock %}
 {% block content %}
-<p>We mailed you six digits. They hold for 10 minutes.</p>
+<p>{{ 'We sent you a new code.' if resent else 'We sent a code of six digits to your address.' }} It is valid for
+10 minutes.</p>
 <form method="post" action="{{ base }}/{{ action }}">
 {% include "hidden.html" %}
-<input type="hidden" name="challengeId" value="{{ challenge }}">
+<input type="hidden" name="challengeId" value="{{ challenge }}"><input type="hidden" name="email" value="{{ email }}">
 <label for="code">Code</label>
 <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="12"
   {% if error %}aria-describedby="error"{% endif %}>
 <button>Continue</button>
 </form>
-<p class="small"><a href="{{ base }}/sign-in?{{ query }}">Begin again</a></p>
+{% if email and action == 'code/verify' %}
+<form method="post" action="{{ base }}/code">
+{% include "hidden.html" %}
+<input type="hidden" name="email" value="{{ email }}"><input type="hidden" name="resent" value="1">
+<button class="second">Send a new code</button>
+</form>
+{% endif %}
+<p class="small">Nothing arrived? Look into your spam folder, or
+<a href="{{ base }}/{{ 'sign-up' if action == 'sign-up/verify' else 'sign-in' }}?{{ query }}">start again</a>.</p>
 {% endblock %}
 """
 
@@ -210,10 +227,10 @@ _RESET = """{% extends "layout.html" %}
 """
 
 _MESSAGE = """{% extends "layout.html" %}
-{% block title %}Done{% endblock %}
+{% block title %}{{ heading or 'Done' }}{% endblock %}
 {% block content %}
 <p role="status">{{ message }}</p>
-{% include "back.html" %}
+{% include "onwards.html" %}
 {% endblock %}
 """
 
@@ -241,7 +258,16 @@ _INVITATION = """{% extends "layout.html" %}
 {% endblock %}
 """
 
+_STALE = """{% extends "layout.html" %}
+{% block title %}This link is not valid any more{% endblock %}
+{% block content %}
+<p role="status">{{ message }}</p>
+<a class="button" href="{{ base }}/forgot">Send a new link</a>
+{% endblock %}
+"""
+
 TEMPLATES = {
+    "stale.html": _STALE,
     "notice.html": _NOTICE,
     "onwards.html": _ONWARDS,
     "invitation.html": _INVITATION,

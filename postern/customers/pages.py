@@ -147,7 +147,15 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
         if elsewhere := await sign_on_of(call, form["email"]):
             return await _sent_on(call, flow, elsewhere)
         asked = await sign_in.ask_for_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
-        return await _page(call, "verify.html", flow, challenge=str(asked.challenge_id), action="code/verify")
+        return await _page(
+            call,
+            "verify.html",
+            flow,
+            challenge=str(asked.challenge_id),
+            action="code/verify",
+            email=form["email"],
+            resent=form.get("resent", ""),
+        )
 
     return await _submitted(call, request, "sign-in.html", act)
 
@@ -280,14 +288,18 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
 
     async def act(form: dict[str, str], flow: Flow | None) -> Answer:
         await sign_in.forget_password(call, msgspec.convert({"email": form["email"]}, sign_in.LinkRequest))
-        return await _page(call, "message.html", flow, message="If there is an account, a mail is on its way.")
+        message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
+        return await _page(call, "message.html", flow, heading="Look into your mailbox", message=message)
 
     return await _submitted(call, request, "forgot.html", act, needs_flow=False)
 
 
 @get("/projects/{project_id}/auth/pages/reset", public=True, media_types=HTML)
 async def reset_page(call: Call, token: str = "") -> Answer:
-    """The page that a reset link opens. Opening it uses nothing up."""
+    """The page that a reset link opens. Opening it uses nothing up; a link that was used or is too old says so."""
+    if not await sign_in.is_reset_open(call, token):
+        message = "This link was used before or is too old. Ask for a new one."
+        return await _page(call, "stale.html", None, message=message)
     return await _page(call, "reset.html", None, token=token)
 
 
@@ -318,9 +330,9 @@ async def _submitted(
     try:
         return await act(form, flow)
     except KeyError as missing:
-        problem: Problem = Invalid(f"`{missing.args[0]}` is required.")
+        problem: Problem = Invalid(f"Please fill in: {missing.args[0]}.")
     except msgspec.ValidationError:
-        problem = Invalid("Something in this form is too short, too long or not as it should be.")
+        problem = Invalid("Please check what you entered: something is too short, too long or misspelled.")
     except Problem as raised:
         problem = raised
     kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
@@ -330,7 +342,7 @@ async def _submitted(
         flow,
         status=problem.status,
         retry_after=problem.retry_after_seconds,
-        error=problem.detail,
+        error=_in_words(problem),
         challenge=form.get("challengeId", ""),
         **kept,
         **values,
@@ -466,13 +478,35 @@ def _home_of(redirect_urls: list[str]) -> str:
     return f"{parts.scheme}://{parts.netloc}/" if parts and parts.scheme in ("http", "https") else ""
 
 
+WORDS: dict[str, str] = {
+    "sign_in_failed": "Wrong email or password.",
+    "code_invalid": "This code or link is wrong, has expired or was used before. Ask for a new one.",
+    "method_off": "This way of signing in is switched off. Choose another one.",
+    "sign_up_closed": "New accounts are by invitation only. Ask for an invitation.",
+    "email_taken": "There is an account with this address already. Sign in instead.",
+    "last_sign_in_method": "This is your only way to sign in.",
+}
+
+
+def _in_words(problem: Problem) -> str:
+    """What went wrong, for people who never heard of APIs."""
+    text = WORDS.get(problem.code(), problem.detail)
+    if problem.retry_after_seconds is not None and problem.status == 429:
+        minutes = -(-problem.retry_after_seconds // 60)
+        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
+        text = f"Too many attempts. Try again in {wait}."
+    return text
+
+
 async def _flow(call: Call, given: dict[str, str]) -> Flow:
     """Where the app wants its customer back. Raises Invalid, also for an address the project does not list."""
     project: Project = await sign_in.project_at(call)
     try:
         challenge = msgspec.convert(given.get("codeChallenge", ""), CodeChallenge)
     except msgspec.ValidationError:
-        raise Invalid.at("query/codeChallenge", "Send the S256 code challenge of RFC 7636.", "required") from None
+        raise Invalid.at(
+            "query/codeChallenge", "This link is incomplete. Go back to the app and begin again.", "required"
+        ) from None
     url = sign_in.require_redirect(project, given.get("redirectUrl", ""))
     return Flow(
         redirect_url=url,

@@ -623,6 +623,18 @@ async def project_at(call: Call) -> Project:
     return await projects.require_project(call.db, call.project_id)
 
 
+async def is_reset_open(call: Call, token: str) -> bool:
+    """Whether the token of a reset link still works; asking uses nothing up."""
+    try:
+        challenge_id, _ = proofs.split_token(token)
+    except CodeInvalid:
+        return False
+    found = await proof_store.challenge(
+        call.db, project_id=call.project_id, id=challenge_id, purpose="RESET", now=call.now
+    )
+    return found is not None and found.tries < RESET_TRIES
+
+
 def require_method(project: Project, method: SignInMethod) -> None:
     """Raises MethodOff."""
     if method not in project.settings.sign_in.methods:

@@ -421,3 +421,47 @@ async def test_only_pages_of_the_project_may_call_from_a_browser(door, project):
         assert "Origin" in answer.headers["vary"]
     managed = await project.client.get("/customers", headers={"origin": "https://app.example.com"})
     assert "access-control-allow-origin" not in managed.headers
+
+
+async def test_pages_name_the_app_and_speak_to_people(door, browser):
+    """Defects: I12"""
+    await door.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
+    style = await door.get("/pages/style.css")
+    assert "prefers-color-scheme:dark" in style.text
+    address = new_address()
+    await door.signed_up(address)
+    forgot = await door.get("/pages/forgot")
+    assert '<p class="app">Acme</p>' in forgot.text
+    await door.post("/password/forgot", {"email": address})
+    token = await door.link_token(address)
+    assert 'name="password"' in (await door.get(f"/pages/reset?token={token}")).text
+    done = await door.client.request("POST", "/pages/reset", data={"token": token, "password": "another password here"})
+    assert done.status_code == 200
+    assert 'class="button"' in done.text, "there is a way on"
+    again = await door.get(f"/pages/reset?token={token}")
+    assert "used before or is too old" in again.text
+    assert 'name="password"' not in again.text
+    assert "Send a new link" in again.text
+    incomplete = await door.client.get("/pages/sign-in", headers={"accept": "text/html"})
+    assert "RFC" not in incomplete.text
+
+
+async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser):
+    """Defects: I12"""
+    await door.settings(redirectUrls=["https://app.example.com/back"])
+    address = new_address()
+    await door.signed_up(address)
+    query = {"redirectUrl": "https://app.example.com/back", "codeChallenge": "E" * 43, "state": ""}
+    asked = await door.client.request("POST", "/pages/code", data={**query, "email": address})
+    assert "Send a new code" in asked.text
+    again = await door.client.request("POST", "/pages/code", data={**query, "email": address, "resent": "1"})
+    assert "We sent you a new code." in again.text
+    wrong = await door.client.request(
+        "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
+    )
+    assert "Wrong email or password." in wrong.text
+    for _ in range(10):
+        wrong = await door.client.request(
+            "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
+        )
+    assert "Try again in 15 minutes." in wrong.text
