@@ -136,13 +136,14 @@ async def _show_mail(email: str | None, last: int) -> None:
 @asynccontextmanager
 async def opened_world() -> "AsyncIterator[World]":
     """The installation that the settings name, with its database, whether the server runs or not."""
-    from postern.cli.place import reach_database
+    from postern.cli.place import reach_database, require_master_key
     from postern.instance import check_master_key
     from postern.kernel.settings import read_settings
     from postern.world import open_world
 
     settings = read_settings()
     with reach_database(settings) as (url, base_url):
+        require_master_key(settings)
         async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
             await check_master_key(world.db, world.secrets)
             yield world

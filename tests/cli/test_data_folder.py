@@ -108,7 +108,7 @@ def test_commands_find_the_data_folder_of_the_installation(installation: Install
     assert (installation.elsewhere / "offline.dump").stat().st_size > 100_000
 
 
-ON_THE_DATABASE = ["bootstrap", "audit verify", "migrate", "backup x.dump", "api", "worker"]
+ON_THE_DATABASE = ["bootstrap", "access", "audit verify", "migrate", "backup x.dump", "api", "worker"]
 ON_THE_SERVER = ["demo", "send --to a@b.example --subject Hi --text FILE", "tail", "listen", "import FILE"]
 
 
@@ -159,8 +159,9 @@ def test_another_database_needs_the_master_key_of_its_server(first: Started, tmp
     Defects: N1
     """
     database = first.running["database_url"]
-    refused = command(tmp_path / "stray", "bootstrap", DATABASE_URL=database)
-    assert (refused.returncode, "There is no master key" in refused.stderr) == (78, True)
-    assert not (tmp_path / "stray").exists()
+    for words in ("bootstrap", "access"):
+        refused = command(tmp_path / "stray", words, DATABASE_URL=database)
+        assert (refused.returncode, "There is no master key" in refused.stderr) == (78, True), refused.stderr
+        assert not (tmp_path / "stray").exists()
     eventually(lambda: is_ready(first.url), first)
     assert httpx.get(f"{first.url}/healthz", timeout=WAIT_SECONDS).status_code == 200
