@@ -15,6 +15,9 @@ from postern.mail.template import holes_of
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
 
+HEAD_CHARACTERS = 20_000
+"""Within how many characters `<body>` is looked for."""
+
 
 class Words(msgspec.Struct, frozen=True):
     """Subject, html and text of a campaign or of one of its variants."""
@@ -42,8 +45,9 @@ def with_preview(html: str | None, preview: str | None) -> str | None:
     if not html or not preview:
         return html
     line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{_escaped(preview)}</div>'
-    before, after = split_after_body_tag(html)
-    return before + line + after
+    # This runs in the event loop: no more of the html is read than the head of a mail takes.
+    before, after = split_after_body_tag(html[:HEAD_CHARACTERS])
+    return before + line + after + html[HEAD_CHARACTERS:]
 
 
 def _escaped(preview: str) -> str:
