@@ -186,7 +186,7 @@ async def _send(world: "World", project_id: UUID, note: Note, expires_at: Moment
         to=note.to,
         from_=sender_of(world, project),
         subject=_inert(subject.format(**values)),
-        html=_inert(_page(text, values)),
+        html=_inert(_page(note.kind, text, values)),
         text=_inert(written),
         expires_at=expires_at,
         tags=["sign-in"],
@@ -200,14 +200,32 @@ def _secrets_in(values: dict[str, str]) -> list[str]:
     return [secret for secret in (values.get("code"), *tokens) if secret]
 
 
-def _page(text: str, values: dict[str, str]) -> str:
+BUTTONS = {"LINK": "Sign in", "RESET": "Choose a new password"}
+"""What the button says that a link stands behind; the plain text shows the link itself."""
+
+
+def _page(kind: str, text: str, values: dict[str, str]) -> str:
+    """The HTML of a mail: the app's name, the text, and a button for a link. Mail programs take inline styles alone."""
     escaped = {name: html.escape(value) for name, value in values.items()}
     if "link" in escaped:
-        escaped["link"] = f'<a href="{escaped["link"]}">{escaped["link"]}</a>'
+        escaped["link"] = f'<a href="{escaped["link"]}" style="{_BUTTON}">{BUTTONS.get(kind, "Continue")}</a>'
     if "code" in escaped:
-        escaped["code"] = f"<strong>{escaped['code']}</strong>"
-    paragraphs = "".join(f"<p>{part}</p>" for part in html.escape(text).format(**escaped).split("\n\n"))
-    return f'<!doctype html><html lang="en"><body>{paragraphs.replace(chr(10), "<br>")}</body></html>'
+        escaped["code"] = f'<strong style="font-size:20px;letter-spacing:2px">{escaped["code"]}</strong>'
+    written = html.escape(text).format(**escaped).replace("Open this link to", "Press the button to")
+    paragraphs = "".join(f'<p style="margin:0 0 16px">{part}</p>' for part in written.split("\n\n"))
+    return (
+        '<!doctype html><html lang="en"><head><meta name="color-scheme" content="light dark"></head>'
+        '<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif">'
+        '<div style="max-width:480px;margin:0 auto">'
+        f'<p style="margin:0 0 16px;font-weight:600">{escaped["app"]}</p>{paragraphs.replace(chr(10), "<br>")}'
+        "</div></body></html>"
+    )
+
+
+_BUTTON = (
+    "display:inline-block;padding:12px 20px;border-radius:6px;background:#1f4fd8;color:#ffffff;font-weight:600;"
+    "text-decoration:none"
+)
 
 
 def _inert(text: str) -> str:

@@ -96,3 +96,16 @@ async def test_each_security_mail_comes_unless_it_is_switched_off(door, elsewher
     await happen(door, door.as_(up["accessToken"]), address, clock=clock, elsewhere=elsewhere)
     mails = (await door.mails(address))[before:]
     assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
+
+
+async def test_a_link_stands_behind_a_button_and_the_app_is_named(door):
+    """Defects: I12"""
+    await door.settings(appName="Acme & Sons")
+    address = new_address()
+    await door.signed_up(address)
+    await door.post("/password/forgot", {"email": address})
+    mail = (await door.mails(address))[-1]
+    assert ">Choose a new password</a>" in mail["html"]
+    assert "Acme &amp; Sons</p>" in mail["html"]
+    assert ">http" not in mail["html"], "no address is shown as it is"
+    assert "token=" in mail["text"]
