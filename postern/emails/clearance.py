@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOST = "The process that handed the message over ended before it could note the reply."
 
-FRESH_SECONDS = 0.02
+FRESH_SECONDS = 0.08
 """How old an answer may be when the message leaves: what a cancelled campaign can lose in that time."""
 FRESH_SECONDS_TRANSACTIONAL = 0.2
 """The same for single sends, which were looked at by the request that accepted them a moment ago."""
