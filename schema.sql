@@ -2125,6 +2125,8 @@ CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key
 
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
 
+CREATE INDEX sends_tags ON public.sends USING gin (project_id, tags) WHERE (tags IS NOT NULL);
+
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (since);
 
 CREATE UNIQUE INDEX sso_connections_domain ON public.sso_connections USING btree (project_id, domain) WHERE (status = 'ACTIVE'::text);

@@ -43,6 +43,7 @@ import postern.customers.totp
 import postern.customers.work
 import postern.domains.operations
 import postern.domains.work
+import postern.emails.logs
 import postern.emails.operations
 import postern.emails.suppressions
 import postern.entitlements.features
@@ -113,6 +114,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.audiences.contacts,
     postern.audiences.operations,
     postern.emails.operations,
+    postern.emails.logs,
     postern.emails.suppressions,
     postern.customers.operations,
     postern.customers.merging,

@@ -113,6 +113,14 @@ PEOPLE: Mapping[str, Any] = {
 
 ACCOUNT: Mapping[str, Any] = {
     "Project.name": "Acme",
+    "Automation.allowLoops": False,
+    "Automation.maxRunsPerHour": 1,
+    "IdentityRequest.issuer": "https://accounts.google.com",
+    "IdentityRequest.provider": "GOOGLE",
+    "InboxMessage.redacted": False,
+    "Skipped.frequencyCap": 0,
+    "Totals.capped": 0,
+    "Totals.limited": 0,
     "AccountOfProfile.name": "Acme",
     "DeveloperView.email": "ada@example.com",
     "invitedBy": "ada@example.com",

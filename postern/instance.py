@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
-import swagger_ui_bundle
 from litestar import Request, Response
 from litestar import get as page
 from litestar.response import Stream
@@ -32,6 +31,7 @@ from postern.kernel.problems import Forbidden
 from postern.kernel.secrets import Secrets, WrongMasterKey
 from postern.kernel.settings import Settings
 from postern.kernel.values import to_json
+from postern.reference import REFERENCE
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -162,7 +162,7 @@ async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
     """The addresses that are about the instance, not about a project."""
-    openapi = to_json(document(operations, EXAMPLES))
+    openapi = to_json(document(operations, EXAMPLES, REFERENCE))
 
     @page("/healthz", sync_to_thread=False)
     def healthz() -> dict[str, str]:
@@ -202,7 +202,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
         return Response(DOCS_SCRIPT, media_type="text/javascript")
 
     assets = create_static_files_router(
-        path="/docs/assets", directories=[swagger_ui_bundle.swagger_ui_path], name="docs-assets"
+        path="/docs/assets", directories=[Path(__file__).parent / "assets" / "swagger-ui"], name="docs-assets"
     )
     own_assets = create_static_files_router(
         path="/assets", directories=[Path(__file__).parent / "assets"], name="assets"
@@ -247,9 +247,8 @@ DOCS_PAGE = """<!doctype html>
 </html>
 """
 
-DOCS_SCRIPT = """// This page reads OpenAPI 3.0 and refuses any other number; what the document has of 3.1, it shows.
-fetch("/openapi.json").then((answer) => answer.json()).then((spec) => SwaggerUIBundle({
-  spec: {...spec, openapi: "3.0.3"}, dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
-  persistAuthorization: true, validatorUrl: null
+DOCS_SCRIPT = """fetch("/openapi.json").then((answer) => answer.json()).then((spec) => SwaggerUIBundle({
+  spec, dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
+  persistAuthorization: true, displayRequestDuration: true, validatorUrl: null
 }));
 """

@@ -28,6 +28,9 @@ def _routes() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
 
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
+    own = next((name for verb, pattern, name in _own_routes() if verb == method and pattern.match(path)), None)
+    if own is not None and own not in {name_of(each) for each in contract()["operations"]}:
+        return None  # `/emails/logs/export` is not the send of that name.
     return next((each for verb, pattern, each in _routes() if verb == method and pattern.match(path)), None)
 
 

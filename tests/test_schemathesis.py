@@ -37,6 +37,7 @@ from postern import examples
 from postern.app import OPERATIONS
 from postern.kernel.http import Operation
 from postern.kernel.openapi import document
+from postern.reference import REFERENCE
 from tests.peers.whole_server import WholeServer, whole_server
 
 WAIT_SECONDS = 120
@@ -58,7 +59,7 @@ well-formed input; `missing_required_header`, because no header is required; `un
 `ignored_auth`, `use_after_free` and `ensure_resource_availability`, which tests/test_contract.py and the features'
 own tests show for every operation, with records that are there."""
 
-DOCUMENT = document(OPERATIONS, examples.EXAMPLES)
+DOCUMENT = document(OPERATIONS, examples.EXAMPLES, REFERENCE)
 BY_PLACE: dict[tuple[str, str], Operation[Any, Any]] = {
     (each.method, each.wire_path): each for each in OPERATIONS if not each.hidden
 }

@@ -36,7 +36,7 @@ PermissionKey = Annotated[
     msgspec.Meta(
         pattern=r"^[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}(?!\n)$",
         max_length=128,
-        description="Two to four words, joined by colons: `posts:write`.",
+        description="Two to four lower-case words (letters, digits, `_`) joined by colons, such as `posts:write`.",
     ),
 ]
 PermissionPattern = Annotated[
@@ -44,12 +44,16 @@ PermissionPattern = Annotated[
     msgspec.Meta(
         pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})(?!\n)$",
         max_length=128,
-        description="A permission, or all that begin alike: `posts:*`, or all there are: `*`.",
+        description="A permission (`posts:write`), all that begin alike (`posts:*`), or all there are (`*`).",
     ),
 ]
 RoleKey = Annotated[
     str,
-    msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*(?!\n)$", max_length=64, description="What programs call the role."),
+    msgspec.Meta(
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*(?!\n)$",
+        max_length=64,
+        description="A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`.",
+    ),
 ]
 RoleName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Description = Annotated[str, msgspec.Meta(max_length=1_000)]

@@ -18,7 +18,7 @@ from postern.audit.model import AccountAuditEntry, AuditFilter
 from postern.kernel.credentials import Call, CredentialInvalid
 from postern.kernel.http import DEVELOPER_ONLY, Answer, camel, get
 from postern.kernel.limits import Rate, TooManyRequests
-from postern.kernel.pages import LIST_LIMIT, Page, PageLimit, PageNumber
+from postern.kernel.pages import LIST_LIMIT, Cursor, Page, PageLimit, PageNumber
 from postern.kernel.tenancy import Column, Table, rows_as_json, tenant_tables
 from postern.kernel.values import Timestamp, as_id, timestamp, to_json
 from postern.projects import operations as projects
@@ -56,6 +56,7 @@ async def list_audit_log(
     to: Timestamp | None = None,
     page: PageNumber = 1,
     limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[AccountAuditEntry]:
     """Who changed what in your account and its projects, newest first.
 
@@ -70,7 +71,7 @@ async def list_audit_log(
         since=from_,
         until=to,
     )
-    return await audit.of_account(call, wanted, page, limit)
+    return await audit.of_account(call, wanted, page, limit, cursor)
 
 
 @get(

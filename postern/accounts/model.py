@@ -28,10 +28,20 @@ REFRESH_GRACE = timedelta(seconds=30)
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
-PersonName = Annotated[str, msgspec.Meta(max_length=200, pattern=ONE_LINE)]
-NewName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME)]
+PersonName = Annotated[
+    str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
+]
+NewName = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=200,
+        pattern=A_NAME,
+        description="A name for people: one line of text, not only blanks.",
+    ),
+]
 """A person's name once it is given: it cannot be changed to nothing."""
-AccountName = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME)]
+AccountName = NewName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]

@@ -15,13 +15,13 @@ from postern.kernel.problems import Problem
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-@get("/verify-email", public=True, hidden=True)
+@get("/verify-email", public=True, any_query=True, hidden=True)
 async def verify_email_page(token: TokenText = "") -> Answer:
     """Asks to confirm an address."""
     return _verify_page(token)
 
 
-@post("/verify-email", public=True, hidden=True)
+@post("/verify-email", public=True, any_query=True, hidden=True)
 async def verify_email_form(call: Call, request: RawRequest) -> Answer:
     """Confirms an address."""
     token = (await read_form(request)).get("token", "")
@@ -32,13 +32,13 @@ async def verify_email_form(call: Call, request: RawRequest) -> Answer:
     return page("Thank you", paragraph(f"{verified.email} is confirmed. You can sign in with it now."))
 
 
-@get("/reset-password", public=True, hidden=True)
+@get("/reset-password", public=True, any_query=True, hidden=True)
 async def reset_password_page(token: TokenText = "") -> Answer:
     """Asks for a new password."""
     return _reset_page(token)
 
 
-@post("/reset-password", public=True, hidden=True)
+@post("/reset-password", public=True, any_query=True, hidden=True)
 async def reset_password_form(call: Call, request: RawRequest) -> Answer:
     """Sets the new password."""
     given = await read_form(request)
@@ -53,13 +53,13 @@ async def reset_password_form(call: Call, request: RawRequest) -> Answer:
     return page("Done", paragraph("Your password is changed, and all sessions have ended. Sign in with the new one."))
 
 
-@get("/join", public=True, hidden=True)
+@get("/join", public=True, any_query=True, hidden=True)
 async def join_page(token: TokenText = "") -> Answer:
     """Asks an invited person for what a sign-up needs."""
     return _join_page(token)
 
 
-@post("/join", public=True, hidden=True)
+@post("/join", public=True, any_query=True, hidden=True)
 async def join_form(call: Call, request: RawRequest) -> Answer:
     """Signs an invited person up."""
     given = await read_form(request)

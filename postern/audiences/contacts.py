@@ -25,7 +25,7 @@ from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete as delete_
 from postern.kernel.http import get, patch, post
-from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.pages import Cursor, Page, PageLimit, PageNumber, page_at, position_of
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.mail.address import AddressInvalid, normalise, parse_address, piece_of_address
@@ -58,15 +58,23 @@ async def list_contacts(
     unsubscribed: bool | None = None,
     page: PageNumber = 1,
     limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[Contact]:
     """The project's contacts, newest first. `q` is part of an address; `unsubscribed` narrows to those or the rest."""
-    offset = offset_of(page, limit)
+    scope = f"contacts|{q or ''}|{unsubscribed}"
+    position = position_of(call, scope, page, limit, cursor)
     sought = piece_of_address(q.strip()) or None if q else None
     total = await store.count_contacts(call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed)
     rows = await store.contacts(
-        call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed, limit=limit, offset=offset
+        call.db,
+        project_id=call.project_id,
+        q=sought,
+        unsubscribed=unsubscribed,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
     )
-    return page_of(rows, total, page, limit)
+    return page_at(call, scope, rows, total, position, limit)
 
 
 @post(

@@ -54,8 +54,8 @@ from postern.kernel.pages import (
     PageNumber,
     before_id,
     listed,
-    offset_of,
-    page_of,
+    page_at,
+    position_of,
 )
 from postern.kernel.problems import Invalid
 from postern.kernel.values import Body, Deleted, as_id, new_id
@@ -237,13 +237,23 @@ async def recompute_audience(call: Call, id: UUID) -> Change:
 
 
 @get("/projects/{project_id}/audiences/{id}/contacts", needs="audiences:read", problems=[AudienceMissing])
-async def list_audience_contacts(call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25) -> Page[Contact]:
+async def list_audience_contacts(
+    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
+) -> Page[Contact]:
     """The contacts of an audience, newest contact first."""
-    offset = offset_of(page, limit)
+    scope = f"audience-contacts|{id}"
+    position = position_of(call, scope, page, limit, cursor)
     await require_audience(call.db, call.project_id, id)
     total = await store.count_members(call.db, project_id=call.project_id, audience_id=id)
-    rows = await store.members(call.db, project_id=call.project_id, audience_id=id, limit=limit, offset=offset)
-    return page_of(rows, total, page, limit)
+    rows = await store.members(
+        call.db,
+        project_id=call.project_id,
+        audience_id=id,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
 
 
 @post(

@@ -223,10 +223,18 @@ async def count_contacts(db: Queries, *, project_id: UUID, q: str | None, unsubs
     select *, project_id as app_id from contacts
     where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
       and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+      and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
 async def contacts(
-    db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None, limit: int, offset: int
+    db: Queries,
+    *,
+    project_id: UUID,
+    q: str | None,
+    unsubscribed: bool | None,
+    before: UUID | None,
+    limit: int,
+    offset: int,
 ) -> list[Contact]: ...
 
 
@@ -521,12 +529,15 @@ async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID) -> 
     select c.*, c.project_id as app_id from (
         select contact_id from audience_members
         where project_id = %(project_id)s and audience_id = %(audience_id)s
+          and (%(before)s::uuid is null or contact_id < %(before)s)
         order by contact_id desc limit %(limit)s offset %(offset)s
     ) as member
     join contacts c on c.project_id = %(project_id)s and c.id = member.contact_id
     order by c.id desc
 """)
-async def members(db: Queries, *, project_id: UUID, audience_id: UUID, limit: int, offset: int) -> list[Contact]: ...
+async def members(
+    db: Queries, *, project_id: UUID, audience_id: UUID, before: UUID | None, limit: int, offset: int
+) -> list[Contact]: ...
 
 
 @statement("""

@@ -19,9 +19,9 @@ from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Database, Jsonb, Queries, Transaction
 from postern.kernel.http import camel
-from postern.kernel.pages import Page, offset_of, page_of
+from postern.kernel.pages import Page, page_at, position_of
 from postern.kernel.tenancy import CHUNK
-from postern.kernel.values import Record, new_id, to_plain
+from postern.kernel.values import Record, new_id, to_json, to_plain
 
 
 class ChainReport(Record):
@@ -75,17 +75,26 @@ async def record(
     await store.append(tx, **values)
 
 
-async def of_target(call: Call, target_id: UUID, page: int, limit: int) -> Page[AuditEntry]:
+async def of_target(call: Call, target_id: UUID, page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
     """What was done to one record of the project, newest first."""
-    return await of_targets(call, [target_id], page, limit)
+    return await of_targets(call, [target_id], page, limit, cursor)
 
 
-async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int) -> Page[AuditEntry]:
+async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
     """What was done to several records that became one, newest first."""
-    offset, names = offset_of(page, limit), [str(target_id) for target_id in target_ids]
+    names = [str(target_id) for target_id in target_ids]
+    scope = f"audit|{','.join(names)}"
+    position = position_of(call, scope, page, limit, cursor)
     total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=names)
-    rows = await store.of_targets(call.db, chain_id=call.project_id, target_ids=names, limit=limit, offset=offset)
-    return page_of(rows, total, page, limit)
+    rows = await store.of_targets(
+        call.db,
+        chain_id=call.project_id,
+        target_ids=names,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
 
 
 async def entries_before(
@@ -131,13 +140,23 @@ async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
 
 
-async def of_account(call: Call, wanted: AuditFilter, page: int, limit: int) -> Page[AccountAuditEntry]:
+async def of_account(
+    call: Call, wanted: AuditFilter, page: int, limit: int, cursor: str | None
+) -> Page[AccountAuditEntry]:
     """What was done in the caller's account and its projects, newest first."""
-    offset = offset_of(page, limit)
+    scope = f"account-audit|{to_json(wanted).decode()}"
+    position = position_of(call, scope, page, limit, cursor)
     which = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
     total = await store.count_of_account(call.db, account_id=call.account_id, **which)
-    rows = await store.of_account(call.db, account_id=call.account_id, **which, limit=limit, offset=offset)
-    return page_of(rows, total, page, limit)
+    rows = await store.of_account(
+        call.db,
+        account_id=call.account_id,
+        **which,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
 
 
 async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:

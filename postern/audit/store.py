@@ -58,10 +58,12 @@ async def append(
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
     where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+      and (%(before)s::uuid is null
+           or seq < (select seq from audit_log where chain_id = %(chain_id)s and id = %(before)s))
     order by seq desc limit %(limit)s offset %(offset)s
 """)
 async def of_targets(
-    db: Queries, *, chain_id: UUID, target_ids: list[str], limit: int, offset: int
+    db: Queries, *, chain_id: UUID, target_ids: list[str], before: UUID | None, limit: int, offset: int
 ) -> list[AuditEntry]: ...
 
 
@@ -122,6 +124,7 @@ async def erase_details(tx: Transaction, *, chain_id: UUID, target_id: str) -> N
       and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
       and (%(since)s::timestamptz is null or created_at >= %(since)s)
       and (%(until)s::timestamptz is null or created_at < %(until)s)
+      and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
 async def of_account(
@@ -135,6 +138,7 @@ async def of_account(
     project_id: UUID | None,
     since: datetime | None,
     until: datetime | None,
+    before: UUID | None,
     limit: int,
     offset: int,
 ) -> list[AccountAuditEntry]: ...

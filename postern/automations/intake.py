@@ -26,7 +26,15 @@ KEY_WINDOW = timedelta(hours=24)
 """How long a repeated request is known as one."""
 
 IdempotencyKey = Annotated[str | None, Header("Idempotency-Key")]
-EventKey = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[\x20-\x7e]+(?!\n)$")]
+EventKey = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=255,
+        pattern=r"^[\x20-\x7e]+(?!\n)$",
+        description="Printable ASCII that is the same for every repetition of one event.",
+    ),
+]
 
 
 class EventKeyReused(Unprocessable):

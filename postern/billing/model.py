@@ -11,6 +11,7 @@ from postern.kernel.values import Body, Record
 
 Plan = Literal["free", "pro"]
 Cycle = Literal["monthly", "yearly"]
+"""How often a plan is paid. In lower case, unlike other enumerations, because the contract writes it so."""
 Status = Literal["none", "active", "past_due", "cancelled"]
 
 

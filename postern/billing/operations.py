@@ -115,6 +115,7 @@ async def open_portal(call: Call) -> Page:
 @post(
     "/billing/stripe/events",
     public=True,
+    any_query=True,
     problems=[SignatureInvalid],
     hidden=True,
 )
@@ -135,7 +136,7 @@ async def hear_stripe(call: Call, request: RawRequest, signature: SignatureHeade
     return Answer(to_json({"received": True}))
 
 
-@get("/billing/manual/{link}", public=True, hidden=True)
+@get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
 async def manual_page(call: Call, link: LinkText) -> Answer:
     """Asks to confirm a booking."""
     offer = manual.read_link(call.world, link, call.now)
@@ -149,7 +150,7 @@ async def manual_page(call: Call, link: LinkText) -> Answer:
     return page("Confirm", paragraph(words), form("Confirm"))
 
 
-@post("/billing/manual/{link}", public=True, hidden=True)
+@post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
 async def manual_form(call: Call, request: RawRequest, link: LinkText) -> Answer:
     """Confirms a booking."""
     given = await read_form(request)
@@ -159,7 +160,7 @@ async def manual_form(call: Call, request: RawRequest, link: LinkText) -> Answer
     return page("Done", paragraph("It counts from now on. You can close this page."))
 
 
-@get("/billing/done", public=True, hidden=True)
+@get("/billing/done", public=True, any_query=True, hidden=True)
 async def billing_done(call: Call, cancelled: str | None = None) -> Answer:
     """Where a checkout ends."""
     if cancelled:

@@ -1,7 +1,7 @@
 """Campaigns: written, tested, sent, stopped, compared and read."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -40,7 +40,7 @@ from postern.campaigns.model import (
 from postern.domains import operations as domains
 from postern.emails import operations as emails
 from postern.emails.contents import values_of
-from postern.emails.model import TEST_COPY_TAG, EmailLogEntry
+from postern.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
 from postern.emails.rates import rate
 from postern.emails.rules import name_template
 from postern.events import operations as events
@@ -59,8 +59,8 @@ from postern.kernel.pages import (
     before_id,
     csv_stream,
     listed,
-    offset_of,
-    page_of,
+    page_at,
+    position_of,
 )
 from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import Deleted, as_id, new_id
@@ -70,7 +70,6 @@ from postern.projects import operations as projects
 from postern.templates import operations as templates
 from postern.templates.rules import check_words
 
-StatusFilter = Annotated[str, msgspec.Meta(max_length=320)]
 MISSING: list[type[Problem]] = [CampaignMissing]
 CHANGES: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
 EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
@@ -358,17 +357,36 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
 
 @get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=MISSING)
 async def list_campaign_sends(
-    call: Call, id: UUID, status: StatusFilter | None = None, page: PageNumber = 1, limit: PageLimit = 25
+    call: Call,
+    id: UUID,
+    status: list[SendStatus] | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[EmailLogEntry]:
     """The sends of a campaign, one for each contact. `status` narrows to one or several states, comma-separated."""
     await require_campaign(call.db, call.project_id, id)
-    offset = offset_of(page, limit)
-    statuses = emails.read_statuses(status)
+    statuses: list[str] = [*(status or [])]
+    scope = f"campaign-sends|{id}|{','.join(statuses)}"
+    position = position_of(call, scope, page, limit, cursor)
     total = await emails.count_sends(call.db, call.project_id, statuses, id)
     rows = await store.sends(
-        call.db, project_id=call.project_id, campaign_id=id, status=_narrowed(statuses), limit=limit, offset=offset
+        call.db,
+        project_id=call.project_id,
+        campaign_id=id,
+        status=_narrowed(statuses),
+        after=position.after,
+        limit=limit + 1,
+        offset=position.offset,
     )
-    return page_of([emails.entry_of(row) for row in rows], total, page, limit)
+    found = page_at(call, scope, rows, total, position, limit, key=lambda row: row.contact_id)
+    return Page(
+        data=[emails.entry_of(row) for row in found.data],
+        total=found.total,
+        page=found.page,
+        pages=found.pages,
+        next_cursor=found.next_cursor,
+    )
 
 
 @get(
@@ -377,10 +395,10 @@ async def list_campaign_sends(
     problems=MISSING,
     media_types=["text/csv"],
 )
-async def export_campaign_sends(call: Call, id: UUID, status: StatusFilter | None = None) -> Answer:
+async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> Answer:
     """Every send of a campaign as CSV, streamed."""
     await require_campaign(call.db, call.project_id, id)
-    narrowed = _narrowed(emails.read_statuses(status))
+    narrowed = _narrowed([*(status or [])])
     header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]
     header += ["clickedAt", "bouncedAt", "complainedAt"]
 

@@ -413,13 +413,21 @@ async def forget_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, li
     select s.* from (
         select contact_id from sends
         where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+          and (%(after)s::uuid is null or contact_id > %(after)s)
         order by contact_id limit %(limit)s offset %(offset)s
     ) as page
     join sends s on (s.project_id, s.campaign_id, s.contact_id) = (%(project_id)s, %(campaign_id)s, page.contact_id)
     order by page.contact_id
 """)
 async def sends(
-    db: Queries, *, project_id: UUID, campaign_id: UUID, status: Composable, limit: int, offset: int
+    db: Queries,
+    *,
+    project_id: UUID,
+    campaign_id: UUID,
+    status: Composable,
+    after: UUID | None,
+    limit: int,
+    offset: int,
 ) -> list[Send]: ...
 
 

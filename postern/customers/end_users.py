@@ -37,7 +37,7 @@ def end_user_of(customer: Customer) -> EndUser:
 def page_of_end_users(page: Page[Customer]) -> Page[EndUser]:
     """A page of customers, seen from the app."""
     data = [end_user_of(each) for each in page.data]
-    return Page(data=data, total=page.total, page=page.page, pages=page.pages)
+    return Page(data=data, total=page.total, page=page.page, pages=page.pages, next_cursor=page.next_cursor)
 
 
 def _seen(each: Operation[Any, Any], path: str, view: Callable[[Any], Any], returns: Any) -> Operation[Any, Any]:

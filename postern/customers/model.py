@@ -1,7 +1,7 @@
 """Customers, their sessions, and what may go wrong when they prove who they are."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -13,7 +13,6 @@ from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Refus
 from postern.kernel.values import Body, Record, Timestamp
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
-STATUSES: tuple[str, ...] = get_args(Status)
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
 
 METADATA_LIMIT = 16_384
@@ -55,11 +54,17 @@ Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSW
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Phone = Annotated[str, msgspec.Meta(pattern=r"^\+[1-9][0-9]{5,14}(?!\n)$")]
+Phone = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^\+[1-9][0-9]{5,14}(?!\n)$",
+        description="A phone number in E.164 form: `+`, country code and number, such as `+4915112345678`.",
+    ),
+]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Token = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
-SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}(?!\n)$")]
+SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}(?!\n)$", description="Six digits, such as `123456`.")]
 Url = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import psycopg
 from msgspec import UNSET
+from psycopg.sql import SQL, Literal
 
 from postern.access import operations as access
 from postern.access.model import RoleUnknown
@@ -37,6 +38,7 @@ from postern.customers.model import (
     Person,
     RolesChange,
     SessionMissing,
+    Status,
     TimelineEntry,
     TooManyRoles,
 )
@@ -56,9 +58,10 @@ from postern.kernel.pages import (
     Page,
     PageLimit,
     PageNumber,
+    Position,
     csv_stream,
-    offset_of,
-    page_of,
+    page_at,
+    position_of,
 )
 from postern.kernel.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.kernel.problems import Invalid, Problem
@@ -76,10 +79,11 @@ ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metada
 async def list_customers(
     call: Call,
     q: str | None = None,
-    status: str | None = None,
+    status: Status | None = None,
     provider: str | None = None,
     page: PageNumber = 1,
     limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[Customer]:
     """The project's customers, newest first.
 
@@ -87,10 +91,18 @@ async def list_customers(
     find beginnings of addresses. `status` is `active`, `banned`, `verified`, `unverified`, `mfa` or `locked`,
     `provider` one like `PASSWORD` or `GOOGLE`.
     """
-    offset = offset_of(page, limit)
-    status, provider = rules.check_status(status), rules.check_provider(provider)
-    rows, total = await _found(call, (q, status, provider), limit, offset)
-    return page_of(await shown(call, rows), total, page, limit)
+    scope = f"customers|{q or ''}|{status or ''}|{provider or ''}"
+    position = position_of(call, scope, page, limit, cursor)
+    provider = rules.check_provider(provider)
+    rows, total = await _found(call, (q, status, provider), limit + 1, position)
+    found = page_at(call, scope, rows, total, position, limit)
+    return Page(
+        data=await shown(call, found.data),
+        total=found.total,
+        page=found.page,
+        pages=found.pages,
+        next_cursor=found.next_cursor,
+    )
 
 
 @post(
@@ -172,10 +184,10 @@ async def get_customer_stats(call: Call) -> CustomerStats:
 
 @get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"])
 async def export_customers(
-    call: Call, q: str | None = None, status: str | None = None, provider: str | None = None
+    call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
 ) -> Answer:
     """All customers as CSV, newest first; takes the filters of the list."""
-    where = rules.condition(q, rules.check_status(status), rules.check_provider(provider), call.now)
+    where = rules.condition(q, status, rules.check_provider(provider), call.now)
 
     async def rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
@@ -287,12 +299,12 @@ async def list_customer_events(
 
 @get("/projects/{project_id}/customers/{id}/audit-log", needs="customers:read", problems=[CustomerMissing])
 async def list_customer_audit_log(
-    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25
+    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
 ) -> Page[AuditEntry]:
     """What developers and keys did to a customer, newest first."""
     await require_person(call.db, call.project_id, id)
     merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=id)
-    return await audit.of_targets(call, [id, *merged], page, limit)
+    return await audit.of_targets(call, [id, *merged], page, limit, cursor)
 
 
 @post(
@@ -684,11 +696,17 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
 
 
 async def _found(
-    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, offset: int
+    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, position: Position
 ) -> tuple[Sequence[Person], int]:
     """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
     q, status, provider = asked
-    where = rules.condition(q, status, provider, call.now)
+    where, offset = rules.condition(q, status, provider, call.now), position.offset
+    if position.after is not None:
+        rest = SQL("c.id < {} and {}").format(Literal(position.after), where)
+        rows = await store.found(call.db, project_id=call.project_id, where=rest, limit=limit, offset=0)
+        if not q:
+            return rows, await _count(call, status, provider)
+        return rows, await store.count_found(call.db, project_id=call.project_id, where=where)
     if q and not q.isspace():
         found = await store.searched(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
         if found or offset == 0:

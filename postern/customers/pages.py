@@ -63,6 +63,24 @@ class Flow(Record):
         return {**self.way_back(), **({"then": "passkey"} if self.adds_passkey else {})}
 
 
+FIELDS = {
+    "email": "E-mail address.",
+    "password": "Password.",
+    "name": "Name of the person who signs up.",
+    "code": "One-time code from the mail or the authenticator app.",
+    "token": "Token from the link in the mail.",
+    "challengeId": "Identifier of the challenge, from the page before.",
+    "mfaToken": "Proof of the first factor, from the page before.",
+    "credential": "What the browser's `navigator.credentials` answered, as JSON.",
+    "pageToken": "Session of the page, from the page before.",
+    "redirectUrl": "Where the browser goes after sign-in; one of the project's redirect addresses.",
+    "codeChallenge": "S256 code challenge (RFC 7636).",
+    "state": "Value of the app that comes back with the answer.",
+    "then": "`passkey` where a passkey is offered after sign-in.",
+}
+"""What the forms of these pages hold; each page sends some of it."""
+
+
 def form_at(
     path: str, problems: Sequence[type[Problem]], **more: Any
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
@@ -70,15 +88,17 @@ def form_at(
     return post(
         f"/projects/{{project_id}}/auth/pages/{path}",
         public=True,
+        any_query=True,
         media_types=HTML,
         takes=FORM,
+        fields=FIELDS,
         body_limit=FORM_LIMIT,
         problems=problems,
         **more,
     )
 
 
-@get("/projects/{project_id}/auth/pages/style.css", public=True, media_types=("text/css",))
+@get("/projects/{project_id}/auth/pages/style.css", public=True, any_query=True, media_types=("text/css",))
 async def page_style(call: Call) -> Answer:
     """The look of the hosted pages, with the project's colour."""
     project = await sign_in.project_at(call)
@@ -88,7 +108,7 @@ async def page_style(call: Call) -> Answer:
     return Answer(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
-@get("/projects/{project_id}/auth/pages/sign-in", public=True, media_types=HTML, problems=[Invalid])
+@get("/projects/{project_id}/auth/pages/sign-in", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def sign_in_page(call: Call, request: RawRequest) -> Answer:
     """The page to sign in on. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
     return await _shown(call, "sign-in.html", request.query_params)
@@ -107,7 +127,7 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "sign-in.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/sign-up", public=True, media_types=HTML, problems=[Invalid])
+@get("/projects/{project_id}/auth/pages/sign-up", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def sign_up_page(call: Call, request: RawRequest) -> Answer:
     """The page to sign up on."""
     return await _shown(call, "sign-up.html", request.query_params)
@@ -196,7 +216,7 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "mfa.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/mfa", public=True, media_types=HTML, problems=[Invalid])
+@get("/projects/{project_id}/auth/pages/mfa", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def second_factor_page(call: Call, request: RawRequest) -> Answer:
     """The page that asks for a second factor, with the `mfaToken` of any sign-in that answered `mfaRequired`.
 
@@ -209,6 +229,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> Answer:
 @get(
     "/projects/{project_id}/auth/pages/continue",
     public=True,
+    any_query=True,
     media_types=HTML,
     problems=[Invalid, CodeInvalid, SignInBlocked],
     or_else=(303,),
@@ -224,7 +245,9 @@ async def continue_on_page(call: Call, request: RawRequest) -> Answer:
 @post(
     "/projects/{project_id}/auth/pages/passkey/options",
     public=True,
+    any_query=True,
     takes=FORM,
+    fields=FIELDS,
     body_limit=FORM_LIMIT,
     problems=[*passkeys.begin_passkey.problems, CodeInvalid],
 )
@@ -273,7 +296,7 @@ async def skip_passkey_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "passkey.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/forgot", public=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/forgot", public=True, any_query=True, media_types=HTML)
 async def forgot_page(call: Call, request: RawRequest) -> Answer:
     """The page to ask for a new password on. With what `pages/sign-in` takes, it leads back there."""
     query = request.query_params
@@ -294,7 +317,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "forgot.html", act, needs_flow=False)
 
 
-@get("/projects/{project_id}/auth/pages/reset", public=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/reset", public=True, any_query=True, media_types=HTML)
 async def reset_page(call: Call, token: str = "") -> Answer:
     """The page that a reset link opens. Opening it uses nothing up; a link that was used or is too old says so."""
     if not await sign_in.is_reset_open(call, token):

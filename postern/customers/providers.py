@@ -60,10 +60,43 @@ OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
 FLOW_COOKIE = "postern-flow-"
 PROVIDERS_LIMIT = 50
-ProviderKey = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$")]
-CodeChallenge = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$")]
-CodeVerifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{43,128}(?!\n)$")]
-AcrValue = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[\x21-\x7e]+(?!\n)$")]
+ProviderKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$",
+        description="Upper-case letters, digits and `_`, beginning with a letter, such as `GOOGLE`.",
+    ),
+]
+CodeChallenge = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$",
+        description="An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.",
+    ),
+]
+CodeVerifier = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9._~-]{43,128}(?!\n)$",
+        description="A code verifier (RFC 7636 §4.1): 43 to 128 letters, digits, `-`, `.`, `_` and `~`.",
+    ),
+]
+AcrValue = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+(?!\n)$",
+        description="An authentication context class (OpenID Connect `acr`): printable ASCII without spaces.",
+    ),
+]
+Scopes = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=500,
+        pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*(?!\n)$",
+        description="OAuth scopes separated by single spaces, such as `openid email profile`.",
+    ),
+]
 State = Annotated[str, msgspec.Meta(max_length=1_000)]
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -114,7 +147,7 @@ class ProviderSettings(Body):
     """Left out, the one that is kept stays."""
     name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     issuer: Url | None = None
-    scopes: Annotated[str, msgspec.Meta(max_length=500, pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*(?!\n)$")] | None = None
+    scopes: Scopes | None = None
     trusted_email_domains: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     """Domains whose addresses count as verified when this provider names them: for a directory of your own that
     does not say so itself."""
@@ -207,6 +240,7 @@ async def delete_provider(call: Call, key: str) -> Deleted:
 @get(
     "/projects/{project_id}/auth/providers/{key}/start",
     public=True,
+    any_query=True,
     media_types=["text/html"],
     status=302,
     problems=[ProviderMissing, ProviderTrouble],
@@ -277,6 +311,7 @@ async def start_provider(
 @get(
     "/projects/{project_id}/auth/providers/callback",
     public=True,
+    any_query=True,
     media_types=["text/html"],
     status=302,
     problems=[FlowInvalid],
@@ -323,7 +358,14 @@ async def come_back(
 @post(
     "/projects/{project_id}/auth/providers/callback",
     public=True,
+    any_query=True,
     takes="application/x-www-form-urlencoded",
+    fields={
+        "state": "State of the sign-in, as it was sent.",
+        "code": "Authorization code.",
+        "error": "Why the provider refused, where it did.",
+        "iss": "Issuer (RFC 9207).",
+    },
     media_types=["text/html"],
     status=303,
 )

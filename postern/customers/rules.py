@@ -9,7 +9,6 @@ from psycopg.sql import SQL, Composable, Literal
 from postern.customers.model import (
     LOCAL_PROVIDERS,
     METADATA_LIMIT,
-    STATUSES,
     MetadataTooLarge,
 )
 from postern.kernel.clock import Moment
@@ -46,15 +45,6 @@ def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str,
     if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
         raise MetadataTooLarge.of_value("/metadata")
     return merged
-
-
-def check_status(status: str | None) -> str | None:
-    """The status asked for; empty means any. Raises Invalid naming those there are."""
-    if not status:
-        return None
-    if status.lower() not in STATUSES:
-        raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
-    return status.lower()
 
 
 def check_provider(provider: str | None) -> str | None:

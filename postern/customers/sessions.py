@@ -239,6 +239,7 @@ async def end_my_other_sessions(call: Call) -> None:
 @get(
     "/projects/{project_id}/.well-known/jwks.json",
     public=True,
+    any_query=True,
     answers=dict[str, Any],
     shows={
         "keys": [

@@ -572,10 +572,14 @@ def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
     return replace(new, body=body, sealed=seal_body(world, new.send.id, body))
 
 
+SEARCHED_SUBJECT = 1_000
+"""Characters of a subject that `q` searches."""
+
+
 def haystack(send: Send) -> str:
     """What `q` searches: recipients, subject and Message-ID, in lower case."""
-    recipients = " ".join([*send.to_addresses, *(send.cc_addresses or [])])
-    return f"{recipients} {send.subject} {send.message_id}".lower()[:4_000]
+    recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
+    return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 
 
 def job_of(new: NewSend) -> Job:

@@ -46,6 +46,8 @@ ContentState = Literal["GOING", "HELD", "STOPPED"]
 
 WAITING: tuple[str, ...] = ("SCHEDULED", "QUEUED", "DELAYED")
 RETRIABLE: tuple[str, ...] = ("BOUNCED", "FAILED", "EXPIRED")
+DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
+"""States of a send that is tried again by itself, and may be tried sooner."""
 
 TRANSACTIONAL, MARKETING = 0, 1
 """Lanes. Each has work of its own, so that a campaign never stands before a password reset."""
@@ -96,7 +98,7 @@ class NotCancellable(Conflict):
 
 
 class NotRetriable(Conflict):
-    """Only a send that failed, bounced or expired can be tried again."""
+    """Only a send that waits for its next attempt, failed, bounced or expired can be tried again."""
 
 
 class IdempotencyKeyInProgress(Conflict):
@@ -115,7 +117,15 @@ class EmailInvalid(Refused):
 
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=1_000)]
 Words = Annotated[str, msgspec.Meta(max_length=BODY_CHARACTERS)]
-Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[A-Za-z0-9_-]+(?!\n)$")]
+Tag = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=256,
+        pattern=r"^[A-Za-z0-9_-]+(?!\n)$",
+        description="A tag: letters, digits, `_` and `-`, such as `welcome`.",
+    ),
+]
 
 
 class AttachmentBody(Body):
@@ -159,7 +169,15 @@ class EmailBody(Body):
 class BatchBody(Body):
     """Several e-mails, independent of each other."""
 
-    emails: Annotated[list[msgspec.Raw], msgspec.Meta(min_length=1, max_length=BATCH_LIMIT)]
+    emails: Annotated[
+        list[msgspec.Raw],
+        msgspec.Meta(
+            min_length=1,
+            max_length=BATCH_LIMIT,
+            extra_json_schema={"items": {"$ref": "#/components/schemas/EmailBody"}},
+        ),
+    ]
+    """Read one by one: what is wrong with one is said of that one."""
 
 
 class Reschedule(Body):

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from psycopg.sql import SQL, Literal
 
 from postern.emails import store
 from postern.emails.acceptance import (
@@ -31,6 +30,7 @@ from postern.emails.handover import LINKS_PURPOSE, draft_of, hand_over
 from postern.emails.leases import in_hand
 from postern.emails.model import (
     BATCH_BYTES,
+    DEFERRED,
     EVENT_TYPE,
     RETRIABLE,
     SCHEDULE_HORIZON,
@@ -70,11 +70,10 @@ from postern.events import operations as events
 from postern.kernel.allowances import require_allowance, side_by_side
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import NOBODY, Call, Origin
-from postern.kernel.database import Queries, containing
+from postern.kernel.database import Queries
 from postern.kernel.http import Answer, Header, get, patch, post, read_json
-from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
 from postern.kernel.problems import Invalid, Problem
-from postern.kernel.values import as_id, to_json
+from postern.kernel.values import to_json
 from postern.mail.address import AddressInvalid
 from postern.mail.composing import Order, TemplateCrashed, TemplateTooExpensive, address_of
 from postern.mail.mime import MessageTooLarge
@@ -108,7 +107,6 @@ PreferHeader = Annotated[
     str | None, Header("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
 ]
 ITEM = msgspec.json.Decoder(EmailBody)
-Search = Annotated[str, msgspec.Meta(max_length=320)]
 
 EXAMPLE = {
     "to": ["ada@example.com"],
@@ -209,32 +207,6 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     return _created(result)
-
-
-@get("/projects/{project_id}/emails/logs", needs="emails:read")
-async def list_email_logs(
-    call: Call,
-    status: Search | None = None,
-    q: Search | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-) -> Page[EmailLogEntry]:
-    """The log of sends, newest first.
-
-    `status` narrows to one or several states, comma-separated. `q` searches recipients, subject and message id.
-    """
-    offset = offset_of(page, limit)
-    statuses = read_statuses(status)
-    narrowed = SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
-    if q:
-        pattern = containing(q)
-        found: dict[str, Any] = {"project_id": call.project_id, "pattern": pattern, "id": _id_in(q), "status": narrowed}
-        total = await store.count_search(call.db, **found)
-        rows = await store.search(call.db, **found, limit=limit, offset=offset)
-    else:
-        total = await count_sends(call.db, call.project_id, statuses)
-        rows = await store.log(call.db, project_id=call.project_id, status=narrowed, limit=limit, offset=offset)
-    return page_of([entry_of(row) for row in rows], total, page, limit)
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
@@ -349,9 +321,19 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
     shows={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
 )
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
-    """Try a send again that failed, bounced or expired: it is queued as if it had just been accepted."""
+    """Try a send again.
+
+    One that failed, bounced or expired is queued as if it had just been accepted. One that waits for its next attempt
+    is tried now; the time after which it is given up stays.
+    """
     async with call.db.transaction() as tx:
         send = await _locked(call, tx, send_id)
+        if send.status in DEFERRED:
+            sooner = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
+            if sooner is None:
+                raise NotRetriable("This send is being handed over right now.")
+            tx.makes_due("sends")
+            return entry_of(sooner)
         if send.status not in RETRIABLE or "QUEUED" not in TRANSITIONS[send.status]:
             raise NotRetriable
         if send.expires_at is not None and send.expires_at <= call.now:
@@ -473,15 +455,6 @@ async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campai
     """How many sends are in these states (all, where none is named), from the counters."""
     counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
     return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
-
-
-def read_statuses(text: str | None) -> list[str]:
-    """The states of a comma-separated filter. Raises Invalid naming an unknown one."""
-    found = [part.strip().upper() for part in (text or "").split(",") if part.strip()]
-    for each in found:
-        if each not in TRANSITIONS:
-            raise Invalid.at("query/status", f"There is no state `{each}`; there are {', '.join(TRANSITIONS)}.")
-    return found
 
 
 def entry_of(send: Send) -> EmailLogEntry:
@@ -643,11 +616,6 @@ def _refused_item(problem: Problem) -> BatchItem:
     where = problem.errors[0].path if problem.errors else ""
     said = f"{where}: {problem.detail}" if where else problem.detail
     return BatchItem(id=None, message_id=None, status="FAILED", error=said)
-
-
-def _id_in(q: str) -> UUID | None:
-    found = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
-    return as_id(found[0]) if found else None
 
 
 async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:

@@ -1,5 +1,6 @@
 """SQL of sends, their bodies, attempts, suppressions and idempotency keys."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from postern.emails.model import (
     TouchedSend,
 )
 from postern.kernel.clock import Moment
-from postern.kernel.database import Jsonb, Queries, Transaction, statement
+from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
 from postern.kernel.values import Record
 
 
@@ -220,45 +221,19 @@ async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | No
 @statement("""
     select s.* from sends s
     where s.project_id = %(project_id)s and s.id in (
-        select id from sends where project_id = %(project_id)s and {status}
-        order by id desc limit %(limit)s offset %(offset)s
+        select s.id from sends s where s.project_id = %(project_id)s and {where}
+        order by s.id desc limit %(limit)s offset %(offset)s
     ) order by s.id desc
 """)
-async def log(db: Queries, *, project_id: UUID, status: Composable, limit: int, offset: int) -> list[Send]: ...
+async def log(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Send]: ...
 
 
-@statement("""
-    with found as (
-        select send_id as id from send_search
-        where project_id = %(project_id)s and haystack like %(pattern)s
-        union
-        select s.id from contacts c join sends s on (s.project_id, s.contact_id) = (c.project_id, c.id)
-        where c.project_id = %(project_id)s and c.email_key like %(pattern)s and s.campaign_id is not null
-        union
-        select id from sends where project_id = %(project_id)s and id = %(id)s
-    )
-    select s.* from sends s join found using (id)
-    where s.project_id = %(project_id)s and {status}
-    order by s.id desc limit %(limit)s offset %(offset)s
-""")
-async def search(
-    db: Queries, *, project_id: UUID, pattern: str, id: UUID | None, status: Composable, limit: int, offset: int
-) -> list[Send]: ...
+@statement("select count(*)::int from sends s where s.project_id = %(project_id)s and {where}")
+async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
-@statement("""
-    with found as (
-        select send_id as id from send_search
-        where project_id = %(project_id)s and haystack like %(pattern)s
-        union
-        select s.id from contacts c join sends s on (s.project_id, s.contact_id) = (c.project_id, c.id)
-        where c.project_id = %(project_id)s and c.email_key like %(pattern)s and s.campaign_id is not null
-        union
-        select id from sends where project_id = %(project_id)s and id = %(id)s
-    )
-    select count(*)::int from sends s join found using (id) where s.project_id = %(project_id)s and {status}
-""")
-async def count_search(db: Queries, *, project_id: UUID, pattern: str, id: UUID | None, status: Composable) -> int: ...
+@rows_of("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
+def whole_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
 
 
 @statement("""
@@ -473,6 +448,15 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 async def as_sent(db: Queries, *, project_id: UUID, send_id: UUID) -> AsSent | None: ...
 
 
+# What a worker has taken and not yet handed over is fenced off by the next attempt; what is handed over stays alone.
+@statement("""
+    update sends set due_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and handed_over is null
+    returning *
+""")
+async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> Send | None: ...
+
+
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
                      handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, updated_at = %(now)s
@@ -586,12 +570,30 @@ async def suppression(db: Queries, *, project_id: UUID, address: str) -> Suppres
            coalesce(updated_at, created_at) as updated_at
     from suppressions
     where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
-      and (%(pattern)s::text is null or address like %(pattern)s)
+      and (%(pattern)s::text is null or address like %(pattern)s) and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
 async def suppressions(
-    db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None, limit: int, offset: int
+    db: Queries,
+    *,
+    project_id: UUID,
+    reason: str | None,
+    pattern: str | None,
+    before: UUID | None,
+    limit: int,
+    offset: int,
 ) -> list[Suppression]: ...
+
+
+@rows_of("""
+    select id, address, reason, source, detail, send_id, created_at from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s)
+    order by id desc
+""")
+def all_suppressions(
+    tx: Transaction, *, project_id: UUID, reason: str | None, pattern: str | None
+) -> AsyncIterator[Suppression]: ...
 
 
 @statement("""

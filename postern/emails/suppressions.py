@@ -1,6 +1,7 @@
 """Addresses that a project does not write to: bounced, complained, unsubscribed, or put there by hand."""
 
-from typing import Annotated
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
 
 import msgspec
 
@@ -16,8 +17,8 @@ from postern.emails.model import (
 from postern.events.model import Event, Written
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction, containing
-from postern.kernel.http import delete, get, post
-from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.http import Answer, delete, get, post
+from postern.kernel.pages import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
 from postern.kernel.problems import Conflict, Invalid
 from postern.kernel.values import Body, Record, new_id
 from postern.mail.address import AddressInvalid, parse_address
@@ -60,15 +61,42 @@ async def list_suppressions(
     q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
     page: PageNumber = 1,
     limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[Suppression]:
     """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
-    offset = offset_of(page, limit)
+    scope = f"suppressions|{reason or ''}|{q or ''}"
+    position = position_of(call, scope, page, limit, cursor)
     pattern = containing(q) if q else None
     total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
     rows = await store.suppressions(
-        call.db, project_id=call.project_id, reason=reason, pattern=pattern, limit=limit, offset=offset
+        call.db,
+        project_id=call.project_id,
+        reason=reason,
+        pattern=pattern,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
     )
-    return page_of(rows, total, page, limit)
+    return page_at(call, scope, rows, total, position, limit)
+
+
+@get("/projects/{project_id}/suppressions/export", needs="emails:read", media_types=["text/csv"])
+async def export_suppressions(
+    call: Call,
+    reason: SuppressionReason | None = None,
+    q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
+) -> Answer:
+    """Suppressed addresses as CSV, newest first, streamed. Takes the filters of the list."""
+    pattern = containing(q) if q else None
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.all_suppressions(tx, project_id=call.project_id, reason=reason, pattern=pattern):
+                yield [row.address, row.reason, row.source, row.detail, row.send_id, row.created_at, row.id]
+
+    header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
+    headers = {"Content-Disposition": 'attachment; filename="suppressions.csv"'}
+    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
 
 
 @post(

@@ -20,7 +20,14 @@ EXPIRY_LEASE = timedelta(minutes=5)
 FeatureType = Literal["BOOLEAN", "LIMIT"]
 Source = Literal["OVERRIDE", "PLAN", "DEFAULT", "NONE"]
 
-Key = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.:-]*(?!\n)$", max_length=64)]
+Key = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z][A-Za-z0-9_.:-]*(?!\n)$",
+        max_length=64,
+        description="A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`.",
+    ),
+]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Amount = Annotated[int, msgspec.Meta(ge=0, le=AMOUNT_LIMIT)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]

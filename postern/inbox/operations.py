@@ -27,7 +27,7 @@ from postern.inbox.model import (
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.database import Queries, containing
 from postern.kernel.http import Answer, delete, get
-from postern.kernel.pages import Page, PageLimit, PageNumber, offset_of, page_of
+from postern.kernel.pages import Cursor, Page, PageLimit, PageNumber, Position, offset_of, page_at, page_of, position_of
 from postern.kernel.values import Deleted
 from postern.mail.html_tokens import Kind, attributes, tokens
 
@@ -41,10 +41,17 @@ Search = Annotated[str, msgspec.Meta(max_length=320)]
 
 @get("/projects/{project_id}/inbox", needs="inbox:read")
 async def list_inbox(
-    call: Call, q: Search | None = None, page: PageNumber = 1, limit: PageLimit = 25
+    call: Call,
+    q: Search | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
 ) -> Page[CapturedMessage]:
     """Captured messages, newest first. `q` searches subject and recipients."""
-    return await page_of_inbox(call.db, call.project_id, q, page, limit)
+    scope = f"inbox|{q or ''}"
+    position = position_of(call, scope, page, limit, cursor)
+    rows, total = await inbox_from(call.db, call.project_id, q, position, limit + 1)
+    return page_at(call, scope, rows, total, position, limit)
 
 
 @get("/projects/{project_id}/inbox/{id}", needs="inbox:read", problems=[CapturedMissing])
@@ -100,11 +107,25 @@ async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
 
 async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
     """One page of a project's captured messages."""
-    offset = offset_of(page, limit)
+    rows, total = await inbox_from(db, project_id, q, Position(page, offset_of(page, limit)), limit)
+    return page_of(rows, total, page, limit)
+
+
+async def inbox_from(
+    db: Queries, project_id: UUID, q: str | None, position: Position, limit: int
+) -> tuple[list[CapturedMessage], int]:
+    """Captured messages from a position on, and how many there are in all."""
     pattern = containing(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
-    rows = await store.messages(db, project_id=project_id, pattern=pattern, limit=limit, offset=offset)
-    return page_of(rows, total, page, limit)
+    rows = await store.messages(
+        db,
+        project_id=project_id,
+        pattern=pattern,
+        before=position.after,
+        limit=limit,
+        offset=position.offset,
+    )
+    return rows, total
 
 
 async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> Raw:

@@ -10,10 +10,11 @@ from postern.kernel.database import Queries, Transaction, statement
     select id, send_id, mail_from, recipients, sender, subject, size, captured_at from captured_messages
     where project_id = %(project_id)s
       and (%(pattern)s::text is null or lower(subject || ' ' || array_to_string(recipients, ' ')) like %(pattern)s)
+      and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
 async def messages(
-    db: Queries, *, project_id: UUID, pattern: str | None, limit: int, offset: int
+    db: Queries, *, project_id: UUID, pattern: str | None, before: UUID | None, limit: int, offset: int
 ) -> list[CapturedMessage]: ...
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property, wraps
 from ipaddress import ip_address
 from types import ModuleType, NoneType, UnionType
-from typing import Annotated, Any, Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import msgspec
@@ -45,8 +45,9 @@ from postern.kernel.credentials import (
     read_bearer,
 )
 from postern.kernel.limits import Rate
-from postern.kernel.pages import Listed
+from postern.kernel.pages import Feed, Listed, Page
 from postern.kernel.problems import Conflict, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.validation import invalid_value, unknown_parameters
 from postern.kernel.values import as_id, new_id, to_json
 
 P = ParamSpec("P")
@@ -59,6 +60,12 @@ BODY_LIMIT = 1_048_576
 """Bytes of a request body, unless the operation takes more."""
 
 QUERY_VALUE_LIMIT = 4_096
+
+FORM = "application/x-www-form-urlencoded"
+"""The media type of a page's form."""
+
+EMPTY_BODY = 2
+"""Bytes of `{}`, which many clients send where there is nothing to say."""
 
 REQUESTS = Counter("postern_http_requests_total", "Requests answered.", ["operation", "status"])
 SECONDS = Histogram("postern_http_request_seconds", "Time to answer a request.", ["operation"])
@@ -149,6 +156,22 @@ class Parameter:
         return _without_none(self.type)
 
     @cached_property
+    def is_list(self) -> bool:
+        """Whether it takes several values, separated by commas."""
+        return get_origin(self._bare_type) is list
+
+    @cached_property
+    def choices(self) -> dict[str, str]:
+        """The values of an enumeration by their lower-case form: callers may write them in either case."""
+        kind = get_args(self._bare_type)[0] if self.is_list else self._bare_type
+        return {str(value).lower(): value for value in get_args(kind)} if get_origin(kind) is Literal else {}
+
+    @property
+    def _bare_type(self) -> Any:
+        kind = self.given_type
+        return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+    @cached_property
     def is_moment(self) -> bool:
         kind = self.given_type
         return datetime in (kind, *get_args(kind))
@@ -176,6 +199,10 @@ class Operation(Generic[P, R]):
     shows: Mapping[str, Any]
     hidden: bool
     unverified: bool
+    fields: Mapping[str, str]
+    """The fields of a form that it takes, each with what it holds."""
+    any_query: bool
+    """Whether query parameters that it does not declare are allowed: others add them to links that people follow."""
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self.function(*args, **kwargs)
@@ -259,6 +286,8 @@ def operation(
     shows: Mapping[str, Any] | None = None,
     hidden: bool = False,
     unverified: bool = False,
+    fields: Mapping[str, str] | None = None,
+    any_query: bool = False,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
@@ -266,7 +295,10 @@ def operation(
     accepted one. `problems` are those the function raises beyond the usual; `example` is a body for the docs;
     `or_else` are other statuses of success. `answers` is the type of the JSON in an Answer; `shows` are fields that
     the example of the answer has beyond those that follow from types and from the body. `unverified` opens an
-    operation without `needs` to developers who have not proven their e-mail address.
+    operation without `needs` to developers who have not proven their e-mail address. `fields` are those of a form,
+    where `takes` is one, with what each holds. `any_query` is for pages and
+    callbacks: a query parameter that is not declared is refused elsewhere, and ignored there, because mail programs,
+    identity providers and campaign tools add their own (`utm_source`, `fbclid`).
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Operation[P, R]:
@@ -292,6 +324,8 @@ def operation(
             shows=shows or {},
             hidden=hidden,
             unverified=unverified,
+            fields=fields or {},
+            any_query=any_query,
         )
 
     return declare
@@ -473,9 +507,15 @@ def _binder(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable
     parameters = [parameter for parameter in each.parameters if parameter.name in taken]
     wants_call, wants_request = "call" in taken, "request" in taken
     decoder = _Decoder(each.body) if each.body is not None else None
+    in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
+    takes_nothing = decoder is None and not wants_request and each.method != "GET"
 
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
         given: dict[str, Any] = {}
+        if not each.any_query and request.scope["query_string"]:
+            _refuse_unknown(request, in_query)
+        if takes_nothing and _has_body(request.headers):
+            _refuse_body(await request.body(), request.headers.get("content-type", ""))
         if wants_call:
             given["call"] = call
         if wants_request:
@@ -492,6 +532,34 @@ def _binder(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable
         return given
 
     return bind
+
+
+def _refuse_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
+    """Raises Invalid for query parameters that the operation does not take, and for one that is given twice."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    unknown = [name for name in dict.fromkeys(names) if name not in allowed]
+    if unknown:
+        raise unknown_parameters(unknown, allowed)
+    for name in allowed:
+        if names.count(name) > 1:
+            raise Invalid.at(f"query/{name}", f"`{name}` is given more than once.", "repeated_parameter")
+
+
+def _has_body(headers: Mapping[str, str]) -> bool:
+    return "transfer-encoding" in headers or int(headers.get("content-length") or 0) > EMPTY_BODY
+
+
+def _refuse_body(body: bytes, content_type: str) -> None:
+    """Raises Invalid where an operation without a body is sent fields, which would have no effect."""
+    if content_type.partition(";")[0].strip().lower() not in ("", "application/json"):
+        return
+    try:
+        fields = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BodyInvalid("The body is not valid JSON, and this operation takes none.") from None
+    if isinstance(fields, dict) and fields:
+        name = str(next(iter(fields)))[:100]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        raise Invalid.at(f"/{name}", f"There is no field `{name}` here: this operation takes no body.", "unknown_field")
 
 
 def _take(parameter: Parameter, request: RawRequest) -> Any:
@@ -511,11 +579,21 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
         return parameter.default
     if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
         raise Invalid.at(where, "This value is too long or holds a NUL character.")
+    given: Any = text
+    if parameter.is_list:
+        given = [part.strip() for part in text.split(",") if part.strip()]
+    known = parameter.choices
+    if known and parameter.is_list:
+        given = [known.get(each.lower(), each) for each in given]
+    elif known:
+        given = known.get(text.lower(), text)
+    if not given and (parameter.is_list or parameter.choices):
+        return parameter.default  # `status=` of an empty form field asks for nothing in particular.
     try:
         # A number is no moment: strictly read, only ISO 8601 is one.
-        value = msgspec.convert(text, parameter.given_type, strict=parameter.is_moment)
+        value = msgspec.convert(given, parameter.given_type, strict=parameter.is_moment)
     except msgspec.ValidationError as error:
-        raise Invalid.at(where, str(error)) from None
+        raise invalid_value(error, parameter.given_type, where) from None
     if isinstance(value, datetime):
         _refuse_beyond_time(value, where)
     return value
@@ -553,25 +631,12 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
         if any(each in bytes(body) for each in SUSPECT):
             _refuse_unstorable(value, "")
     except msgspec.ValidationError as error:
-        raise invalid_body(str(error)) from None
+        raise invalid_value(error, decoder.type) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
     except RecursionError:
         raise BodyInvalid("The body is nested too deeply.") from None
     return value
-
-
-def invalid_body(message: str) -> Invalid:
-    """A msgspec complaint as a fault with a JSON pointer."""
-    text, _, where = message.partition(" - at `")
-    # `[...]` is a key that msgspec does not name: the pointer ends at what holds it.
-    parts = [part.strip(".[]") for part in re.findall(r"\.[^.\[]+|\[[^\]]*\]", where.rstrip("`").partition("[...]")[0])]
-    pointer = "".join("/" + part for part in parts)
-    if found := re.search(r"(?:missing required|unknown) field `(.+)`", text):
-        pointer += "/" + found[1]
-        code = "required" if "missing" in text else "unknown_field"
-        return Invalid.at(pointer, text + ".", code)
-    return Invalid.at(pointer, text + ".")
 
 
 def _refuse_unstorable(value: Any, path: str) -> None:
@@ -615,6 +680,9 @@ def _respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]
         if value.next_cursor:
             headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
         value = value.items
+    elif isinstance(value, Page | Feed):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
     elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
         content = to_json(value)
         headers["ETag"] = etag(updated_at, content)
@@ -626,7 +694,7 @@ def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
     path = each.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
     given = structlog.contextvars.get_contextvars()
     path = given.get("path", path)
-    query = [part for part in given.get("query", "").split("&") if part and not part.startswith("cursor=")]
+    query = [part for part in given.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
     return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
 
 

@@ -1,14 +1,15 @@
 """The three shapes of a list, and tables as CSV.
 
-Bare arrays, newest first, with a `Link` header; pages with an exact total; cursors for feeds. Cursors are
-opaque, signed and bound to the project, the operation and its filter: a tampered one is refused.
+Bare arrays, newest first; pages with an exact total; feeds. All of them take `limit` and `cursor`, and where there is
+more they say so in the header `Link: <…>; rel="next"`; pages and feeds have the cursor in `nextCursor` as well.
+Cursors are opaque, signed and bound to the project, the operation and its filter: a tampered one is refused.
 """
 
 import base64
 import binascii
 import csv
 import io
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -24,12 +25,25 @@ Item = TypeVar("Item")
 LIST_LIMIT = 1_000
 PAGE_LIMIT = 100
 PAGE_DEPTH = 10_000
-"""Rows that pages can reach; beyond that the CSV export is the way."""
+"""Rows that page numbers can reach: skipping rows costs as much as reading them. Cursors reach all."""
 
-ListLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_LIMIT, description="How many at most.")]
-PageLimit = Annotated[int, msgspec.Meta(ge=1, le=PAGE_LIMIT, description="How many a page.")]
-PageNumber = Annotated[int, msgspec.Meta(ge=1, le=PAGE_DEPTH, description="Which page, from 1.")]
-Cursor = Annotated[str, msgspec.Meta(max_length=1_000, description="Where the previous answer ended.")]
+ListLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_LIMIT, description="Rows to answer at most.")]
+PageLimit = Annotated[int, msgspec.Meta(ge=1, le=PAGE_LIMIT, description="Rows on a page.")]
+PageNumber = Annotated[
+    int,
+    msgspec.Meta(
+        ge=1,
+        le=PAGE_DEPTH,
+        description="The page to answer, from 1. Page × limit reaches 10,000; follow `nextCursor` to go further.",
+    ),
+]
+Cursor = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=1_000,
+        description="Where to go on: the cursor from the previous answer, with the same filters.",
+    ),
+]
 
 
 class CursorInvalid(Refused):
@@ -37,16 +51,21 @@ class CursorInvalid(Refused):
 
 
 class PageTooDeep(Refused):
-    """Pages reach the first 10,000 rows; use the CSV export for more."""
+    """Page numbers reach the first 10,000 rows; follow `nextCursor` to go further."""
+
+
+class PageAndCursor(Refused):
+    """Give `page` or `cursor`, not both."""
 
 
 class Page(Record, Generic[Item]):
-    """One page of rows with the exact total."""
+    """One page of rows with the exact total; `nextCursor` is null at the end."""
 
     data: list[Item]
     total: int
     page: int
     pages: int
+    next_cursor: str | None = None
 
 
 class Feed(Record, Generic[Item]):
@@ -73,6 +92,40 @@ def offset_of(page: int, limit: int) -> int:
 def page_of(items: list[Item], total: int, page: int, limit: int) -> Page[Item]:
     """The page envelope."""
     return Page(data=items, total=total, page=page, pages=-(-total // limit))
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where a page begins: after so many rows, or after the row with this identifier."""
+
+    page: int
+    offset: int
+    after: UUID | None = None
+
+
+def position_of(call: Call, scope: str, page: int, limit: int, cursor: str | None) -> Position:
+    """Where the page of `scope` begins that a caller asks for. Raises PageTooDeep, PageAndCursor and CursorInvalid."""
+    if cursor is None:
+        return Position(page, offset_of(page, limit))
+    if page != 1:
+        raise PageAndCursor(errors=[Fault(path="query/page", code="page_and_cursor", message=PageAndCursor.message())])
+    number, after = read_cursor(call, scope, cursor)
+    return Position(int(number), 0, as_id(after))
+
+
+def page_at(
+    call: Call,
+    scope: str,
+    rows: Sequence[Item],
+    total: int,
+    position: Position,
+    limit: int,
+    key: Callable[[Any], UUID] = lambda row: row.id,
+) -> Page[Item]:
+    """The page envelope of rows that were fetched with one to spare, sorted by `key`."""
+    items = list(rows[:limit])
+    more = len(rows) > limit
+    following = write_cursor(call, scope, [position.page + 1, str(key(items[-1]))]) if more else None
+    return Page(data=items, total=total, page=position.page, pages=-(-total // limit), next_cursor=following)
 
 
 def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:

@@ -20,7 +20,6 @@ from postern.kernel.values import as_id, leads_back, new_id, seen_as
 from postern.organizations import invitation_store, store
 from postern.organizations.members import join
 from postern.organizations.model import (
-    INVITATION_STATUSES,
     NEXT_INVITATION,
     PENDING_INVITATIONS_LIMIT,
     RESEND_AFTER,
@@ -34,6 +33,7 @@ from postern.organizations.model import (
     InvitationPreview,
     InvitationRow,
     InvitationSign,
+    InvitationStatus,
     InvitationToken,
     InvitedSomebodyElse,
     InviterUnknown,
@@ -51,22 +51,19 @@ INVITATIONS = f"{PROJECT}/{{id}}/invitations"
 
 @get(INVITATIONS, needs="organizations:read", problems=(OrganizationMissing,))
 async def list_invitations(
-    call: Call, id: UUID, status: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+    call: Call, id: UUID, status: InvitationStatus | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> Listed[Invitation]:
     """The invitations to an organization, newest first.
 
     `status` narrows to PENDING, ACCEPTED, REVOKED or EXPIRED; an invitation expires by itself.
     """
     await require_organization(call.db, call, id)
-    wanted = status.upper() if status else None
-    if wanted is not None and wanted not in INVITATION_STATUSES:
-        raise Invalid.at("query/status", f"Status is one of {', '.join(INVITATION_STATUSES)}.", "unknown_status")
-    scope = f"invitations|{id}|{wanted or ''}"
+    scope = f"invitations|{id}|{status or ''}"
     rows = await invitation_store.newest(
         call.db,
         project_id=call.project_id,
         organization_id=id,
-        status=wanted,
+        status=status,
         before=before_id(call, scope, cursor),
         limit=limit + 1,
         now=call.now,

@@ -100,12 +100,34 @@ JoinReason = Literal[
     "CUSTOMER_BANNED",
 ]
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=rf"^(?=.*\S){ONE_LINE.removeprefix('^')}")]
-Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(?!\n)$", max_length=SLUG_LIMIT)]
+Name = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=200,
+        pattern=rf"^(?=.*\S){ONE_LINE.removeprefix('^')}",
+        description="A name for people: one line of text, not only blanks.",
+    ),
+]
+Slug = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(?!\n)$",
+        max_length=SLUG_LIMIT,
+        description="Lower-case letters and digits in words joined by single hyphens, such as `acme-inc`.",
+    ),
+]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Roles = Annotated[list[RoleKey], msgspec.Meta(min_length=1, max_length=ROLES_PER_MEMBER)]
-PageUrl = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s<>\"'#]+(?!\n)$", max_length=2_000)]
+PageUrl = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"""^https?://[^\s<>"'#]+(?!\n)$""",
+        max_length=2_000,
+        description="The http or https URL of a page without a fragment, such as `https://app.example.com/join`.",
+    ),
+]
 
 
 class OrganizationMissing(Missing):

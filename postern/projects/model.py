@@ -11,8 +11,24 @@ from postern.kernel.problems import Missing, Unprocessable
 from postern.kernel.values import A_NAME, Body, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=A_NAME, description="A name for people.")]
-HostName = Annotated[str, msgspec.Meta(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9.:_-]+(?!\n)$")]
+Name = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=200,
+        pattern=A_NAME,
+        description="A name for people: one line of text, not only blanks.",
+    ),
+]
+HostName = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:_-]+(?!\n)$",
+        description="A host name or IP address, such as `mail.example.com`.",
+    ),
+]
 
 SEED_LIST_LIMIT = 50
 KEYS_PER_PROJECT = 1_000
@@ -55,13 +71,37 @@ SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_C
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
 SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
 
-Origin = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^https?://[A-Za-z0-9.\[\]:-]+(?!\n)$")]
+Origin = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=300,
+        pattern=r"^https?://[A-Za-z0-9.\[\]:-]+(?!\n)$",
+        description="A web origin: scheme, host and port, without a path, such as `https://app.example.com`.",
+    ),
+]
 """What a browser sends as `Origin`: scheme, host and port, without a path."""
+LogoUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"""^https://[^\s"'<>;]+(?!\n)$""",
+        description="The https URL of an image, such as `https://example.com/logo.png`.",
+    ),
+]
+Color = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^#[0-9a-fA-F]{6}(?!\n)$",
+        description="A color as `#` and six hexadecimal digits, such as `#1f4fd8`.",
+    ),
+]
 Redirect = Annotated[
     str,
     msgspec.Meta(
         max_length=2_000,
         pattern=r"^(?!file:)(?:[a-z][a-z0-9+-]*://|[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/)[^\s#\\]+(?!\n)$",
+        description="A page or an app's own scheme without a fragment, such as `https://app.example.com/signed-in` or "
+        "`com.example.app:/signed-in`.",
     ),
 ]
 """A page, or an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""

@@ -37,9 +37,11 @@ from postern.projects.model import (
     SEED_LIST_LIMIT,
     ApiKey,
     ApiKeyMissing,
+    Color,
     HostName,
     KeyInUse,
     KeyType,
+    LogoUrl,
     Name,
     Project,
     ProjectSettings,
@@ -84,10 +86,8 @@ class SignInChange(Body):
     contacts: Literal["NONE", "LINK", "CREATE"] | Unset = UNSET
     passkey_domain: HostName | None | Unset = UNSET
     app_name: Name | None | Unset = UNSET
-    logo_url: Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"^https://[^\s\"'<>;]+(?!\n)$")] | None | Unset = (
-        UNSET
-    )
-    accent_color: Annotated[str, msgspec.Meta(pattern=r"^#[0-9a-fA-F]{6}(?!\n)$")] | None | Unset = UNSET
+    logo_url: LogoUrl | None | Unset = UNSET
+    accent_color: Color | None | Unset = UNSET
 
 
 class SettingsChange(Body):

@@ -127,7 +127,13 @@ async def anybody_signs_on(call: Call) -> bool:
     return await store.any_active(call.db, project_id=call.project_id) is not None
 
 
-@get(f"{HERE}/metadata.xml", public=True, media_types=("application/xml",), problems=[SsoConnectionMissing])
+@get(
+    f"{HERE}/metadata.xml",
+    public=True,
+    any_query=True,
+    media_types=("application/xml",),
+    problems=[SsoConnectionMissing],
+)
 async def get_public_sso_metadata(call: Call, conn_id: UUID) -> Answer:
     """Our metadata for the identity provider, at an address that it can fetch itself."""
     call, at = await opened(call, conn_id)
@@ -137,6 +143,7 @@ async def get_public_sso_metadata(call: Call, conn_id: UUID) -> Answer:
 @get(
     f"{HERE}/login",
     public=True,
+    any_query=True,
     media_types=HTML,
     problems=[SsoConnectionMissing, SsoUnavailable, SsoTestInvalid],
 )
@@ -183,7 +190,16 @@ async def begin_sso(
     return _asking(call, at, message_id, cookie)
 
 
-@post(f"{HERE}/acs", public=True, takes=FORM, media_types=HTML, body_limit=FORM_LIMIT, problems=[SsoConnectionMissing])
+@post(
+    f"{HERE}/acs",
+    public=True,
+    any_query=True,
+    takes=FORM,
+    fields={"SAMLResponse": "The SAML response in base64.", "RelayState": "State of the sign-on, as it was sent."},
+    media_types=HTML,
+    body_limit=FORM_LIMIT,
+    problems=[SsoConnectionMissing],
+)
 async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
     """Where the identity provider's answer arrives (SAML HTTP-POST binding).
 

@@ -87,7 +87,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     )
 
 
-@get(f"{HERE}/slo", public=True, media_types=HTML, problems=[SsoConnectionMissing])
+@get(f"{HERE}/slo", public=True, any_query=True, media_types=HTML, problems=[SsoConnectionMissing])
 async def take_logout(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
     """Where the identity provider's logout messages arrive by redirect.
 
@@ -100,7 +100,20 @@ async def take_logout(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
     return await _asked(call, conn_id, query, Binding.REDIRECT, None)
 
 
-@post(f"{HERE}/slo", public=True, takes=FORM, media_types=HTML, body_limit=FORM_LIMIT, problems=[SsoConnectionMissing])
+@post(
+    f"{HERE}/slo",
+    public=True,
+    any_query=True,
+    takes=FORM,
+    fields={
+        "SAMLRequest": "A SAML log-out request in base64.",
+        "SAMLResponse": "The answer to a log-out request in base64.",
+        "RelayState": "State of the log-out, as it was sent.",
+    },
+    media_types=HTML,
+    body_limit=FORM_LIMIT,
+    problems=[SsoConnectionMissing],
+)
 async def take_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
     """The same for messages that come as a form."""
     form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}

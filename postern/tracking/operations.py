@@ -42,7 +42,7 @@ Signature = Annotated[
 ]
 
 
-@get("/t/o/{send_id}", public=True, media_types=["image/gif"])
+@get("/t/o/{send_id}", public=True, any_query=True, media_types=["image/gif"])
 async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
     """The pixel of a message. Always answers the 43-byte GIF, also for an unknown send; HEAD never counts."""
     if not is_head(request):
@@ -50,7 +50,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
     return Answer(GIF, media_type="image/gif", headers=NEVER_KEPT)
 
 
-@get("/t/c/{send_id}", public=True, status=302, media_types=["text/html"])
+@get("/t/c/{send_id}", public=True, any_query=True, status=302, media_types=["text/html"])
 async def track_click(call: Call, send_id: UUID, request: RawRequest, u: Target = None, s: Signature = None) -> Answer:
     """A link of a message: notes the click and leads on to `u` with a 302.
 
@@ -68,7 +68,7 @@ async def track_click(call: Call, send_id: UUID, request: RawRequest, u: Target 
     return Answer(b"", media_type="text/html", status=302, headers={**NEVER_KEPT, "Location": _as_header(u)})
 
 
-@get("/t/u/{send_id}", public=True, media_types=["text/html"])
+@get("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"])
 async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Answer:
     """The page behind an unsubscribe link: one button, and nothing changes before it is pressed."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
@@ -82,7 +82,7 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> An
     )
 
 
-@post("/t/u/{send_id}", public=True, media_types=["text/html"])
+@post("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"])
 async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> Answer:
     """Unsubscribe the recipient of a send: the button of the page, or one click in the mail program (RFC 8058).
 

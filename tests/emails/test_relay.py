@@ -321,3 +321,25 @@ async def test_one_project_cannot_send_from_anothers_domain(sender, new_project,
     answer = await theirs.client.post("/emails", MAIL)
     assert (answer.status_code, answer.json()["code"]) == (403, "domain_not_verified")
     assert sink.messages == []
+
+
+async def test_what_waits_for_its_next_attempt_is_tried_at_once(sender, sink, clock, work_off):
+    """Defects: M15"""
+    to = ["good@example.org", "tempfail@example.org"]
+    sent = (await sender.client.post("/emails", {**MAIL, "to": to, "cc": [], "bcc": []})).json()
+    assert sent["status"] == "DELAYED"
+    before = len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json())
+    await work_off()
+    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == before, "it is not due"
+    retried = await sender.client.post(f"/emails/{sent['id']}/retry")
+    assert (retried.status_code, retried.json()["status"]) == (200, "DELAYED")
+    await work_off()
+    assert len((await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()) == before + 1
+    assert [each.recipients for each in sink.messages] == [("good@example.org",)], "who has it gets it once"
+
+
+async def test_what_is_done_is_not_tried_again(sender):
+    """Defects: M15"""
+    sent = (await sender.client.post("/emails", {**MAIL, "to": ["good@example.org"]})).json()
+    refused = await sender.client.post(f"/emails/{sent['id']}/retry")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_retriable")

@@ -1,0 +1,222 @@
+"""What an operation is sent and does not take is refused, and the answer says what it takes."""
+
+import inspect
+import re
+from typing import Any, get_args, get_origin
+
+import msgspec
+import pytest
+
+from postern.app import OPERATIONS
+from postern.kernel.pages import Feed, Listed, Page
+from postern.kernel.validation import invalid_value
+from tests.conftest import Client, Tenant
+
+STRICT = [each for each in OPERATIONS if not each.any_query]
+NOBODY_HOME = "00000000-0000-7000-8000-000000000000"
+
+
+def path_of(operation: Any, project: Tenant) -> str:
+    path = re.sub(r"{(project_id|app_id)}", project.id, operation.path)
+    return "http://postern.test" + re.sub(r"{\w+}", NOBODY_HOME, path)
+
+
+async def test_every_operation_refuses_query_parameters_that_it_does_not_take(
+    project: Tenant, stranger: Client
+) -> None:
+    """Defects: N9"""
+    for each in STRICT:
+        client = project.developer if "developer" in each.accepts else project.client if each.accepts else stranger
+        if each.accepts == {"customer"}:
+            continue  # Their binding is the same; a token of a customer is another test's.
+        answer = await client.request(each.method, path_of(each, project), params={"limitt": "1"})
+        if answer.status_code in (401, 403):
+            assert not each.accepts & {"secret_key", "developer"}, each.wire_path
+            continue
+        assert answer.status_code == 400, (each.method, each.wire_path, answer.text)
+        errors = answer.json()["errors"]
+        assert [error["path"] for error in errors] == ["query/limitt"], each.wire_path
+        assert errors[0]["code"] == "unknown_parameter"
+        taken = [parameter.wire for parameter in each.parameters if parameter.place == "query"]
+        assert all(f"`{name}`" in errors[0]["message"] for name in taken), each.wire_path
+
+
+def test_what_people_follow_and_providers_call_takes_whatever_they_add() -> None:
+    """Defects: N9"""
+    for each in OPERATIONS:
+        is_for_people = not each.accepts and (each.hidden or each.media_types != ("application/json",))
+        reads_query_itself = "query_params" in inspect.getsource(inspect.unwrap(each.function))
+        if is_for_people or reads_query_itself:
+            assert each.any_query, f"{each.method} {each.path}: declare any_query=True"
+        if each.any_query:
+            assert not each.accepts, f"{each.method} {each.path}: who has a credential reads our answers"
+
+
+async def test_links_that_mail_tools_decorate_still_work(stranger: Client, project: Tenant) -> None:
+    """Defects: N9"""
+    added = {"utm_source": "newsletter", "fbclid": "x", "utm_medium": "email"}
+    opened = await stranger.get(f"/t/o/{NOBODY_HOME}", params=added)
+    assert opened.status_code == 200
+    shown = await stranger.http.get(f"/projects/{project.id}/auth/pages/forgot", params=added)
+    assert shown.status_code == 200
+    confirm = await stranger.http.get("/verify-email", params={"token": "x", **added})
+    assert confirm.status_code == 200
+
+
+async def test_a_parameter_given_twice_is_refused(project: Tenant) -> None:
+    """Defects: N9"""
+    answer = await project.client.get("/contacts?limit=1&limit=2")
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["code"] == "repeated_parameter"
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("/emails/logs?status=GONE", ["QUEUED", "DELIVERED", "CANCELLED"]),
+        ("/suppressions?reason=cross", ["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]),
+        ("/customers?status=asleep", ["active", "banned", "locked"]),
+        ("/access/roles?scope=none", ["PROJECT", "ORGANIZATION"]),
+    ],
+)
+async def test_a_wrong_value_of_an_enumeration_is_answered_with_the_right_ones(
+    project: Tenant, path: str, values: list[str]
+) -> None:
+    """Defects: N9, C13"""
+    answer = await project.client.get(path)
+    assert answer.status_code == 400
+    fault = answer.json()["errors"][0]
+    assert fault["path"].startswith("query/")
+    assert all(value in fault["message"] for value in values), fault
+
+
+async def test_enumerations_in_queries_are_read_in_either_case(project: Tenant) -> None:
+    """Defects: N9"""
+    for path in ("/suppressions?reason=bounce", "/customers?status=BANNED", "/access/roles?scope=project"):
+        assert (await project.client.get(path)).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer", "words"),
+    [
+        ("/account/auth-billing/checkout", {"billingCycle": "MONTHLY"}, "/billingCycle", ["monthly", "yearly"]),
+        ("/api-keys", {"name": "k", "type": "secret"}, "/type", ["SECRET", "PUBLISHABLE"]),
+        ("/api-keys", {"name": "k", "color": "red"}, "/color", ["`name`", "`type`", "`permissions`"]),
+        ("/api-keys", {"name": 3}, "/name", ["a string", "an integer"]),
+        ("/api-keys", {"name": ""}, "/name", ["at least 1 character"]),
+        ("/api-keys", {"name": "a\nb"}, "/name", ["one line of text"]),
+        ("/api-keys", {"name": "k", "expiresAt": "tomorrow"}, "/expiresAt", ["2026-01-31T12:00:00Z"]),
+        ("/api-keys", {}, "/name", ["`name` is required"]),
+        ("/access/permissions", {"key": "Posts", "name": "x"}, "/key", ["`posts:write`"]),
+        (
+            "/automations",
+            {"name": "a", "trigger": {"type": "NEVER"}, "steps": []},
+            "/trigger/type",
+            ["AUDIENCE_JOINED", "CONTACT_CREATED"],
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_body_is_said_in_a_sentence(
+    project: Tenant, path: str, body: Any, pointer: str, words: list[str]
+) -> None:
+    """Defects: N9"""
+    answer = await project.developer.post(path, body)
+    assert answer.status_code == 400, answer.text
+    fault = answer.json()["errors"][0]
+    assert fault["path"] == pointer
+    assert all(word in fault["message"] for word in words), fault
+    assert not re.search(r"regex|\(\?!|\^\[|`str`|`int`|enum", answer.text)
+
+
+async def test_fields_sent_to_an_operation_without_a_body_are_refused(project: Tenant) -> None:
+    """Defects: N9"""
+    made = (await project.client.post("/templates", {"name": "t", "html": "<p>x</p>"})).json()
+    refused = await project.client.post(f"/templates/{made['id']}/duplicate", {"name": "other"})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "/name"
+    assert (await project.client.post(f"/templates/{made['id']}/duplicate", {})).status_code == 201
+
+
+def texts_with_patterns(kind: Any, seen: set[Any]) -> Any:
+    """Every text with a pattern inside a type, with what describes it."""
+    if get_origin(kind) is not None and hasattr(kind, "__metadata__"):
+        for meta in kind.__metadata__:
+            if isinstance(meta, msgspec.Meta) and meta.pattern:
+                yield meta
+    for inner in get_args(kind):
+        yield from texts_with_patterns(inner, seen)
+    whole = get_origin(kind) or kind
+    if isinstance(whole, type) and issubclass(whole, msgspec.Struct) and whole not in seen:
+        seen.add(whole)
+        for hint in inspect.get_annotations(whole).values():
+            yield from texts_with_patterns(hint, seen)
+        for base in whole.__mro__[1:]:
+            for hint in inspect.get_annotations(base).values():
+                yield from texts_with_patterns(hint, seen)
+
+
+def test_every_text_with_a_form_says_in_words_what_it_is() -> None:
+    """Defects: N9"""
+    seen: set[Any] = set()
+    kinds = [each.body for each in OPERATIONS] + [one.type for each in OPERATIONS for one in each.parameters]
+    found = [meta for kind in kinds for meta in texts_with_patterns(kind, seen)]
+    assert len(found) > 20
+    assert [meta.pattern for meta in found if not meta.description] == []
+
+
+def test_a_complaint_names_the_place_inside_a_mapping() -> None:
+    class Inner(msgspec.Struct):
+        headers: dict[str, int]
+
+    with pytest.raises(msgspec.ValidationError) as raised:
+        msgspec.json.decode(b'{"headers": {"a": "b"}}', type=Inner)
+    problem = invalid_value(raised.value, Inner)
+    assert problem.errors[0].path == "/headers"
+    assert problem.errors[0].message == "Expected an integer; found a string."
+
+
+PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, Listed: {"limit", "cursor"}}
+
+
+def test_lists_of_one_form_are_paged_alike() -> None:
+    """Defects: N9"""
+    for each in OPERATIONS:
+        form = get_origin(each.returns)
+        if form in PAGING:
+            taken = {parameter.wire for parameter in each.parameters if parameter.place == "query"}
+            assert taken >= PAGING[form], f"{each.method} {each.wire_path}"
+            assert ("page" in taken) == (form is Page), f"{each.method} {each.wire_path}"
+
+
+async def test_every_page_has_a_cursor_that_goes_on(project: Tenant, work_off: Any) -> None:
+    """Defects: N9, M15"""
+    emails = [f"p{number}@example.com" for number in range(5)]
+    audience = (await project.client.post("/audiences", {"name": "all"})).json()
+    await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"emails": emails})
+    for email in emails:
+        mail = {"to": [email], "from": "a@acme.example", "subject": "x", "html": "<p>x</p>"}
+        assert (await project.client.post("/emails", mail)).status_code == 201
+        made = await project.client.post("/customers", {"email": email})
+        assert made.status_code == 201
+    await project.client.post("/suppressions/bulk", {"addresses": emails})
+    customer = made.json()["id"]
+    for number in range(4):
+        await project.client.patch(f"/customers/{customer}/metadata", {"metadata": {"n": number}})
+    paths = ["/emails/logs", "/suppressions", "/contacts", f"/audiences/{audience['id']}/contacts", "/customers"]
+    paths += [f"/customers/{customer}/audit-log", "/inbox", "http://postern.test/account/audit-log"]
+    paths += [f"/apps/{project.id}/end-users", "/customers?q=example", "/customers?status=active"]
+    for path in paths:
+        more = "&" if "?" in path else "?"
+        whole = (await project.developer.get(f"{path}{more}limit=100")).json()
+        assert whole["nextCursor"] is None, path
+        assert whole["total"] == len(whole["data"]) > 3, path
+        read, cursor = [], None
+        while True:
+            query = f"&cursor={cursor}" if cursor else ""
+            answer = (await project.developer.get(f"{path}{more}limit=2{query}")).json()
+            assert answer["total"] == whole["total"], path
+            read += [each["id"] for each in answer["data"]]
+            if (cursor := answer["nextCursor"]) is None:
+                break
+        assert read == [each["id"] for each in whole["data"]], path
+        assert answer["page"] == answer["pages"]
