@@ -113,6 +113,7 @@ PEOPLE: Mapping[str, Any] = {
 
 ACCOUNT: Mapping[str, Any] = {
     "Project.name": "Acme",
+    "EmailLogEntry.test": False,
     "Automation.allowLoops": False,
     "Automation.maxRunsPerHour": 1,
     "IdentityRequest.issuer": "https://accounts.google.com",

@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-@get(PAGE, public=True, media_types=HTML)
+@get(PAGE, public=True, any_query=True, media_types=HTML)
 async def invitation_page(call: Call, token: str = "") -> Answer:
     """The page that the link in an invitation opens: to what somebody is invited, and a button to accept."""
     try:
@@ -48,8 +48,10 @@ async def invitation_page(call: Call, token: str = "") -> Answer:
 @post(
     PAGE,
     public=True,
+    any_query=True,
     media_types=HTML,
     takes=FORM,
+    fields={"token": "Token from the link in the mail."},
     body_limit=FORM_LIMIT,
     problems=(InvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
 )
