@@ -369,6 +369,7 @@ FIELDS: Mapping[str, str] = {
     "attemptedAt": "Time of the last attempt (UTC); null before the first.",
     "nextAttemptAt": "Time of the next attempt (UTC); null if there is none.",
     "deliveredAt": "When it was delivered (UTC); null if it was not.",
+    "retried": "How many were queued again.",
     "replayed": "How many deliveries were queued again.",
     "more": "Whether there are more: repeat the request to queue the rest.",
     "idempotencyKey": "Key that is the same for every repetition of one event; it is recorded once in 24 hours.",
