@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from postern.accounts.model import LinkInvalid, LockedOut
 from postern.kernel.credentials import Call
 from postern.kernel.database import Transaction
@@ -24,6 +26,8 @@ LIMITS = Limits(
     lock=timedelta(minutes=15),
     lock_max=timedelta(hours=1),
 )
+LINK_LIMITS = replace(LIMITS, failures=100, everywhere=10_000)
+"""Tokens cannot be guessed: this bounds noise, and people of one network do not lock each other out by old links."""
 SIGN_IN_RATE = Rate("sign-in", 60, timedelta(minutes=5))
 """Tries per origin and process: a password costs a core some 20 ms, and this bounds what one origin can cost."""
 
@@ -62,7 +66,7 @@ async def counting_links(call: Call) -> AsyncGenerator[None]:
     try:
         yield
     except LinkInvalid:
-        tried = _attempts(call, f"links|{network_of(call.origin.ip)}")
+        tried = _attempts(call, f"links|{network_of(call.origin.ip)}", LINK_LIMITS)
         number = await _begin(call, tried)
         async with call.db.transaction() as tx:
             await attempts.failed(tx, tried, number, call.now)
@@ -77,6 +81,6 @@ async def _begin(call: Call, tried: Attempts) -> int:
         raise LockedOut(retry_after_seconds=max(1, seconds)) from None
 
 
-def _attempts(call: Call, identifier: str) -> Attempts:
+def _attempts(call: Call, identifier: str, limits: Limits = LIMITS) -> Attempts:
     digest = call.world.secrets.digest("sign-in-failures", identifier.strip().lower())
-    return Attempts(project_id=NO_ID, identifier=digest, network=network_of(call.origin.ip), limits=LIMITS)
+    return Attempts(project_id=NO_ID, identifier=digest, network=network_of(call.origin.ip), limits=limits)
