@@ -1,0 +1,20 @@
+"""Every defect that was found in use or by attack is held closed by a test that names it."""
+
+import pytest
+
+from tests import defects
+
+
+@pytest.mark.parametrize("defect", defects.DEFECTS)
+def test_every_defect_has_a_test_or_is_open(defect):
+    assert defects.index()[defect] or defect in defects.OPEN, (
+        f"no test has the line `Defects: {defect}` in its docstring"
+    )
+
+
+def test_every_test_names_defects_that_exist():
+    assert set(defects.index()) == set(defects.DEFECTS) >= set(defects.OPEN)
+
+
+def test_the_index_is_up_to_date():
+    assert defects.INDEX.read_text() == defects.text(), "`python -m tests.defects` writes it anew"
