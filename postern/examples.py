@@ -315,7 +315,7 @@ MARKETING: Mapping[str, Any] = {
     "waiting": 0,
     "handedOver": 1000,
     "retrying": 0,
-    "frequencyCap": 0,
+    "frequencyCap": 10,
     "Skipped.unsubscribed": 8,
     "Skipped.suppressed": 2,
     "Skipped.deleted": 0,

@@ -639,6 +639,8 @@ FIELDS: Mapping[str, str] = {
     "AttributeMapping.email": "SAML attribute that holds the e-mail address.",
     "AttributeMapping.name": "SAML attribute that holds the whole name.",
     "AttributeMapping.subject": "SAML attribute that identifies the person.",
+    "SettingsChange.frequencyCap": "Most messages of campaigns and automations that one contact gets within 24 hours; "
+    "null is 10.",
     "IdpCertificate.subject": "Subject of the certificate.",
     "ContactTotals.unsubscribed": "How many are unsubscribed.",
     "Skipped.unsubscribed": "How many are unsubscribed.",
@@ -687,7 +689,8 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "field": "attributes.plan",
     "firstName": "givenName",
     "fromEmail": "news@acme.example",
-    "frequencyCap": 10,
+    "ProjectSettings.frequencyCap": 10,
+    "SettingsChange.frequencyCap": 10,
     "connectionId": identifier("ssoConnection"),
     "allowLoops": False,
     "maxRunsPerHour": 1,

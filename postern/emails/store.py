@@ -586,7 +586,9 @@ async def suppressions(
 
 
 @rows_of("""
-    select id, address, reason, source, detail, send_id, created_at from suppressions
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
     where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
       and (%(pattern)s::text is null or address like %(pattern)s)
     order by id desc

@@ -142,7 +142,7 @@ async def test_audiences_look_at_events(project, work_off, clock):
     [
         ({"field": "events.email.opened", "operator": "exists"}, "field"),
         ({"field": "events.", "operator": "exists"}, "field"),
-        ({"field": "events.order.placed", "operator": "eq", "value": 1}, "operator"),
+        ({"field": "events.order.placed", "operator": "contains", "value": 1}, "operator"),
         ({"field": "events.order.placed", "operator": "withinDays", "value": "x"}, "value"),
     ],
 )

@@ -70,7 +70,7 @@ async def test_names_may_be_alike_but_slugs_and_external_ids_are_not(project, pe
         ("Acme Ltd.", "acme-ltd"),
         ("  ", "organization"),
         ("日本", "organization"),
-        ("Größe", "groe"),
+        ("Größe", "grosse"),
         ("x" * 99, "x" * 64),
     ],
 )

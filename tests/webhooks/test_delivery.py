@@ -266,12 +266,13 @@ async def test_the_list_goes_on_and_narrows(subscribe, happen, receiver, work_of
         assert (await project.client.get(path)).status_code == 400
 
 
-async def test_the_test_call_says_three_things(subscribe, receiver, project):
+async def test_the_test_call_says_how_it_went(subscribe, receiver, project):
     hook = await subscribe("email.sent")
     receiver.script("/hook", Reply(status=418, body=b"secret"))
     tried = (await project.client.post(f"/webhooks/{hook.id}/test")).json()
-    assert set(tried) == {"status", "ok", "responseTime"}
+    assert set(tried) == {"status", "ok", "responseTime", "reason"}
     assert (tried["status"], tried["ok"]) == (418, False)
+    assert "418" in tried["reason"]
     (request,) = receiver.requests
     assert hook.verify(request)["type"] == "webhook.test"
     assert await hook.deliveries() == []
