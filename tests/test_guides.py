@@ -131,7 +131,7 @@ class Person:
 
     def __init__(self, server: WholeServer, environment: dict[str, str]) -> None:
         self.server, self.environment = server, environment
-        self.token = ""
+        self.token = "none yet"
         self.codes: set[str] = set()
         """The codes that were mailed and used."""
 

@@ -37,7 +37,7 @@ MEMORY_BYTES: Final = 1024 * 1024 * 1024
 """Address space beyond what the process has when it starts."""
 STACK_BYTES: Final = 16 * 1024 * 1024
 """Native stack: several times what the deepest template that is accepted takes."""
-RESIDENT_KILOBYTES: Final = 400_000
+RESIDENT_BYTES: Final = 400_000_000
 """A process that has grown beyond this ends when its answer is written, and a fresh one takes its place."""
 SLOW_SECONDS: Final = 0.05
 """Items that take this much processor time are reported."""
@@ -71,7 +71,7 @@ class Process:
             except (BrokenPipeError, ConnectionResetError):  # Nobody waits for it any more.
                 return
             del content, reply
-            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > RESIDENT_KILOBYTES:
+            if _resident_bytes() > RESIDENT_BYTES:
                 return
 
     def answer(self, frame: Frame) -> Reply:
@@ -136,11 +136,26 @@ def _decoded(arguments: bytes) -> list[object]:
     return _ARGUMENTS.decode(arguments)
 
 
+def _memory() -> tuple[int, int]:
+    """Octets that are mapped and octets that are resident now; zeros where the system does not tell (not Linux).
+
+    Not `ru_maxrss`: a new program inherits that of the process which started it, however large that one was.
+    """
+    try:
+        pages = Path("/proc/self/statm").read_text().split()
+    except OSError:
+        return 0, 0
+    return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
+
+
+def _resident_bytes() -> int:
+    return _memory()[1]
+
+
 def _limit_memory() -> None:
     """Where the system can (Linux): address space, counted from what is mapped now."""
-    try:
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
+    mapped, _ = _memory()
+    if not mapped:
         return
     limit = mapped + STACK_BYTES + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -358,3 +358,18 @@ def test_the_limits_of_one_item_are_far_below_those_of_a_request():
     """Defects: S1"""
     assert render_process.CPU_SECONDS <= 2
     assert rendering.DEATH_SECONDS >= render_process.CPU_SECONDS
+
+
+async def test_the_size_of_who_starts_a_process_does_not_count_as_its_own():
+    """A program inherits the largest resident size of the process that started it (`ru_maxrss`).
+
+    Defects: S1
+    """
+    ballast = bytearray(b"x" * 4096) * (render_process.RESIDENT_BYTES // 4096 + 20_000)
+    async with one_process() as apart:
+        await made(apart, orders(1))
+        del ballast
+        first = apart.process_id
+        for _ in range(5):
+            assert await made(apart, orders(1)) == make_all(orders(1), now=NOW)
+        assert apart.process_id == first
