@@ -220,3 +220,14 @@ async def test_every_page_has_a_cursor_that_goes_on(project: Tenant, work_off: A
                 break
         assert read == [each["id"] for each in whole["data"]], path
         assert answer["page"] == answer["pages"]
+
+
+async def test_a_moment_with_any_offset_is_understood(project):
+    """ISO 8601 allows offsets that PostgreSQL does not.
+
+    Defects: N9
+    """
+    for path in ("/emails/logs", "/emails/logs/export"):
+        answer = await project.client.get(f"{path}?from=2020-05-23T21:21:53%2B22:11&to=2030-01-01T00:00:00-23:59")
+        assert answer.status_code == 200, answer.text
+        assert answer.content

@@ -596,6 +596,8 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
         raise invalid_value(error, parameter.given_type, where) from None
     if isinstance(value, datetime):
         _refuse_beyond_time(value, where)
+        # In UTC: ISO 8601 allows offsets up to 23:59, PostgreSQL takes none beyond 15:59.
+        return value.astimezone(UTC) if value.tzinfo else value
     return value
 
 
