@@ -173,5 +173,8 @@ def test_twice_as_much_text_is_at_most_two_and_a_half_times_the_work(make):
         while once < 0.02 and size < 32_000:
             size *= 2
             once = work(task, make(size))
-        twice = work(task, make(2 * size))
-        assert twice <= 2.5 * max(once, 0.02), f"task {number}: {once:.3f} s for {size}, {twice:.3f} s for twice that"
+        ratios = []
+        # Other programs on the machine can cost a run half as much again; what is quadratic stays at four.
+        while not ratios or (min(ratios) > 2.5 and len(ratios) < 6):
+            ratios.append(work(task, make(2 * size)) / max(work(task, make(size)), 0.02))
+        assert min(ratios) <= 2.5, f"task {number}: {ratios} times the work for twice {size}"
