@@ -306,7 +306,7 @@ async def test_it_ends_when_who_started_it_has_gone():
 GREEDY = """
 from postern.mail import render_process
 
-render_process.RESIDENT_KILOBYTES = 1
+render_process.RESIDENT_BYTES = 1
 render_process.main()
 """
 
