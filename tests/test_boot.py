@@ -474,6 +474,7 @@ def test_a_part_waits_for_a_database_that_is_not_there_yet(place: Path) -> None:
         try:
             assert early.stderr
             assert early.stdout
+            assert b"Using the database" in early.stderr.readline()
             assert b"Waiting for the database" in early.stderr.readline()
             with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
                 connection.execute(f'create database "{name}"')
