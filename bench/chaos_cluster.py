@@ -304,7 +304,7 @@ class Cluster:
         assert not untold, f"C3: {len(untold)} of {len(happened)} events were never told, such as {list(untold)[:3]}"
         assert set(self.load.events.values()) <= set(told), "C3: an acknowledged event was never told"
         numbers = Counter(
-            json.loads(body)["data"]["number"]
+            json.loads(body)["data"]["data"]["number"]
             for bodies in told.values()
             for body in bodies
             if json.loads(body)["type"] == "order.placed"
