@@ -6,12 +6,14 @@ message's turn on a connection comes, one statement looks at all of that and com
 
 A statement for each message would be too dear. The look for one message covers those that stand behind it in the same
 queue, as many as will probably have their turn while the answer is fresh; a message whose answer is older than that is
-looked at again. With a relay that is slow to answer hardly anything is looked at ahead.
+looked at again. With a relay that is slow to answer hardly anything is looked at ahead. With a fast one the next look
+begins before the answers at hand are used up, so that no connection waits for it.
 """
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -37,6 +39,10 @@ LOOKS_PER_ANSWER = 4
 """An answer holds for at least so many times as long as the look took."""
 AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 250
 """Messages behind the one whose turn it is that are looked at with it."""
+AHEAD_IN_BACKGROUND = 32
+"""From so many messages ahead on, the next look begins while connections still have messages that may go."""
+BACKGROUND_AFTER = 0.5
+"""After which share of the time for which answers hold it begins."""
 PACE_SECONDS = 0.1
 """Over how long the number of turns is counted."""
 
@@ -98,6 +104,8 @@ class Queue:
         self._counted_from = 0.0
         self._pace = 0.0
         self._look_seconds = 0.0
+        self._looked_at = 0.0
+        self._background: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -124,6 +132,7 @@ class Queue:
         if turn.answer == "CHANGED":
             turn.answer = None
             raise Changed
+        self._look_ahead()
 
     @property
     def _fresh_seconds(self) -> float:
@@ -140,25 +149,41 @@ class Queue:
 
     async def _look(self, turn: Turn) -> None:
         """Wait for the look that is under way for this message, or begin one for it and those behind it."""
-        if turn.look is None:
-            group = [turn, *self._next()]
-            task = asyncio.create_task(self._look_at(group))
-            for each in group:
-                each.look = task
-        assert turn.look is not None
+        look = turn.look or self._begin([turn, *self._next(besides=turn)])
         # Whoever gives up waiting does not end the look for the others.
-        await asyncio.shield(turn.look)
+        await asyncio.shield(look)
 
-    def _next(self) -> list[Turn]:
-        """Messages whose turn will probably come while the answer is fresh."""
-        number = min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
-        found: list[Turn] = []
-        for each in self._waiting:
-            if len(found) >= number:
-                break
-            if each.look is None and (each.answer is None or (each.answer == "GO" and not self._is_fresh(each))):
-                found.append(each)
-        return found
+    def _begin(self, group: list[Turn]) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._look_at(group))
+        for each in group:
+            each.look = task
+        return task
+
+    def _look_ahead(self) -> None:
+        """Begin the next look if the answers of the last one are half used up and connections would wait for it."""
+        if self._background is not None:
+            return
+        if asyncio.get_running_loop().time() - self._looked_at < BACKGROUND_AFTER * self._fresh_seconds:
+            return
+        if self._ahead() >= AHEAD_IN_BACKGROUND and (group := self._next()):
+            self._background = self._begin(group)
+            self._background.add_done_callback(self._background_done)
+
+    def _background_done(self, task: asyncio.Task[None]) -> None:
+        self._background = None
+        if not task.cancelled():
+            # Those it was for ask again when their turn comes, and get the error if there still is one.
+            task.exception()
+
+    def _ahead(self) -> int:
+        """How many messages will probably have their turn while an answer of now is fresh."""
+        return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
+
+    def _next(self, besides: Turn | None = None) -> list[Turn]:
+        """Those among the next messages that have no answer, or one that will be too old when their turn comes."""
+        oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
+        soon = islice((each for each in self._waiting if each.look is None and each is not besides), self._ahead())
+        return [each for each in soon if each.answer is None or (each.answer == "GO" and each.looked_at < oldest)]
 
     def _measured_pace(self) -> float:
         """Turns a second."""
@@ -171,7 +196,7 @@ class Queue:
 
     async def _look_at(self, group: list[Turn]) -> None:
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        self._looked_at = began = loop.time()
         try:
             cleared = await look(self._world, group)
         finally:
