@@ -2021,6 +2021,8 @@ CREATE UNIQUE INDEX customers_external ON public.customers USING btree (project_
 
 CREATE INDEX customers_identifier ON public.customers USING btree (project_id, identifier);
 
+CREATE INDEX customers_imported_hashes ON public.customers USING btree (project_id, "substring"(password_hash, '^\$[^$]+\$(?:v=\d+\$)?[^$]+'::text)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
+
 CREATE INDEX customers_mfa ON public.customers USING btree (project_id, id) WHERE (mfa_enabled_at IS NOT NULL);
 
 CREATE INDEX customers_providers ON public.customers USING gin (project_id, providers);

@@ -94,7 +94,6 @@ OPEN = {
     "I12": "the page of a tested sign-on, and a look at all pages in light, dark and phone width",
     "N6": "no single sender is verified by mail",
     "S3": "growth is not measured up to the largest accepted size through each entry point",
-    "S10": "customers with imported slow hashes answer later than unknown ones",
 }
 """What is left of defects that are not closed yet."""
 

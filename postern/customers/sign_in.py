@@ -4,13 +4,14 @@ Answers never tell whether an address has an account (unless the project chose `
 unknown people get the same status, the same body, and the same work done.
 """
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from postern.customers import letters, proof_store, proofs, rules, session_store, store
-from postern.customers.hashes import check_any_password
+from postern.customers.hashes import check_any_password, refusal_seconds
 from postern.customers.invited import may_sign_up
 from postern.customers.model import (
     CODE_LIFE,
@@ -242,10 +243,16 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
     _, key = rules.read_email(data.email)
     identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     number = await proofs.begin_attempt(call, identifier)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     kept = found.password_hash if found else None
     if not await check_any_password(data.password, kept) or found is None or kept is None:
+        spent = loop.time() - began
         await proofs.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
+        # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
+        schemes = await store.imported_schemes(call.db, project_id=call.project_id)
+        await asyncio.sleep(await refusal_seconds([each.scheme for each in schemes]) - spent)
         raise SignInFailed
     if is_outdated(kept):
         renewed = await hash_password(data.password)

@@ -85,6 +85,30 @@ async def insert(
 async def person(db: Queries, *, project_id: UUID, id: UUID) -> Person | None: ...
 
 
+class Scheme(Record):
+    """How some password hashes of a project begin: `$2b$12`, `$scrypt$ln=17,r=8,p=1`."""
+
+    scheme: str
+
+
+# A walk along the index `customers_imported_hashes`, from each scheme to the next one, however many have it.
+@statement("""
+    with recursive found as (
+        (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') as scheme from customers
+         where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
+         order by 1 limit 1)
+        union all
+        select (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') from customers
+                where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
+                  and substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') > found.scheme
+                order by 1 limit 1)
+        from found where found.scheme is not null
+    )
+    select scheme from found where scheme is not null limit 100
+""")
+async def imported_schemes(db: Queries, *, project_id: UUID) -> list[Scheme]: ...
+
+
 @statement("select * from customers where project_id = %(project_id)s and id = %(id)s for update")
 async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Person | None: ...
 

@@ -21,6 +21,9 @@ PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
 SHORTEST_WORD = 4
 
+OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
+"""How our own hashes begin. The index `customers_imported_hashes` has those that begin otherwise."""
+
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
 _of_nobody = _hasher.hash(os.urandom(16).hex())

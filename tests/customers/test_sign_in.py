@@ -1,14 +1,17 @@
 """Customers sign up, sign in, stay signed in and prove their addresses."""
 
 import asyncio
+import time
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import argon2
+import bcrypt
 import jwt
 import psycopg
 import pytest
 
+from postern.customers.hashes import refusal_seconds
 from postern.customers.sessions import signing_key
 from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
@@ -851,6 +854,51 @@ async def test_imported_hashes_sign_in_and_become_ours(door, project, world, mad
         ).fetchone()
     assert row[0].startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert (await door.sign_in(address)).status_code == 200
+
+
+async def test_a_refusal_takes_as_long_for_everybody_whatever_hashes_were_imported(door, project):
+    """An imported hash that is checked slowly does not tell who has an account, nor does one that is checked fast.
+
+    Defects: S10
+    """
+    of_ours, slow, fast = new_address(), new_address(), new_address()
+    await door.signed_up(of_ours)
+    # Costs 12 and 4: some 250 ms and 1 ms, where a hash of ours takes some 30.
+    for address, cost in ((slow, 12), (fast, 4)):
+        hashed = bcrypt.hashpw(GOOD.encode(), bcrypt.gensalt(cost)).decode()
+        body = {"email": address, "emailVerified": True, "passwordHash": hashed}
+        assert (await project.client.post("/customers", body)).status_code == 201
+
+    async def fastest_refusal(address: str) -> float:
+        taken = []
+        for _ in range(3):
+            began = time.perf_counter()
+            assert (await door.sign_in(address, "wrong password")).status_code == 401
+            taken.append(time.perf_counter() - began)
+        return min(taken)
+
+    known = await fastest_refusal(slow)
+    for address in (of_ours, fast, new_address()):
+        ratio = await fastest_refusal(address) / known
+        assert 0.8 < ratio < 1.25, f"refused after {ratio:.2f} times as long as a customer with a slow hash"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "than"),
+    [
+        ("$2b$13", "$2b$12"),
+        ("$2y$13", "$2a$12"),
+        ("$scrypt$ln=17,r=8,p=1", "$scrypt$ln=16,r=8,p=1"),
+        ("$scrypt$ln=16,r=8,p=2", "$scrypt$ln=16,r=8,p=1"),
+        ("$pbkdf2-sha256$1200000", "$pbkdf2-sha256$i=600000"),
+        ("$argon2id$v=19$m=65536,t=4,p=1", "$argon2id$v=19$m=65536,t=2,p=1"),
+    ],
+)
+async def test_a_refusal_takes_as_long_as_the_costs_in_a_hash_say(scheme, than):
+    """Defects: S10"""
+    assert await refusal_seconds([scheme]) == pytest.approx(2 * await refusal_seconds([than]))
+    assert await refusal_seconds([than, scheme]) == await refusal_seconds([scheme])
+    assert await refusal_seconds([]) == 0
 
 
 async def test_hashes_that_cost_too_much_are_refused(project):
