@@ -659,6 +659,20 @@ CREATE TABLE public.captured_messages (
     sealed bytea
 );
 
+CREATE TABLE public.contact_attributes (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    inferred boolean NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT contact_attributes_description_check CHECK ((length(description) <= 500)),
+    CONSTRAINT contact_attributes_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT contact_attributes_type_check CHECK ((type = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text, 'date'::text, 'list'::text])))
+);
+
 CREATE TABLE public.contact_import_pieces (
     project_id uuid NOT NULL,
     import_id uuid NOT NULL,
@@ -1665,6 +1679,12 @@ ALTER TABLE ONLY public.campaigns
 ALTER TABLE ONLY public.captured_messages
     ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.contact_attributes
+    ADD CONSTRAINT contact_attributes_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.contact_attributes
+    ADD CONSTRAINT contact_attributes_project_id_name_key UNIQUE (project_id, name);
+
 ALTER TABLE ONLY public.contact_import_pieces
     ADD CONSTRAINT contact_import_pieces_pkey PRIMARY KEY (project_id, import_id, starts_at);
 
@@ -2255,6 +2275,9 @@ ALTER TABLE ONLY public.campaigns
 
 ALTER TABLE ONLY public.campaigns
     ADD CONSTRAINT campaigns_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES public.templates(project_id, id) ON DELETE SET NULL (template_id);
+
+ALTER TABLE ONLY public.contact_attributes
+    ADD CONSTRAINT contact_attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.contact_import_pieces
     ADD CONSTRAINT contact_import_pieces_project_id_import_id_fkey FOREIGN KEY (project_id, import_id) REFERENCES public.contact_imports(project_id, id) ON DELETE CASCADE;

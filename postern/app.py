@@ -18,6 +18,7 @@ import postern.accounts.pages
 import postern.accounts.profile
 import postern.accounts.recovery
 import postern.analytics.operations
+import postern.audiences.attributes
 import postern.audiences.contacts
 import postern.audiences.intake
 import postern.audiences.operations
@@ -112,6 +113,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.templates.operations,
     postern.audiences.intake,
     postern.audiences.contacts,
+    postern.audiences.attributes,
     postern.audiences.operations,
     postern.emails.operations,
     postern.emails.logs,

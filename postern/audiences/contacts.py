@@ -9,6 +9,7 @@ import msgspec
 import psycopg
 
 from postern.audiences import store
+from postern.audiences.attributes import inferred_from
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
 from postern.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
@@ -87,8 +88,9 @@ async def list_contacts(
 async def create_contact(call: Call, data: NewContact) -> Contact:
     """Create a contact. The address is unique in the project, whatever its letter case: a second one is 409.
 
-    `attributes` takes any JSON values: at most 100, together at most 16 KiB. An address that unsubscribed before its
-    contact was deleted is unsubscribed again; `PATCH {"unsubscribed": false}` subscribes it.
+    `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute declares
+    its type (see `contact-attributes`), by which CSV files are read and written; any value may follow. An address that
+    unsubscribed before its contact was deleted is unsubscribed again; `PATCH {"unsubscribed": false}` subscribes it.
     """
     check_attributes(data.attributes)
     attributes = {name: value for name, value in data.attributes.items() if value is not None}
@@ -102,6 +104,7 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
             email=email,
             email_key=key,
             attributes=Jsonb(attributes),
+            **inferred_from(attributes),
             unsubscribed=data.unsubscribed,
             now=call.now,
         )
@@ -236,6 +239,7 @@ async def find_or_create(
         email=address.spec,
         email_key=key,
         attributes=Jsonb(attributes or {}),
+        **inferred_from(attributes or {}),
         unsubscribed=False,
         now=now,
     )
@@ -307,6 +311,7 @@ async def merge_attributes(
         project_id=project_id,
         ids=list(ids),
         change=Jsonb(attributes),
+        **inferred_from(attributes),
         removed=[name for name, value in attributes.items() if value is None],
         bytes=ATTRIBUTES_LIMIT,
         count=ATTRIBUTE_COUNT_LIMIT,
@@ -383,6 +388,7 @@ async def _change(
         email=wanted.email,
         email_key=normalise(wanted.email),
         attributes=Jsonb(wanted.attributes),
+        **inferred_from(wanted.attributes if "attributes" in fields else {}),
         unsubscribed=wanted.unsubscribed,
         now=now,
     )

@@ -1,24 +1,31 @@
 """Contacts by the thousand: imports of CSV files, and the export."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from litestar.exceptions import InternalServerException
 
 from postern.audiences import intake_store, store
+from postern.audiences.attributes import declare_all, inferred_as, read_types, require_declarable
+from postern.audiences.cells import cells_of, types_of
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
 from postern.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
+    ATTRIBUTE_TYPES_LIMIT,
     ATTRIBUTES_LIMIT,
     EXPORTED_ATTRIBUTES,
     IMPORT_LIMIT,
     IMPORTS_AT_ONCE,
     UPLOAD_TIME,
+    AttributeType,
+    ContactAttributeDeclared,
     ContactImport,
     ImportFileInvalid,
     ImportMissing,
     ImportMode,
+    TooManyContactAttributes,
     TooManyImports,
     UploadBroken,
 )
@@ -36,6 +43,14 @@ PIECE = 1_048_576
 
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
+AttributeTypes = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=ATTRIBUTE_TYPES_LIMIT,
+        description='Types to declare before the file is read, as a JSON object: `{"zip": "string"}`.',
+    ),
+]
+
 ids_of = intake_store.ids_of
 
 
@@ -45,7 +60,14 @@ ids_of = intake_store.ids_of
     status=201,
     body_limit=IMPORT_LIMIT,
     takes="text/csv",
-    problems=[ImportFileInvalid, TooManyImports, UploadBroken, UnsupportedMediaType],
+    problems=[
+        ContactAttributeDeclared,
+        ImportFileInvalid,
+        TooManyContactAttributes,
+        TooManyImports,
+        UploadBroken,
+        UnsupportedMediaType,
+    ],
     shows={
         "status": "PENDING",
         "position": 0,
@@ -57,12 +79,17 @@ ids_of = intake_store.ids_of
         "finishedAt": None,
     },
 )
-async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "upsert") -> ContactImport:
+async def import_contacts(
+    call: Call, request: RawRequest, mode: ImportMode = "upsert", attribute_types: AttributeTypes | None = None
+) -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
 
     The first line is the header. `email` is required; `unsubscribed` (true or false) is understood, `attributes`
-    may hold a JSON object; every other column is an attribute of its name. Cells are taken for numbers, booleans
-    and JSON where they look like it; an empty cell says nothing. Commas, semicolons and tabs separate.
+    may hold a JSON object; every other column is an attribute of its name. The type of the attribute decides what its
+    cells mean (see `contact-attributes`). An attribute without a type gets the one that all cells of its column fit in
+    the first 10,000 rows, else `string`. A cell that does not fit a type that somebody declared fails its row; one that
+    does not fit an inferred type is kept as text. `attributeTypes` declares types before the file is read. An empty
+    cell says nothing. Commas, semicolons and tabs separate.
 
     `mode=upsert` (the default) merges into contacts that exist, `skip` leaves them alone. An import unsubscribes,
     but never subscribes anybody again. The answer comes when the file is in; the rows follow in the background,
@@ -71,12 +98,14 @@ async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "u
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and media_type not in CSV_TYPES:
         raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
+    types = read_types(attribute_types)
     import_id = new_id()
     actor = actor_of(call)
     async with call.db.transaction() as tx:
         await tx.one_at_a_time("imports", call.project_id)
         if await intake_store.count_running(tx, project_id=call.project_id) >= IMPORTS_AT_ONCE:
             raise TooManyImports
+        await require_declarable(tx, call.project_id, types)
         await intake_store.insert_import(
             tx,
             project_id=call.project_id,
@@ -94,7 +123,10 @@ async def import_contacts(call: Call, request: RawRequest, mode: ImportMode = "u
     except BaseException:
         await intake_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise
-    made = await intake_store.finish_upload(call.db, project_id=call.project_id, id=import_id, bytes=size, now=call.now)
+    async with call.db.transaction() as tx:
+        made = await intake_store.finish_upload(tx, project_id=call.project_id, id=import_id, bytes=size, now=call.now)
+        if made is not None:
+            await declare_all(tx, call.project_id, types, call.now)
     if made is None:
         raise ImportMissing("The upload took too long and was given up.")
     call.world.bell.ring("contact_imports")
@@ -148,9 +180,11 @@ async def get_contact_import(call: Call, id: UUID) -> ContactImport:
 
 @get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"])
 async def export_contacts(call: Call) -> Answer:
-    """All contacts as CSV, oldest first, a column for each attribute; what is exported can be imported again.
+    """All contacts as CSV, oldest first, a column for each attribute; an import of it gives the same values.
 
-    Attributes beyond the 500 most frequent share the column `attributes` as JSON.
+    The type of an attribute decides how an import reads its column. The column `attributes` holds as JSON what a cell
+    of that type cannot hold: values of another type, objects, empty texts, and attributes beyond the 500 most
+    frequent. To import into another project, declare the same types there (`attributeTypes`).
     """
     return Answer(
         _export(call),
@@ -161,31 +195,29 @@ async def export_contacts(call: Call) -> Answer:
 
 async def _export(call: Call) -> AsyncIterator[bytes]:
     async with call.db.transaction() as tx:
-        names = await store.attribute_names(tx, project_id=call.project_id, limit=EXPORTED_ATTRIBUTES)
-        async for chunk in csv_stream(_header(names), _export_rows(tx, call.project_id, names)):
+        columns = await store.attributes_in_use(tx, project_id=call.project_id, limit=EXPORTED_ATTRIBUTES)
+        types: dict[str, AttributeType] = {column.name: column.type for column in columns}
+        async for chunk in csv_stream(header_of(types), _export_rows(tx, call.project_id, types)):
             yield chunk
 
 
-def _header(names: list[str]) -> list[str]:
+def header_of(names: Iterable[str]) -> list[str]:
+    """The header of an export with columns for these attributes."""
     ours = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
     reserved = {"email", "unsubscribed", "attributes", *OURS}
     columns = [
         f"attributes.{name}" if name.casefold() in reserved or name.startswith("attributes.") else name
         for name in names
     ]
-    return [*ours, *columns, *(["attributes"] if len(names) == EXPORTED_ATTRIBUTES else [])]
+    return [*ours, *columns, "attributes"]
 
 
-async def _export_rows(tx: Transaction, project_id: UUID, names: list[str]) -> AsyncIterator[list[Any]]:
-    known, whole = set(names), len(names) < EXPORTED_ATTRIBUTES
+async def _export_rows(
+    tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]
+) -> AsyncIterator[list[Any]]:
     async for row in store.exported(tx, project_id=project_id):
-        cells: list[Any] = [row.id, row.email, row.unsubscribed, row.created, row.updated]
-        cells += [row.opened, row.clicked]
-        cells += [row.attributes.get(name) for name in names]
-        if not whole:
-            rest = {name: value for name, value in row.attributes.items() if name not in known}
-            cells.append(rest or None)
-        yield cells
+        ours = [row.id, row.email, row.unsubscribed, row.created, row.updated, row.opened, row.clicked]
+        yield ours + cells_of(types, row.attributes)
 
 
 def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[Row]:
@@ -218,10 +250,12 @@ async def take_in(
     mode: ImportMode,
     now: Moment,
     actor: Actor = SYSTEM,
+    types: Mapping[str, AttributeType] | None = None,
 ) -> intake_store.Taken:
     """Create and update many contacts at once: rows, events and memberships, in the transaction.
 
-    No address may come twice. The caller holds the project's lock (`store.hold_shared`).
+    No address may come twice. The caller holds the project's lock (`store.hold_shared`). Attributes without a type get
+    that of `types`, or by default that of their first value.
     """
     if mode == "upsert":
         await hold_all(tx, project_id, [row.email_key for row in rows])
@@ -230,6 +264,7 @@ async def take_in(
         tx,
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
+        **inferred_as(types_of(row.attributes for row in rows) if types is None else types),
         mode=mode,
         attributes_limit=ATTRIBUTES_LIMIT,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
@@ -237,8 +272,8 @@ async def take_in(
         event_id=first,
         **actor._asdict(),
     )
-    types = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.written(tx, project_id, first, types, taken.told)
+    names = ("contact.created", "contact.updated", "contact.unsubscribed")
+    await events.written(tx, project_id, first, names, taken.told)
     await contacts_changed(tx, project_id, taken.ids, now, actor)
     return taken
 

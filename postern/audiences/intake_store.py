@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from postern.audiences.model import ContactImport, ImportMode, ImportStatus
+from postern.audiences.store import DECLARE
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -33,8 +34,10 @@ class Piece(Record):
 # no staging table grows and shrinks. `id` is used by new contacts; so a row that comes back with its id is new.
 
 
-@statement("""
-    with staged as materialized (
+@statement(
+    "with"
+    + DECLARE
+    + """, staged as materialized (
         select row.line, row.id, row.email, row.email_key, row.attributes, row.unsubscribed or exists (
             select from unsubscribed_addresses u
             where u.project_id = %(project_id)s and u.digest = sha256(convert_to(row.email_key, 'UTF8'))
@@ -46,7 +49,7 @@ class Piece(Record):
             %(mode)s::text = 'skip'
                 or (c.attributes || staged.attributes = c.attributes and (c.unsubscribed or not staged.unsubscribed))
                 as settled,
-            %(mode)s::text = 'upsert' and (
+            %(mode)s::text = 'upsert' and c.attributes || staged.attributes <> c.attributes and (
                 octet_length((c.attributes || staged.attributes)::text) > %(attributes_limit)s::int
                 or (select count(*) from jsonb_object_keys(c.attributes || staged.attributes))
                     > %(attribute_count_limit)s::int
@@ -88,12 +91,15 @@ class Piece(Record):
         count(*) + count(*) filter (where unsubscribed) as told, coalesce(array_agg(id), '{}') as ids,
         (select coalesce(array_agg(line), '{}') from known where too_large) as too_large
     from sorted
-""")
+"""
+)
 async def take_in(
     tx: Transaction,
     *,
     project_id: UUID,
     rows: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
     mode: ImportMode,
     attributes_limit: int,
     attribute_count_limit: int,

@@ -1,6 +1,7 @@
 """Contacts, audiences, imports: what they look like, their limits, and what can go wrong with them."""
 
 import re
+import sys
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -15,6 +16,8 @@ ATTRIBUTES_LIMIT: Final = 16_384
 """Bytes that a contact's attributes may take as JSON."""
 ATTRIBUTE_COUNT_LIMIT: Final = 100
 ATTRIBUTE_NAME_LIMIT: Final = 100
+ATTRIBUTES_PER_PROJECT: Final = 1_000
+"""Attributes of a project that have a declared type; the values of others are kept like all, without one."""
 EXPORTED_ATTRIBUTES: Final = 500
 """Attributes that get a column of their own in an export; rarer ones share the column `attributes`."""
 
@@ -32,6 +35,8 @@ IMPORT_LIMIT: Final = 1_073_741_824
 """Bytes of an imported file."""
 IMPORT_BATCH: Final = 10_000
 """Rows that one transaction of an import takes in."""
+ATTRIBUTE_TYPES_LIMIT: Final = 16_384
+"""Characters of the parameter `attributeTypes`."""
 IMPORT_ERRORS_KEPT: Final = 200
 """Lines whose errors an import lists; more are counted only."""
 UPLOAD_TIME: Final = timedelta(hours=2)
@@ -39,6 +44,7 @@ UPLOAD_TIME: Final = timedelta(hours=2)
 IMPORTS_AT_ONCE: Final = 5
 """Imports of one project that may be waiting or running."""
 
+AttributeType = Literal["string", "number", "boolean", "date", "list"]
 AudienceType = Literal["STATIC", "DYNAMIC"]
 ImportMode = Literal["upsert", "skip"]
 ImportStatus = Literal["UPLOADING", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
@@ -52,6 +58,22 @@ class ContactMissing(Missing):
 
 class ContactExists(Conflict):
     """A contact with this e-mail address exists already."""
+
+
+class ContactAttributeMissing(Missing):
+    """There is no such attribute."""
+
+
+class ContactAttributeExists(Conflict):
+    """An attribute with this name is declared already."""
+
+
+class ContactAttributeDeclared(Conflict):
+    """The attribute is declared with another type; change that first."""
+
+
+class TooManyContactAttributes(Conflict):
+    """The project has as many declared attributes as it may have."""
 
 
 class AudienceMissing(Missing):
@@ -97,6 +119,22 @@ class Contact(Record):
     unsubscribed_at: Moment | None
     last_opened_at: Moment | None
     last_clicked_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class ContactAttribute(Record):
+    """An attribute that contacts of a project have, and its type: how cells of CSV files are read and written."""
+
+    id: UUID
+    app_id: UUID
+    name: str
+    """Name of the attribute, as it stands in `attributes` of a contact."""
+    type: AttributeType
+    """Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`."""
+    inferred: bool
+    """Whether the type was taken from the first values; false where somebody declared it."""
+    description: str
     created_at: Moment
     updated_at: Moment
 
@@ -206,6 +244,8 @@ class ImportJob(Record):
     actor_label: str | None
 
 
+_LARGEST_NUMBER = int(sys.float_info.max)
+"""Numbers are stored exactly: one that came as 1e300 is read as a whole number."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 
@@ -215,7 +255,7 @@ def attribute_fault(name: str, value: Any) -> str | None:
         return f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters, and no space around it."
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return "This number is out of range."
-    if isinstance(value, int) and abs(value) > 10**100:
+    if isinstance(value, int) and abs(value) > _LARGEST_NUMBER:
         return "This number is out of range."
     return None
 

@@ -6,18 +6,22 @@ that was never closed costs one line and not the rest of the file. Memory is bou
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
+from postern.audiences.cells import CellFault, Declarations, Reader, infer, reader_of
 from postern.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
     ATTRIBUTES_LIMIT,
+    EXPORTED_ATTRIBUTES,
+    AttributeType,
     ImportFileInvalid,
     attribute_fault,
 )
+from postern.kernel.pages import unguarded
 from postern.kernel.values import to_json
 from postern.mail.address import AddressInvalid, domain_of, normalise, parse_address
 
@@ -102,8 +106,7 @@ def _layout(names: list[str], email: int, delimiter: str, length: int) -> Layout
     _refuse_repetitions(names, email)
     for index, name in enumerate(names):
         folded = name.casefold()
-        if name.startswith(_SIGNS):  # Our export put the apostrophe there.
-            name = name[1:]
+        name = unguarded(name)
         if index == email or not name or folded in OURS:
             columns.append(None)
         elif folded == "unsubscribed" and unsubscribed is None:
@@ -118,8 +121,8 @@ def _layout(names: list[str], email: int, delimiter: str, length: int) -> Layout
             if fault:
                 raise ImportFileInvalid(f"Column {index + 1}: {fault}")
             columns.append(attribute)
-    if sum(column is not None for column in columns) > ATTRIBUTE_COUNT_LIMIT:
-        raise ImportFileInvalid(f"The file has more than {ATTRIBUTE_COUNT_LIMIT} columns of attributes.")
+    if sum(column is not None for column in columns) > EXPORTED_ATTRIBUTES:
+        raise ImportFileInvalid(f"The file has more than {EXPORTED_ATTRIBUTES} columns of attributes.")
     return Layout(delimiter, columns, email, unsubscribed, attributes, length)
 
 
@@ -228,20 +231,41 @@ class _Source:
             raise RowFault("The line is not UTF-8.") from None
 
 
-def row_of(layout: Layout, line: Line) -> Row:
+def infer_columns(layout: Layout, lines: Sequence[Line], known: Declarations) -> dict[str, AttributeType]:
+    """The types of columns whose attributes have none yet, by all cells of these lines."""
+    types: dict[str, AttributeType] = {}
+    for index, name in enumerate(layout.columns):
+        if name is not None and name not in known:
+            column = (line.cells[index] for line in lines if line.cells is not None and index < len(line.cells))
+            if (kind := infer(column)) is not None:
+                types[name] = kind
+    return types
+
+
+def readers_of(layout: Layout, types: Declarations) -> list[Reader | None]:
+    """How the cells of each column are read; None for columns that fill no attribute."""
+    return [None if name is None else reader_of(types.get(name)) for name in layout.columns]
+
+
+def row_of(layout: Layout, line: Line, readers: Sequence[Reader | None]) -> Row:
     """A contact from the cells of a line. Raises RowFault."""
     if line.cells is None:
         raise RowFault(line.fault)
     cells = line.cells
     if len(cells) > len(layout.columns):
         raise RowFault(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
-    email, key = read_email(cells[layout.email].strip() if layout.email < len(cells) else "")
+    email, key = read_email(unguarded(cells[layout.email].strip()) if layout.email < len(cells) else "")
     attributes: dict[str, Any] = {}
     if layout.attributes is not None and layout.attributes < len(cells) and cells[layout.attributes].strip():
         attributes = _object(cells[layout.attributes])
-    for name, cell in zip(layout.columns, cells, strict=False):
-        if name is not None and cell:
-            attributes[name] = typed(cell)
+    for name, cell, reader in zip(layout.columns, cells, readers, strict=False):
+        if name is not None and reader is not None and cell:
+            try:
+                value = reader(cell)
+            except CellFault as fault:
+                raise RowFault(f"The cell of `{name}` {fault}.") from None
+            if value is not None:
+                attributes[name] = value
     check_size(attributes)
     unsubscribed = False
     if layout.unsubscribed is not None and layout.unsubscribed < len(cells):
@@ -283,30 +307,6 @@ def _object(cell: str) -> dict[str, Any]:
         if fault := attribute_fault(name, value):
             raise RowFault(fault)
     return {name: value for name, value in found.items() if value is not None}
-
-
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
-_SIGNS = ("'=", "'+", "'-", "'@", "'\t", "'\r")
-
-
-def typed(cell: str) -> Any:
-    """What a cell means: a number, true or false, a JSON list or object, or else the text it is.
-
-    Dates stay texts, compared as dates where rules say so. Numbers with leading zeros, plus signs or more than
-    15 digits stay texts too: they are codes or telephone numbers. An apostrophe that our export put before a
-    formula is taken off again.
-    """
-    first = cell[0]
-    if first in "-0123456789" and _NUMBER.fullmatch(cell):
-        return float(cell) if "." in cell else int(cell)
-    if first in "tTfF" and cell.lower() in ("true", "false"):
-        return cell.lower() == "true"
-    if first in "[{":
-        try:
-            return msgspec.json.decode(cell)
-        except (msgspec.DecodeError, RecursionError):
-            return cell
-    return cell[1:] if cell.startswith(_SIGNS) else cell
 
 
 _LOCAL = re.compile(r"[A-Za-z0-9_+'-]+(\.[A-Za-z0-9_+'-]+)*")

@@ -2,12 +2,20 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.audiences.model import Audience, AudienceRules, AudienceType, Contact, Ruling
+from postern.audiences.model import (
+    AttributeType,
+    Audience,
+    AudienceRules,
+    AudienceType,
+    Contact,
+    ContactAttribute,
+    Ruling,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, rows_of, statement
 from postern.kernel.values import Record
@@ -50,6 +58,21 @@ class ExportRow(Record):
     clicked: str | None
 
 
+class AttributeInUse(Record):
+    """An attribute that contacts have, with its type."""
+
+    name: str
+    type: AttributeType
+
+
+class TypeOfAttribute(Record):
+    """An attribute's type, and whether it was taken from values."""
+
+    name: str
+    type: AttributeType
+    inferred: bool
+
+
 # Whoever changes a contact holds this lock with others; whoever changes an audience's rules or sets its members
 # right holds it alone. So a contact is never judged by rules that are being replaced. Taken first in a transaction.
 # No JIT: compiling hundreds of conditions takes longer than a million contacts.
@@ -69,8 +92,34 @@ async def hold_shared(tx: Transaction, *, project_id: UUID) -> str: ...
 async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
+# Whoever writes attributes declares those that have no type yet, in the same statement. For those that have one it is a
+# look into an index. Nobody waits: whom another is just declaring is left to the other.
+DECLARE: LiteralString = """
+    new_attributes as materialized (
+        select given.id, given.name, given.type, row_number() over (order by given.name) as place
+        from jsonb_to_recordset(%(inferred)s::jsonb) as given (id uuid, name text, type text)
+        where not exists (
+            select from contact_attributes known
+            where known.project_id = %(project_id)s::uuid and known.name = given.name
+        )
+    ), declared as (
+        insert into contact_attributes (project_id, id, name, type, inferred, created_at, updated_at)
+        select %(project_id)s::uuid, id, name, type, true, %(now)s::timestamptz, %(now)s::timestamptz
+        from new_attributes
+        where pg_try_advisory_xact_lock(hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))
+          and place + (select count(*) from contact_attributes where project_id = %(project_id)s::uuid)
+              <= %(attributes_per_project)s::int
+        order by name
+        on conflict do nothing
+    )
+"""
+
+
 # An address that unsubscribed stays so when its contact is made again.
-@statement("""
+@statement(
+    "with"
+    + DECLARE
+    + """
     insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
                           created_at, updated_at)
     select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, given.unsubscribed,
@@ -83,7 +132,8 @@ async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
     ) as given
     on conflict (project_id, email_key) do nothing
     returning *, project_id as app_id
-""")
+"""
+)
 async def insert_contact(
     tx: Transaction,
     *,
@@ -92,6 +142,8 @@ async def insert_contact(
     email: str,
     email_key: str,
     attributes: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
     unsubscribed: bool,
     now: Moment,
 ) -> Contact | None: ...
@@ -140,14 +192,18 @@ async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> 
 async def hold_newcomers(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
-@statement("""
+@statement(
+    "with"
+    + DECLARE
+    + """
     update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
         unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
         unsubscribed_at = case when not %(unsubscribed)s then null when unsubscribed then unsubscribed_at
                                else %(now)s::timestamptz end
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
-""")
+"""
+)
 async def update_contact(
     tx: Transaction,
     *,
@@ -156,6 +212,8 @@ async def update_contact(
     email: str,
     email_key: str,
     attributes: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
     unsubscribed: bool,
     now: Moment,
 ) -> Contact: ...
@@ -268,11 +326,102 @@ async def touch(
 def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ExportRow]: ...
 
 
+# Those that contacts have, the most frequent first.
 @statement("""
-    select name from contacts cross join lateral jsonb_object_keys(attributes) as name
-    where project_id = %(project_id)s group by name order by count(*) desc, name limit %(limit)s
+    select attribute.name, attribute.type from (
+        select name, count(*) as occurrences
+        from contacts cross join lateral jsonb_object_keys(attributes) as name
+        where project_id = %(project_id)s group by name
+    ) as used
+    join contact_attributes attribute on attribute.project_id = %(project_id)s and attribute.name = used.name
+    order by used.occurrences desc, attribute.name limit %(limit)s
 """)
-async def attribute_names(db: Queries, *, project_id: UUID, limit: int) -> list[str]: ...
+async def attributes_in_use(db: Queries, *, project_id: UUID, limit: int) -> list[AttributeInUse]: ...
+
+
+@statement("select name, type, inferred from contact_attributes where project_id = %(project_id)s")
+async def attribute_types(db: Queries, *, project_id: UUID) -> list[TypeOfAttribute]: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_attributes
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def contact_attributes(
+    db: Queries, *, project_id: UUID, before: UUID | None, limit: int
+) -> list[ContactAttribute]: ...
+
+
+@statement("select *, project_id as app_id from contact_attributes where project_id = %(project_id)s and id = %(id)s")
+async def contact_attribute(db: Queries, *, project_id: UUID, id: UUID) -> ContactAttribute | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_attributes
+    where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID) -> ContactAttribute | None: ...
+
+
+@statement("select count(*) from contact_attributes where project_id = %(project_id)s")
+async def count_contact_attributes(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    insert into contact_attributes (project_id, id, name, type, inferred, description, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(type)s, false, %(description)s, %(now)s, %(now)s)
+    on conflict (project_id, name) do nothing
+    returning *, project_id as app_id
+""")
+async def insert_contact_attribute(
+    tx: Transaction, *, project_id: UUID, id: UUID, name: str, type: AttributeType, description: str, now: Moment
+) -> ContactAttribute | None: ...
+
+
+# Whoever declares by name waits for those who are just inferring the same names; they never wait (see DECLARE).
+@statement("""
+    select count(pg_advisory_xact_lock(
+        hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))::text)
+    from unnest(%(names)s::text[]) as name
+""")
+async def hold_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
+
+
+# What somebody declared before stays.
+@statement("""
+    insert into contact_attributes as known (project_id, id, name, type, inferred, created_at, updated_at)
+    select %(project_id)s::uuid, given.id, given.name, given.type, false, %(now)s::timestamptz, %(now)s::timestamptz
+    from jsonb_to_recordset(%(types)s::jsonb) as given (id uuid, name text, type text)
+    order by given.name
+    on conflict (project_id, name) do update
+        set type = excluded.type, inferred = false, updated_at = excluded.updated_at
+    where known.inferred
+    returning known.id
+""")
+async def declare_attributes(tx: Transaction, *, project_id: UUID, types: Jsonb, now: Moment) -> list[UUID]: ...
+
+
+@statement("""
+    update contact_attributes set type = %(type)s, inferred = %(inferred)s, description = %(description)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def update_contact_attribute(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    type: AttributeType,
+    inferred: bool,
+    description: str,
+    now: Moment,
+) -> ContactAttribute: ...
+
+
+@statement("delete from contact_attributes where project_id = %(project_id)s and id = %(id)s")
+async def delete_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 @statement("""
@@ -586,8 +735,10 @@ async def matching(
 async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
 
 
-@statement("""
-    with merged as (
+@statement(
+    "with"
+    + DECLARE
+    + """, merged as (
         select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as wanted from contacts
         where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
         order by id for update
@@ -598,13 +749,16 @@ async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -
       and octet_length(merged.wanted::text) <= %(bytes)s
       and (select count(*) from jsonb_object_keys(merged.wanted)) <= %(count)s
     returning contact.id
-""")
+"""
+)
 async def merge_attributes(
     tx: Transaction,
     *,
     project_id: UUID,
     ids: list[UUID],
     change: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
     removed: list[str],
     bytes: int,
     count: int,

@@ -9,12 +9,15 @@ import msgspec
 from psycopg import DataError
 
 from postern.audiences import intake_store, store
+from postern.audiences.attributes import declarations
+from postern.audiences.cells import Declared, types_of
 from postern.audiences.intake import take_in
 from postern.audiences.membership import Actor, set_right
 from postern.audiences.model import (
     IMPORT_BATCH,
     IMPORT_ERRORS_KEPT,
     LOOK_AGAIN,
+    AttributeType,
     ImportJob,
     ImportMode,
     LineError,
@@ -22,11 +25,14 @@ from postern.audiences.model import (
 )
 from postern.audiences.spreadsheet import (
     Layout,
+    Line,
     Row,
     RowFault,
     check_size,
+    infer_columns,
     read_layout,
     read_lines,
+    readers_of,
     row_of,
     split_lines,
 )
@@ -49,6 +55,9 @@ class Batch(msgspec.Struct):
 
     rows: dict[str, Row]
     errors: list[LineError]
+    types: dict[str, Declared]
+    """Types of attributes, those included that this batch has inferred."""
+    inferred: dict[str, AttributeType]
     read: int = 0
     repeated: int = 0
     """Rows whose address came before in the same batch; part of `read`."""
@@ -80,13 +89,14 @@ async def run_import(world: "World", job: ImportJob) -> None:
     mark = Mark(job.line, job.position, job.errors)
     if mark.position == 0:
         mark = Mark(2, layout.length, mark.errors)
-    ahead = asyncio.create_task(_read(world.db, job, layout, mark))
+    types = await declarations(world.db, job.project_id)
+    ahead = asyncio.create_task(_read(world.db, job, layout, mark, types))
     try:
         for number in range(BATCHES):
             batch = await ahead
             after = Mark(batch.line, batch.position, [])
             if not batch.ended and number + 1 < BATCHES:
-                ahead = asyncio.create_task(_read(world.db, job, layout, after))
+                ahead = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
             errors = await _settle(world, job, batch, mark.errors, last=number + 1 == BATCHES)
             if batch.ended:
                 return
@@ -109,7 +119,7 @@ async def _settle(
     rows = list(batch.rows.values())
     async with world.db.transaction() as tx:
         await store.hold_shared(tx, project_id=job.project_id)
-        taken = await take_in(tx, job.project_id, rows, job.mode, now, actor)
+        taken = await take_in(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
         limit = "The attributes do not fit beside those that the contact has."
         late = [LineError(line=line, message=limit) for line in taken.too_large]
         errors = sorted([*errors, *batch.errors, *late], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
@@ -146,7 +156,7 @@ class _Overtaken(Exception):
     """A later attempt has the import; this one's batch is rolled back."""
 
 
-async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark) -> Batch:
+async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark, types: dict[str, Declared]) -> Batch:
     """Read the next batch, in a thread: what takes the time is the parser."""
     loop = asyncio.get_running_loop()
 
@@ -162,23 +172,31 @@ async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark) -> Bat
             yield piece.data[position - piece.starts_at :]
             position = piece.starts_at + len(piece.data)
 
-    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, mark)
+    return await asyncio.to_thread(_parse, layout, pieces(), job.mode, mark, types)
 
 
-def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark) -> Batch:
-    batch = Batch({}, [], line=mark.line, position=mark.position)
+def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark, types: dict[str, Declared]) -> Batch:
+    lines: list[Line] = []
+    batch = Batch({}, [], types, {}, line=mark.line, position=mark.position, ended=True)
     for line in read_lines(layout, split_lines(pieces), number=mark.line, position=mark.position):
-        batch.read += 1
+        lines.append(line)
         batch.line, batch.position = line.next_line, line.next_position
+        if len(lines) >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
+            batch.ended = False
+            break
+    batch.read = len(lines)
+    batch.inferred = infer_columns(layout, lines, types)
+    batch.types = types | {name: Declared(kind, True) for name, kind in batch.inferred.items()}
+    readers = readers_of(layout, batch.types)
+    for line in lines:
         try:
-            _add(batch, row_of(layout, line), mode)
+            _add(batch, row_of(layout, line, readers), mode)
         except RowFault as fault:
             batch.failed += 1
             if len(batch.errors) < IMPORT_ERRORS_KEPT:
                 batch.errors.append(LineError(line=line.number, message=str(fault)))
-        if batch.read >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
-            return batch
-    batch.ended = True
+    if layout.attributes is not None:
+        batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     return batch
 
 

@@ -1,6 +1,7 @@
 """`postern import`: a CSV file of contacts, uploaded and taken in, with a bar."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +25,10 @@ Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The projec
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with contacts:write and contacts:read.")]
 Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Where the server is.")]
 Mode = Annotated[Literal["upsert", "skip"], typer.Option(help="What becomes of contacts that exist.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="NAME=TYPE", help="Type of an attribute, such as zip=string; may be repeated."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +36,9 @@ def register(app: typer.Typer) -> None:
     app.command("import")(import_contacts)
 
 
-def import_contacts(file: File, project: Project, key: Key, url: Server = None, mode: Mode = "upsert") -> None:
+def import_contacts(
+    file: File, project: Project, key: Key, url: Server = None, mode: Mode = "upsert", types: Types = None
+) -> None:
     """Import contacts from a CSV file. Ctrl-C after the upload leaves the import running on the server."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -50,28 +57,47 @@ def import_contacts(file: File, project: Project, key: Key, url: Server = None, 
                 tasks[phase] = bars.add_task(phase, total=1.0, remark="")
             bars.update(tasks[phase], completed=done, remark=remark)
 
-        state = asyncio.run(_import(base_url, key, project, file, mode, show))
+        state = asyncio.run(_import(base_url, key, project, file, mode, read_types(types or []), show))
     print(summary(state))
     if state["status"] != "COMPLETED" or state["failed"]:
         raise typer.Exit(1)
 
 
-async def _import(url: str, key: str, project: str, file: Path, mode: str, show: Progress) -> dict[str, Any]:
+def read_types(given: list[str]) -> dict[str, str]:
+    """Types of attributes by name, from `name=type`. Raises typer.BadParameter."""
+    types: dict[str, str] = {}
+    for each in given:
+        name, separator, kind = each.rpartition("=")
+        if not separator:
+            raise typer.BadParameter(f"{each!r} is not written like zip=string.", param_hint="--type")
+        types[name] = kind
+    return types
+
+
+async def _import(
+    url: str, key: str, project: str, file: Path, mode: str, types: dict[str, str], show: Progress
+) -> dict[str, Any]:
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as client:
-        return await import_file(client, project, file, mode, show)
+        return await import_file(client, project, file, mode, show, types)
 
 
 async def import_file(
-    client: "httpx.AsyncClient", project: str, file: Path, mode: str, show: Progress
+    client: "httpx.AsyncClient",
+    project: str,
+    file: Path,
+    mode: str,
+    show: Progress,
+    types: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Upload a file, watch until it is taken in, and return the finished import. Raises CannotRun."""
     path = f"/projects/{project}/contacts/import"
     headers = {"content-type": "text/csv"}
     size = max(1, (await asyncio.to_thread(file.stat)).st_size)
-    state = _read(await client.post(f"{path}?mode={mode}", content=_pieces(file, size, show), headers=headers))
+    params = {"mode": mode} | ({"attributeTypes": json.dumps(types)} if types else {})
+    state = _read(await client.post(path, params=params, content=_pieces(file, size, show), headers=headers))
     while state["status"] in ("PENDING", "RUNNING"):
         await asyncio.sleep(LOOK_EVERY.total_seconds())
         state = _read(await client.get(f"{path}s/{state['id']}"))

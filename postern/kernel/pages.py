@@ -9,6 +9,7 @@ import base64
 import binascii
 import csv
 import io
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
@@ -179,6 +180,23 @@ def csv_line(cells: Iterable[Any]) -> str:
     return buffer.getvalue()
 
 
+_FORMULA = re.compile("'*[=+\\-@\t\r\0]")
+_GUARDED_FORMULA = re.compile("'+[=+\\-@\t\r\0]")
+
+
+def guarded(text: str) -> str:
+    """A text that no spreadsheet runs as a formula: those that could be one get a leading apostrophe.
+
+    So do texts that would look as if they had got one; `unguarded` takes exactly what was added off again.
+    """
+    return "'" + text if _FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that `guarded` made into this one."""
+    return text[1:] if text.startswith("'") and _GUARDED_FORMULA.match(text) else text
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -188,10 +206,7 @@ def _cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, dict | list):
         return msgspec.json.encode(value).decode()
-    text = str(value)
-    if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r", "\0")):
-        return "'" + text
-    return text
+    return guarded(value) if isinstance(value, str) else str(value)
 
 
 async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) -> AsyncIterator[bytes]:

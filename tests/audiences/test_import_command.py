@@ -5,9 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+import typer
 
 from postern.cli import CannotRun
-from postern.cli.contacts import import_file, summary
+from postern.cli.contacts import import_file, read_types, summary
 
 
 @pytest.fixture
@@ -42,3 +43,23 @@ async def test_a_refusal_is_one_sentence(project, client, tmp_path: Path):
     file.write_text("name\nAda\n")
     with pytest.raises(CannotRun, match="400: There is no column `email`"):
         await import_file(client, project.id, file, "upsert", lambda *_: None)
+
+
+async def test_types_of_attributes_are_declared_with_the_file(project, client, work_off, tmp_path: Path):
+    """Defects: C3"""
+    file = tmp_path / "contacts.csv"
+    file.write_text("email,zip\na@example.com,12345\n")
+    types = read_types(["zip=string", "a=b=list"])
+    assert types == {"zip": "string", "a=b": "list"}
+    watching = asyncio.create_task(import_file(client, project.id, file, "upsert", lambda *_: None, types))
+    while not (await project.client.get("/contacts/imports")).json():
+        assert not watching.done(), watching.result()
+        await asyncio.sleep(0.01)
+    await work_off()
+    assert (await watching)["created"] == 1
+    (contact,) = (await project.client.get("/contacts")).json()["data"]
+    assert contact["attributes"] == {"zip": "12345"}
+    with pytest.raises(typer.BadParameter, match="zip=string"):
+        read_types(["zip"])
+    with pytest.raises(CannotRun, match="400: Give a JSON object of names and types"):
+        await import_file(client, project.id, file, "upsert", lambda *_: None, {"zip": "text"})
