@@ -109,10 +109,15 @@ def reader_of(declared: Declared | None) -> Reader:
     if declared is None:
         return _object_or_text
     if declared.type == "string":
-        return unguarded
+        return _text
+    if declared.type == "date" and declared.inferred:
+        return _guessed_date
     strict, lenient, fault = _READERS[declared.type]
 
     def read(cell: str) -> Any:
+        value = strict(cell)
+        if value is not None:
+            return value
         text = unguarded(cell)
         stripped = text.strip()
         if not stripped:
@@ -123,6 +128,10 @@ def reader_of(declared: Declared | None) -> Reader:
         return text if value is None else value
 
     return read
+
+
+def _text(cell: str) -> str:
+    return unguarded(cell) if cell[0] == "'" else cell
 
 
 def _object_or_text(cell: str) -> Any:
@@ -137,7 +146,13 @@ def _json(text: str) -> Any:
         return None
 
 
-def _number(text: str, pattern: re.Pattern[str] = _NUMBER) -> int | float | None:
+def _number(text: str) -> int | float | None:
+    if _PLAIN_NUMBER.fullmatch(text):
+        return float(text) if "." in text else int(text)
+    return _large_number(text, _NUMBER)
+
+
+def _large_number(text: str, pattern: re.Pattern[str]) -> int | float | None:
     if len(text) > NUMBER_LENGTH or not pattern.fullmatch(text):
         return None
     number = float(text)
@@ -147,7 +162,7 @@ def _number(text: str, pattern: re.Pattern[str] = _NUMBER) -> int | float | None
 
 
 def _lenient_number(text: str) -> int | float | None:
-    return _number(text, _LENIENT_NUMBER)
+    return _large_number(text, _LENIENT_NUMBER)
 
 
 _BOOLEANS: Final[dict[str, bool]] = {"true": True, "false": False}
@@ -155,8 +170,17 @@ _YES: Final = ("true", "yes", "1", "y", "t")
 _NO: Final = ("false", "no", "0", "n", "f")
 
 
+def _guessed_date(cell: str) -> str | None:
+    """A cell of an attribute that is inferred to be a date: what is none is kept as text, so few need a look."""
+    if cell[0] in "0123456789" and not cell[-1].isspace():
+        return cell
+    text = unguarded(cell)
+    stripped = text.strip()
+    return stripped if read_moment(stripped) else text if stripped else None
+
+
 def _boolean(text: str) -> bool | None:
-    return _BOOLEANS.get(text.lower())
+    return _BOOLEANS.get(text if text in _BOOLEANS else text.lower())
 
 
 def _lenient_boolean(text: str) -> bool | None:

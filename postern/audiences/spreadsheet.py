@@ -242,12 +242,12 @@ def infer_columns(layout: Layout, lines: Sequence[Line], known: Declarations) ->
     return types
 
 
-def readers_of(layout: Layout, types: Declarations) -> list[Reader | None]:
-    """How the cells of each column are read; None for columns that fill no attribute."""
-    return [None if name is None else reader_of(types.get(name)) for name in layout.columns]
+def readers_of(layout: Layout, types: Declarations) -> list[tuple[int, str, Reader]]:
+    """The columns that fill attributes: where each is, the attribute, and how its cells are read."""
+    return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
 
 
-def row_of(layout: Layout, line: Line, readers: Sequence[Reader | None]) -> Row:
+def row_of(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]]) -> Row:
     """A contact from the cells of a line. Raises RowFault."""
     if line.cells is None:
         raise RowFault(line.fault)
@@ -258,8 +258,8 @@ def row_of(layout: Layout, line: Line, readers: Sequence[Reader | None]) -> Row:
     attributes: dict[str, Any] = {}
     if layout.attributes is not None and layout.attributes < len(cells) and cells[layout.attributes].strip():
         attributes = _object(cells[layout.attributes])
-    for name, cell, reader in zip(layout.columns, cells, readers, strict=False):
-        if name is not None and reader is not None and cell:
+    for index, name, reader in readers:
+        if index < len(cells) and (cell := cells[index]):
             try:
                 value = reader(cell)
             except CellFault as fault:

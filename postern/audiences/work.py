@@ -1,7 +1,7 @@
 """What becomes due here: imports that wait to be read, and audiences whose rules look at the clock."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -176,17 +176,12 @@ async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark, types:
 
 
 def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark, types: dict[str, Declared]) -> Batch:
-    lines: list[Line] = []
-    batch = Batch({}, [], types, {}, line=mark.line, position=mark.position, ended=True)
-    for line in read_lines(layout, split_lines(pieces), number=mark.line, position=mark.position):
-        lines.append(line)
-        batch.line, batch.position = line.next_line, line.next_position
-        if len(lines) >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
-            batch.ended = False
-            break
-    batch.read = len(lines)
-    batch.inferred = infer_columns(layout, lines, types)
-    batch.types = types | {name: Declared(kind, True) for name, kind in batch.inferred.items()}
+    batch = Batch({}, [], types, {}, line=mark.line, position=mark.position)
+    lines: Iterable[Line] = _lines(batch, layout, pieces, mark)
+    if any(name is not None and name not in types for name in layout.columns):
+        lines = list(lines)
+        batch.inferred = infer_columns(layout, lines, types)
+        batch.types = types | {name: Declared(kind, True) for name, kind in batch.inferred.items()}
     readers = readers_of(layout, batch.types)
     for line in lines:
         try:
@@ -198,6 +193,17 @@ def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     return batch
+
+
+def _lines(batch: Batch, layout: Layout, pieces: Iterator[bytes], mark: Mark) -> Iterator[Line]:
+    """The lines of a batch, which counts them."""
+    for line in read_lines(layout, split_lines(pieces), number=mark.line, position=mark.position):
+        batch.read += 1
+        batch.line, batch.position = line.next_line, line.next_position
+        yield line
+        if batch.read >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
+            return
+    batch.ended = True
 
 
 def _add(batch: Batch, row: Row, mode: ImportMode) -> None:
