@@ -703,6 +703,11 @@ CREATE TABLE public.contact_imports (
     finished_at timestamp with time zone,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
+    charset text,
+    charset_from text,
+    delimiter text,
+    columns jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT contact_imports_charset_from_check CHECK ((charset_from = ANY (ARRAY['BOM'::text, 'DECLARED'::text, 'DETECTED'::text]))),
     CONSTRAINT contact_imports_mode_check CHECK ((mode = ANY (ARRAY['upsert'::text, 'skip'::text]))),
     CONSTRAINT contact_imports_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])))
 );

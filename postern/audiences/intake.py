@@ -1,15 +1,18 @@
 """Contacts by the thousand: imports of CSV files, and the export."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Annotated, Any
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
 from litestar.exceptions import InternalServerException
 
 from postern.audiences import intake_store, store
-from postern.audiences.attributes import declare_all, inferred_as, read_types, require_declarable
-from postern.audiences.cells import cells_of, types_of
+from postern.audiences.attributes import declarations, declare_all, inferred_as, read_types, require_declarable
+from postern.audiences.cells import Declarations, Declared, Reader, cells_of, types_of
+from postern.audiences.charsets import CODECS, Survey, charset_named
+from postern.audiences.headers import field_of
 from postern.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
 from postern.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
@@ -18,6 +21,9 @@ from postern.audiences.model import (
     EXPORTED_ATTRIBUTES,
     IMPORT_LIMIT,
     IMPORTS_AT_ONCE,
+    PREVIEW_ROWS,
+    PREVIEW_SAMPLES,
+    SAMPLE_LIMIT,
     UPLOAD_TIME,
     AttributeType,
     ContactAttributeDeclared,
@@ -25,29 +31,69 @@ from postern.audiences.model import (
     ImportFileInvalid,
     ImportMissing,
     ImportMode,
+    ImportPreview,
+    ImportPreviewColumn,
+    ImportPreviewRow,
     TooManyContactAttributes,
     TooManyImports,
     UploadBroken,
+    attribute_fault,
 )
-from postern.audiences.spreadsheet import OURS, ROW_LIMIT, Row, RowFault, read_email, read_layout
+from postern.audiences.spreadsheet import (
+    BATCH_BYTES,
+    FIELDS,
+    HEADER_BYTES,
+    OURS,
+    ROW_LIMIT,
+    Header,
+    Layout,
+    Line,
+    Row,
+    RowFault,
+    infer_columns,
+    read_batch,
+    read_email,
+    read_header,
+    readers_of,
+    row_of,
+)
 from postern.events import operations as events
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import Answer, RawRequest, UnsupportedMediaType, get, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, csv_stream, listed
+from postern.kernel.problems import Invalid
 from postern.kernel.values import new_id
 
-PIECE = 1_048_576
-"""Bytes of an uploaded file that are kept as one row."""
+PIECE: Final = 1_048_576
+"""Bytes of an uploaded file that are kept as one row. The header is in the first of them (HEADER_BYTES)."""
+PREVIEW_BYTES: Final = HEADER_BYTES + BATCH_BYTES + ROW_LIMIT
+"""Bytes of a file that a preview holds in memory: those that an import takes in first."""
 
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
+Charset = Annotated[
+    str | None,
+    msgspec.Meta(
+        description="Character encoding of the file, such as `windows-1252`, where neither `Content-Type` nor a byte "
+        "order mark says it; it is found by itself where the file is UTF-8, UTF-16 with a byte order mark or "
+        "Windows-1252."
+    ),
+]
 AttributeTypes = Annotated[
     str,
     msgspec.Meta(
         max_length=ATTRIBUTE_TYPES_LIMIT,
         description='Types to declare before the file is read, as a JSON object: `{"zip": "string"}`.',
+    ),
+]
+Columns = Annotated[
+    str | None,
+    msgspec.Meta(
+        description="What columns fill, as a JSON object by their names: `email`, `unsubscribed`, `subscribed` (the "
+        "opposite), `attributes` (a JSON object), `attributes.<name>`, or null to leave one out. Columns that are not "
+        "named are understood by themselves."
     ),
 ]
 
@@ -70,7 +116,7 @@ ids_of = intake_store.ids_of
     ],
     shows={
         "status": "PENDING",
-        "position": 0,
+        "position": 16,
         "rows": 0,
         "created": 0,
         "updated": 0,
@@ -80,24 +126,29 @@ ids_of = intake_store.ids_of
     },
 )
 async def import_contacts(
-    call: Call, request: RawRequest, mode: ImportMode = "upsert", attribute_types: AttributeTypes | None = None
+    call: Call,
+    request: RawRequest,
+    mode: ImportMode = "upsert",
+    charset: Charset = None,
+    columns: Columns = None,
+    attribute_types: AttributeTypes | None = None,
 ) -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
 
-    The first line is the header. `email` is required; `unsubscribed` (true or false) is understood, `attributes`
-    may hold a JSON object; every other column is an attribute of its name. The type of the attribute decides what its
-    cells mean (see `contact-attributes`). An attribute without a type gets the one that all cells of its column fit in
-    the first 10,000 rows, else `string`. A cell that does not fit a type that somebody declared fails its row; one that
-    does not fit an inferred type is kept as text. `attributeTypes` declares types before the file is read. An empty
-    cell says nothing. Commas, semicolons and tabs separate.
+    The first line is the header; a line `sep=;` may stand before it. `email` is required; `unsubscribed` (true or
+    false) is understood, both also by other names and in other languages, `attributes` may hold a JSON object; every
+    other column is an attribute of its name. The type of the attribute decides what its cells mean (see
+    `contact-attributes`). An attribute without a type gets the one that all cells of its column fit in the first
+    10,000 rows, else `string`. A cell that does not fit a type that somebody declared fails its row; one that does not
+    fit an inferred type is kept as text. `attributeTypes` declares types before the file is read. An empty cell says
+    nothing. Commas, semicolons, tabs and `|` separate. `POST …/contacts/import/preview` shows how a file would be
+    read.
 
     `mode=upsert` (the default) merges into contacts that exist, `skip` leaves them alone. An import unsubscribes,
     but never subscribes anybody again. The answer comes when the file is in; the rows follow in the background,
     and `GET …/contacts/imports/{id}` tells how far it is.
     """
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type and media_type not in CSV_TYPES:
-        raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
+    stated = _stated(request, charset, columns)
     types = read_types(attribute_types)
     import_id = new_id()
     actor = actor_of(call)
@@ -115,8 +166,14 @@ async def import_contacts(
             due_at=call.now + UPLOAD_TIME,
             **actor._asdict(),
         )
+
+    async def keep(starts_at: int, data: bytes) -> None:
+        await intake_store.insert_piece(
+            call.db, project_id=call.project_id, import_id=import_id, starts_at=starts_at, data=data
+        )
+
     try:
-        size = await _upload(call, import_id, request)
+        file = await _receive(request, stated, keep)
     except InternalServerException:  # What Litestar makes of a caller who goes away in the middle.
         await intake_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise UploadBroken from None
@@ -124,7 +181,19 @@ async def import_contacts(
         await intake_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise
     async with call.db.transaction() as tx:
-        made = await intake_store.finish_upload(tx, project_id=call.project_id, id=import_id, bytes=size, now=call.now)
+        made = await intake_store.finish_upload(
+            tx,
+            project_id=call.project_id,
+            id=import_id,
+            bytes=file.size,
+            line=file.header.line + 1,
+            position=file.header.length,
+            charset=file.header.charset,
+            charset_from=file.header.charset_from,
+            delimiter=file.header.delimiter,
+            columns=Jsonb(file.header.columns),
+            now=call.now,
+        )
         if made is not None:
             await declare_all(tx, call.project_id, types, call.now)
     if made is None:
@@ -133,26 +202,188 @@ async def import_contacts(
     return made
 
 
-async def _upload(call: Call, id: UUID, request: RawRequest) -> int:
-    """Keep the body in pieces as it comes; returns its size. Raises ImportFileInvalid for a bad header."""
-    size, pending, understood = 0, bytearray(), False
+@post(
+    "/projects/{project_id}/contacts/import/preview",
+    needs="contacts:write",
+    body_limit=IMPORT_LIMIT,
+    takes="text/csv",
+    problems=[
+        ContactAttributeDeclared,
+        ImportFileInvalid,
+        TooManyContactAttributes,
+        UploadBroken,
+        UnsupportedMediaType,
+    ],
+)
+async def preview_contact_import(
+    call: Call,
+    request: RawRequest,
+    charset: Charset = None,
+    columns: Columns = None,
+    attribute_types: AttributeTypes | None = None,
+) -> ImportPreview:
+    """Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows.
+
+    The body is the file, or its beginning, as for `POST …/contacts/import`, and `charset`, `columns` and
+    `attributeTypes` mean the same there. Nothing is kept. `problems` lists what stops an import (`blocking`) and what
+    to look at before it, each with what to do. A file that is cut off is read as if it ended there; its encoding may
+    only show later.
+    """
+    stated = _stated(request, charset, columns)
+    types = read_types(attribute_types)
+    async with call.db.transaction() as tx:
+        await require_declarable(tx, call.project_id, types)
+        known = await declarations(tx, call.project_id)
+    try:
+        file = await _receive(request, stated, None)
+    except InternalServerException:
+        raise UploadBroken from None
+    known |= {name: Declared(kind, False) for name, kind in types.items()}
+    return await asyncio.to_thread(_preview, file, known)
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """What the caller says of a file."""
+
+    charset: str | None
+    columns: dict[str, str | None]
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file that was received: what its header says, and how it begins."""
+
+    header: Header
+    start: bytes
+    size: int
+
+
+def _stated(request: RawRequest, charset: str | None, columns: str | None) -> Stated:
+    """What a request says of its file. Raises UnsupportedMediaType, and Invalid for what is not understood."""
+    media_type, parameters = request.content_type
+    if media_type and media_type.strip().lower() not in CSV_TYPES:
+        raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
+    if charset is not None:
+        return Stated(_charset(charset, "query/charset"), _columns(columns))
+    label = parameters.get("charset")
+    return Stated(None if label is None else _charset(label, "header/Content-Type"), _columns(columns))
+
+
+def _charset(label: str, where: str) -> str:
+    found = charset_named(label)
+    if found is None:
+        message = f"The encoding `{label[:40]}` is not taken; these are: {', '.join(CODECS)}."
+        raise Invalid.at(where, message, "charset_unknown")
+    return found
+
+
+def _columns(text: str | None) -> dict[str, str | None]:
+    """What the caller says that columns fill. Raises Invalid."""
+    if text is None:
+        return {}
+    where = "query/columns"
+    try:
+        found = msgspec.json.decode(text, type=dict[str, str | None])
+    except (msgspec.MsgspecError, RecursionError):
+        message = 'Expected a JSON object of names of columns and what they fill, such as {"Kunde": "email"}.'
+        raise Invalid.at(where, message) from None
+    for name, target in found.items():
+        attribute = target.removeprefix("attributes.") if target else None
+        if target in (None, *FIELDS):
+            continue
+        if not target or attribute == target or attribute is None:
+            choices = ", ".join(f"`{each}`" for each in FIELDS)
+            message = f"`{name[:100]}` fills one of {choices}, an attribute (`attributes.name`), or null for nothing."
+            raise Invalid.at(where, message)
+        if fault := attribute_fault(attribute, None):
+            raise Invalid.at(where, f"`{name[:100]}`: {fault}")
+    return found
+
+
+Keep = Callable[[int, bytes], Awaitable[None]]
+"""Stores a piece of a file, which begins at so many bytes."""
+
+
+async def _receive(request: RawRequest, stated: Stated, keep: Keep | None) -> File:
+    """Read a file from the body, in pieces that go to `keep`, and understand its header; bounded in memory.
+
+    What looks at the file runs in threads. With `keep` (an import), raises ImportFileInvalid as soon as the header is
+    known to be refused.
+    """
+    survey, size, pending, start = Survey(ROW_LIMIT), 0, bytearray(), bytearray()
+    asked = stated.charset is None
+
+    def understand() -> Header:
+        header = read_header(bytes(start), declared=stated.charset, is_utf8=survey.is_utf8, mapping=stated.columns)
+        if keep:
+            header.check()
+        return header
+
+    async def take(piece: bytes) -> None:
+        nonlocal size
+        if len(start) < (PIECE if keep else PREVIEW_BYTES):
+            start.extend(piece)
+        if asked:
+            await asyncio.to_thread(survey.feed, piece)
+        if keep and not size and len(piece) == PIECE:
+            await asyncio.to_thread(understand)
+        if keep:
+            await keep(size, piece)
+        size += len(piece)
+
     async for received in request.stream():
         pending += received
-        if not understood and (len(pending) > ROW_LIMIT or b"\n" in pending):
-            read_layout(bytes(pending))
-            understood = True
-        while understood and len(pending) >= PIECE:
-            await _keep(call, id, size, bytes(pending[:PIECE]))
-            size += PIECE
+        while len(pending) >= PIECE:
+            piece = bytes(pending[:PIECE])
             del pending[:PIECE]
-    if not understood:
-        read_layout(bytes(pending))
-    await _keep(call, id, size, bytes(pending))
-    return size + len(pending)
+            await take(piece)
+    await take(bytes(pending))
+    if asked:
+        await asyncio.to_thread(survey.end)
+    return File(await asyncio.to_thread(understand), bytes(start), size)
 
 
-async def _keep(call: Call, id: UUID, starts_at: int, data: bytes) -> None:
-    await intake_store.insert_piece(call.db, project_id=call.project_id, import_id=id, starts_at=starts_at, data=data)
+def _preview(file: File, known: Declarations) -> ImportPreview:
+    """How an import would read a file."""
+    header, layout = file.header, file.header.layout
+    importable = not any(each.blocking for each in header.notices)
+    pieces = [file.start[header.length :]]
+    lines = [*read_batch(layout, pieces, number=header.line + 1, position=header.length)]
+    inferred = infer_columns(layout, lines, known)
+    types = {name: Declared(kind, True) for name, kind in inferred.items()} | dict(known)
+    readers, shown = readers_of(layout, types), lines[:PREVIEW_ROWS]
+    samples: list[list[str]] = [[] for _ in header.columns]
+    for line in shown:
+        for cell, several in zip(line.cells or (), samples, strict=False):
+            if cell.strip() and len(several) < PREVIEW_SAMPLES:
+                several.append(cell.strip()[:SAMPLE_LIMIT])
+    return ImportPreview(
+        charset=header.charset,
+        charset_from=header.charset_from,
+        delimiter=header.delimiter,
+        delimiter_from=header.delimiter_from,
+        header_line=header.line,
+        columns=[
+            ImportPreviewColumn(
+                **msgspec.structs.asdict(column),
+                type=types[name].type if name in types else None,
+                samples=several,
+            )
+            for column, name, several in zip(header.columns, layout.columns, samples, strict=True)
+        ],
+        rows=[_preview_row(layout, line, readers) for line in shown] if importable else [],
+        problems=header.notices,
+        importable=importable,
+    )
+
+
+def _preview_row(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]]) -> ImportPreviewRow:
+    try:
+        row = row_of(layout, line, readers)
+    except RowFault as fault:
+        return ImportPreviewRow(line=line.number, email=None, unsubscribed=None, attributes=None, error=str(fault))
+    return ImportPreviewRow(
+        line=line.number, email=row.email, unsubscribed=row.unsubscribed, attributes=row.attributes, error=None
+    )
 
 
 @get("/projects/{project_id}/contacts/imports", needs="contacts:read")
@@ -204,12 +435,13 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
 def header_of(names: Iterable[str]) -> list[str]:
     """The header of an export with columns for these attributes."""
     ours = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
-    reserved = {"email", "unsubscribed", "attributes", *OURS}
-    columns = [
-        f"attributes.{name}" if name.casefold() in reserved or name.startswith("attributes.") else name
-        for name in names
-    ]
+    columns = [f"attributes.{name}" if _means_else(name) else name for name in names]
     return [*ours, *columns, "attributes"]
+
+
+def _means_else(name: str) -> bool:
+    """Whether an import would take a column of this name for something else than an attribute."""
+    return name.startswith("attributes.") or name.casefold() in ("attributes", *OURS) or field_of(name) is not None
 
 
 async def _export_rows(

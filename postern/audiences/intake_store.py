@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from postern.audiences.model import ContactImport, ImportMode, ImportStatus
+from postern.audiences.model import CharsetFrom, ContactImport, ImportMode, ImportStatus
 from postern.audiences.store import DECLARE
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
@@ -145,12 +145,25 @@ async def insert_piece(db: Queries, *, project_id: UUID, import_id: UUID, starts
 
 
 @statement("""
-    update contact_imports set status = 'PENDING', bytes = %(bytes)s, due_at = %(now)s, updated_at = %(now)s
+    update contact_imports set status = 'PENDING', bytes = %(bytes)s, line = %(line)s, position = %(position)s,
+        charset = %(charset)s, charset_from = %(charset_from)s, delimiter = %(delimiter)s, columns = %(columns)s,
+        due_at = %(now)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and status = 'UPLOADING'
     returning *, project_id as app_id
 """)
 async def finish_upload(
-    db: Queries, *, project_id: UUID, id: UUID, bytes: int, now: Moment
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    bytes: int,
+    line: int,
+    position: int,
+    charset: str,
+    charset_from: CharsetFrom,
+    delimiter: str,
+    columns: Jsonb,
+    now: Moment,
 ) -> ContactImport | None: ...
 
 

@@ -39,6 +39,14 @@ ATTRIBUTE_TYPES_LIMIT: Final = 16_384
 """Characters of the parameter `attributeTypes`."""
 IMPORT_ERRORS_KEPT: Final = 200
 """Lines whose errors an import lists; more are counted only."""
+COLUMN_LIMIT: Final = 1_000
+"""Columns of an imported file."""
+PREVIEW_ROWS: Final = 20
+"""Rows that a preview of an import shows."""
+PREVIEW_SAMPLES: Final = 3
+"""Cells of each column that a preview shows, beyond the rows."""
+SAMPLE_LIMIT: Final = 100
+"""Characters of such a cell."""
 UPLOAD_TIME: Final = timedelta(hours=2)
 """An upload that has not ended by then is given up."""
 IMPORTS_AT_ONCE: Final = 5
@@ -48,6 +56,9 @@ AttributeType = Literal["string", "number", "boolean", "date", "list"]
 AudienceType = Literal["STATIC", "DYNAMIC"]
 ImportMode = Literal["upsert", "skip"]
 ImportStatus = Literal["UPLOADING", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
+CharsetFrom = Literal["BOM", "DECLARED", "DETECTED"]
+DelimiterFrom = Literal["DECLARED", "DETECTED"]
+ColumnDecision = Literal["EXACT", "SYNONYM", "DECLARED", "ATTRIBUTE", "IGNORED"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 AddressText = Annotated[str, msgspec.Meta(max_length=1_000)]
 
@@ -205,6 +216,84 @@ class LineError(Record):
     message: str
 
 
+class ImportColumn(Record):
+    """What an import makes of a column of its file."""
+
+    number: int
+    """Counted from 1, from the left."""
+    name: str
+    """The name in the file's header."""
+    target: str | None
+    """What it fills: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+    `attributes.<name>`; null for a column that is left out."""
+    decided_by: ColumnDecision
+    """Why: it is the field's own name (`EXACT`), another word for it (`SYNONYM`), what the caller said
+    (`DECLARED`), or any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are those of an export that an
+    import leaves alone."""
+
+
+class ImportPreviewColumn(ImportColumn):
+    """What an import would make of a column, with some of its cells."""
+
+    type: AttributeType | None
+    """Type by which the cells are read; null where the column fills no attribute, or one without a type."""
+    samples: list[str]
+    """The first cells of the column that are not empty, at most 3."""
+
+
+class ImportPreviewRow(Record):
+    """A row of a file as an import would read it, or why it could not."""
+
+    line: int
+    """Line of the file that it begins on, from 1."""
+    email: str | None
+    """The address; null where the row cannot be read."""
+    unsubscribed: bool | None
+    """Whether the row unsubscribes the contact; null where the row cannot be read."""
+    attributes: dict[str, Any] | None
+    """What the row says of the contact; null where the row cannot be read."""
+    error: str | None
+    """Why the row cannot be read; null where it can."""
+
+
+class ImportNotice(Record):
+    """Something in a file's header that stops an import, or that its owner should look at."""
+
+    code: str
+    """Name for programs: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
+    `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`."""
+    message: str
+    column: int | None
+    """Number of the column that it is about; null where it is about the file."""
+    blocking: bool
+    """Whether an import of the file is refused for it."""
+    next: str | None
+    """What to do about it; null where the message says all."""
+
+
+class ImportPreview(Record):
+    """How an import would read a file. Nothing of it is kept."""
+
+    charset: str
+    """Character encoding by which the file is read, as the WHATWG Encoding Standard names it."""
+    charset_from: CharsetFrom
+    """How it was found: by a byte order mark, by what the caller declared, or by looking at the file."""
+    delimiter: str
+    """Character between the cells."""
+    delimiter_from: DelimiterFrom
+    """How it was found: by a line `sep=;`, or by looking at the header."""
+    header_line: int
+    """Line that names the columns: 2 after a line `sep=;`, otherwise 1."""
+    columns: list[ImportPreviewColumn]
+    """The columns and what they fill, from the left."""
+    rows: list[ImportPreviewRow]
+    """The first 20 rows as they would be read; none where the header is refused."""
+    problems: list[ImportNotice]
+    """What stops an import of the file, and what to look at before it."""
+    importable: bool
+    """Whether an import would take the file; single rows may still fail."""
+
+
 class ContactImport(Record):
     """A file of contacts on its way in. `rows` is how many have been read so far."""
 
@@ -222,6 +311,14 @@ class ContactImport(Record):
     failed: int
     errors: list[LineError]
     """The first 200 lines that failed."""
+    charset: str | None
+    """Character encoding by which the file is read; null while it is being uploaded."""
+    charset_from: CharsetFrom | None
+    """How it was found: by a byte order mark, by what the caller declared, or by looking at the file."""
+    delimiter: str | None
+    """Character between the cells; null while the file is being uploaded."""
+    columns: list[ImportColumn]
+    """The file's columns and what they fill, from the left; none while it is being uploaded."""
     created_at: Moment
     updated_at: Moment
     finished_at: Moment | None
@@ -239,6 +336,9 @@ class ImportJob(Record):
     position: int
     line: int
     errors: list[LineError]
+    charset: str | None
+    delimiter: str | None
+    columns: list[ImportColumn]
     actor_type: str
     actor_id: UUID | None
     actor_label: str | None

@@ -24,17 +24,18 @@ from postern.audiences.model import (
     RefillJob,
 )
 from postern.audiences.spreadsheet import (
+    BATCH_BYTES,
     Layout,
     Line,
     Row,
     RowFault,
     check_size,
     infer_columns,
-    read_layout,
-    read_lines,
+    layout_of,
+    read_batch,
+    read_header,
     readers_of,
     row_of,
-    split_lines,
 )
 from postern.kernel.database import Database, Jsonb
 from postern.kernel.due import Work, each
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
 LEASE: Final = timedelta(minutes=2)
 BATCHES: Final = 10
 """Batches of one import before it stands in line again, so that a worker can stop and others get their turn."""
-BATCH_BYTES: Final = 8_388_608
-"""Bytes of the file after which a batch ends early."""
 
 
 class Batch(msgspec.Struct):
@@ -80,15 +79,21 @@ async def run_import(world: "World", job: ImportJob) -> None:
     if job.status == "UPLOADING":
         await _give_up(world, job, "The upload did not end in time.")
         return
-    first = await intake_store.piece(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
-    try:
-        layout = read_layout(first.data if first else b"")
-    except Problem as problem:  # The upload read this header before; only a newer release could think otherwise.
-        await _give_up(world, job, problem.detail)
-        return
     mark = Mark(job.line, job.position, job.errors)
-    if mark.position == 0:
-        mark = Mark(2, layout.length, mark.errors)
+    if job.charset and job.delimiter:
+        layout = layout_of(job.columns, job.delimiter, job.charset)
+    else:
+        # The release before this one kept nothing of what it understood.
+        first = await intake_store.piece(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
+        try:
+            header = read_header(first.data if first else b"")
+            header.check()
+        except Problem as problem:
+            await _give_up(world, job, problem.detail)
+            return
+        layout = header.layout
+        if mark.position == 0:
+            mark = Mark(header.line + 1, header.length, mark.errors)
     types = await declarations(world.db, job.project_id)
     ahead = asyncio.create_task(_read(world.db, job, layout, mark, types))
     try:
@@ -197,13 +202,11 @@ def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark
 
 def _lines(batch: Batch, layout: Layout, pieces: Iterator[bytes], mark: Mark) -> Iterator[Line]:
     """The lines of a batch, which counts them."""
-    for line in read_lines(layout, split_lines(pieces), number=mark.line, position=mark.position):
+    for line in read_batch(layout, pieces, number=mark.line, position=mark.position, rows=IMPORT_BATCH):
         batch.read += 1
         batch.line, batch.position = line.next_line, line.next_position
         yield line
-        if batch.read >= IMPORT_BATCH or batch.position - mark.position >= BATCH_BYTES:
-            return
-    batch.ended = True
+    batch.ended = batch.read < IMPORT_BATCH and batch.position - mark.position < BATCH_BYTES
 
 
 def _add(batch: Batch, row: Row, mode: ImportMode) -> None:

@@ -25,7 +25,7 @@ class Fault(Record):
     """One thing that is wrong with a request, and where."""
 
     path: str
-    """JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`."""
+    """JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`; for a file `column/3` or `byte/17`."""
     code: str
     message: str
 

@@ -123,9 +123,11 @@ def test_what_an_export_writes_an_import_reads_as_it_was(given_attributes, more,
     inferred = data.draw(st.booleans())
     row = ["0", "a@example.com", False, "", "", "", "", *cells_of(declared, given_attributes)]
     written = (csv_line(header_of(declared)) + csv_line(row)).encode()
-    layout = spreadsheet.read_layout(written)
-    lines = spreadsheet.split_lines([written[layout.length :]])
-    (line,) = spreadsheet.read_lines(layout, lines, number=2, position=layout.length)
+    header = spreadsheet.read_header(written)
+    header.check()
+    layout = header.layout
+    lines = spreadsheet.split_lines([written[header.length :]])
+    (line,) = spreadsheet.read_lines(layout, lines, number=2, position=header.length)
     known = {name: Declared(kind, inferred) for name, kind in declared.items()}
     found = spreadsheet.row_of(layout, line, spreadsheet.readers_of(layout, known))
     assert exactly(found.attributes) == exactly(given_attributes)

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from postern.cli import CannotRun
-from postern.cli.contacts import import_file, read_types, summary
+from postern.cli.contacts import how_to_read, import_file, preview_file, preview_text, read_types, summary
 
 
 @pytest.fixture
@@ -63,3 +63,29 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
         read_types(["zip"])
     with pytest.raises(CannotRun, match="400: Give a JSON object of names and types"):
         await import_file(client, project.id, file, "upsert", lambda *_: None, {"zip": "text"})
+
+
+async def test_a_preview_says_how_a_file_is_read(project, client, work_off, tmp_path: Path):
+    """Defects: C10"""
+    file = tmp_path / "contacts.csv"
+    file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))
+    refused = preview_text(await preview_file(client, project.id, file))
+    assert "Refused: There is no column `email`" in refused
+    reading = how_to_read("windows-1252", ["Kunde=email", "Notiz="])
+    assert preview_text(await preview_file(client, project.id, file, reading=reading)).splitlines() == [
+        "windows-1252 (declared), cells separated by semicolons.",
+        "  Kunde -> email (declared): a@example.com",
+        "  Straße -> attributes.Straße string (attribute): Große Straße",
+        "  Notiz -> left out (declared): x",
+        '  line 3: a@example.com {"Straße": "Große Straße"}',
+    ]
+    importing = asyncio.create_task(import_file(client, project.id, file, "skip", lambda *_: None, reading=reading))
+    while not (await project.client.get("/contacts/imports")).json():
+        assert not importing.done(), importing.result()
+        await asyncio.sleep(0.01)
+    await work_off()
+    assert (await importing)["created"] == 1
+    (contact,) = (await project.client.get("/contacts")).json()["data"]
+    assert contact["attributes"] == {"Straße": "Große Straße"}
+    with pytest.raises(typer.BadParameter, match="Kunde=email"):
+        how_to_read(None, ["Kunde"])
