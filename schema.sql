@@ -1508,7 +1508,9 @@ CREATE TABLE public.template_versions (
     html text,
     text text,
     created_by text,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    engine text DEFAULT 'minijinja'::text NOT NULL,
+    CONSTRAINT template_versions_engine_check CHECK ((engine = ANY (ARRAY['minijinja'::text, 'none'::text])))
 );
 
 CREATE TABLE public.templates (
@@ -1524,6 +1526,8 @@ CREATE TABLE public.templates (
     version integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    engine text DEFAULT 'minijinja'::text NOT NULL,
+    CONSTRAINT templates_engine_check CHECK ((engine = ANY (ARRAY['minijinja'::text, 'none'::text]))),
     CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 

@@ -176,6 +176,7 @@ MAIL: Mapping[str, Any] = {
     "BlocklistEntry.reason": "",
     "subjectValue": "203.0.113.25",
     "variables": ["firstName"],
+    "engine": "minijinja",
     "version": 1,
     "Template.html": "<h1>Hello {{firstName}}</h1>",
     "Template.text": "Hello {{firstName}}",

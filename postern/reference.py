@@ -413,6 +413,7 @@ FIELDS: Mapping[str, str] = {
     "text": "Plain text body.",
     "builderJson": "Source that the HTML is made from: `{mjml}` or `{blocks}`.",
     "variables": "Values for placeholders such as `{{name}}`; in a template, the names that it uses.",
+    "engine": "`minijinja` fills in placeholders such as `{{name}}`; `none` leaves subject, html and text as written.",
     "templateId": "Template to take subject and bodies from.",
     "createdBy": "Who made it; null where that is not known.",
     "from": "Sender: `ada@example.com` or `Ada <ada@example.com>`.",

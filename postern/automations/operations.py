@@ -152,7 +152,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     """
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
-    await check_words(call.world.rendering, call.project_id, rules.subjects_of(data.steps))
+    await _check_words(call, data.steps)
     starts_on, audience_id = rules.starts_on(data.trigger)
     steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
     async with call.db.transaction() as tx:
@@ -202,7 +202,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
     """Change an automation. Other steps are for new runs: those under way keep the version they began with."""
     if data.steps is not UNSET:
         rules.check_steps(data.steps, call.world.settings.outbound_allow)
-        await check_words(call.world.rendering, call.project_id, rules.subjects_of(data.steps))
+        await _check_words(call, data.steps)
     async with call.db.transaction() as tx:
         found = await _lock(tx, call, id)
         trigger = msgspec.convert(found.trigger, Trigger) if data.trigger is UNSET else data.trigger
@@ -653,6 +653,12 @@ async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, 
             Fault(path=path, code="audience_dynamic", message=f"The members of {audience.name} are chosen by rules.")
         ]
     return []
+
+
+async def _check_words(call: Call, steps: list[Step]) -> None:
+    """Raises Invalid at the first subject or sender's name of a step that does not parse."""
+    without_engine = await templates.without_engine(call.db, call.project_id, rules.templates_of(steps))
+    await check_words(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
 
 
 async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[Fault]:

@@ -216,9 +216,21 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
         raise Invalid(faults[0].message, errors=faults)
 
 
-def subjects_of(steps: Sequence[Step]) -> list[tuple[str, Part, str | None]]:
-    """The subjects that steps give, and sender names with values to fill in, with a pointer to each."""
-    sends = [(place.path, place.step) for place in written_out(steps) if isinstance(place.step, SendEmail)]
+def templates_of(steps: Sequence[Step]) -> set[str]:
+    """The identifiers of the templates that steps send."""
+    return {place.step.template_id for place in written_out(steps) if isinstance(place.step, SendEmail)}
+
+
+def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[str, Part, str | None]]:
+    """The subjects that steps give, and sender names with values to fill in, with a pointer to each.
+
+    Left out are those of steps that send one of the templates `without_engine`: they are sent as written.
+    """
+    sends = [
+        (place.path, place.step)
+        for place in written_out(steps)
+        if isinstance(place.step, SendEmail) and as_id(place.step.template_id) not in without_engine
+    ]
     subjects: list[tuple[str, Part, str | None]] = [
         (f"{path}/subject", "subject", step.subject) for path, step in sends
     ]

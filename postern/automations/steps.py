@@ -180,6 +180,7 @@ class Progress:
                 subject=subject,
                 html=words.html,
                 text=words.text,
+                engine=words.engine,
                 variables={
                     **contact.attributes,
                     "email": contact.email,

@@ -65,7 +65,6 @@ from postern.kernel.pages import (
 from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.mail.address import Address, AddressInvalid, parse_address
-from postern.mail.content import Part
 from postern.projects import operations as projects
 from postern.templates import operations as templates
 from postern.templates.rules import check_words
@@ -96,7 +95,7 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     For an A/B test set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100; what a variant leaves
     out is the campaign's own.
     """
-    await _check_words(call, data)
+    await _check_words(call, data, None)
     fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
     async with call.db.transaction() as tx:
         await _check_references(tx, call, data, fields)
@@ -124,7 +123,7 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
 
     A SCHEDULED one must stay complete: 409 lists what would be missing. `scheduledAt: null` makes it a DRAFT again.
     """
-    await _check_words(call, data)
+    await _check_words(call, data, await require_campaign(call.db, call.project_id, id))
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "edit")
         call.require_match(row.updated_at)
@@ -173,7 +172,9 @@ async def send_campaign(call: Call, id: UUID) -> Success:
     Sending twice cannot mail anybody twice. What a TEST key sends only ever reaches the inbox view. 403 where the
     account's plan does not allow an e-mail to each of them.
     """
-    await running.refresh_audience(call.world, await require_campaign(call.db, call.project_id, id), call.now)
+    known = await require_campaign(call.db, call.project_id, id)
+    await running.require_readable(call.world, known)
+    await running.refresh_audience(call.world, known, call.now)
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")
         is_test = call.environment == "TEST"
@@ -455,25 +456,36 @@ async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> Row:
     return row
 
 
-async def _check_words(call: Call, data: NewCampaign | CampaignChange) -> None:
+async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Row | None) -> None:
     """Refuse at once what would go wrong for everybody: words that do not parse, a name that no header can carry."""
-    parts: list[tuple[str, Part, str | None]] = []
-    if data.subject is not UNSET:
-        parts.append(("/subject", "subject", data.subject))
-    if data.preview_text is not UNSET:
-        parts.append(("/previewText", "html", content.with_preview("<p></p>", data.preview_text)))
-    if data.from_name is not UNSET and name_template(data.from_name) is not None:
-        parts.append(("/fromName", "subject", data.from_name))
-    elif data.from_name is not UNSET and data.from_name:
-        try:
-            parse_address(str(Address(name=data.from_name.strip(), local="a", domain="b", spec="a@b")))
-        except AddressInvalid as error:
-            raise Invalid.at("/fromName", error.detail, "name_invalid") from None
     variants = data.variants if data.variants is not UNSET else None
     if variants and sum(each.weight for each in variants) != 100:
         raise Invalid.at("/variants", "The weights of the variants sum to 100.", "weights")
-    for number, each in enumerate(variants or []):
-        parts.append((f"/variants/{number}/subject", "subject", each.subject))
+    subject, preview_text, from_name = (
+        None if (value := getattr(data, name)) is UNSET else value for name in ("subject", "preview_text", "from_name")
+    )
+    if known is not None and data.template_id is not UNSET:
+        # What is stored is read by another template's engine from now on.
+        subject = known.subject if data.subject is UNSET else subject
+        preview_text = known.preview_text if data.preview_text is UNSET else preview_text
+        from_name = known.from_name if data.from_name is UNSET else from_name
+    template_id = known.template_id if known is not None and data.template_id is UNSET else data.template_id
+    parts, shared_are_read = await content.template_parts(
+        call.db,
+        call.project_id,
+        content.OwnWords(
+            subject=subject,
+            preview_text=preview_text,
+            from_name=from_name,
+            template_id=None if template_id is UNSET else template_id,
+            variants=[(each.subject, each.template_id) for each in variants or []],
+        ),
+    )
+    if from_name and not (shared_are_read and name_template(from_name) is not None):
+        try:
+            parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
+        except AddressInvalid as error:
+            raise Invalid.at("/fromName", error.detail, "name_invalid") from None
     await check_words(call.world.rendering, call.project_id, parts)
 
 
@@ -614,5 +626,6 @@ async def _send_tests(call: Call, row: Row, places: list[tuple[str, str]]) -> in
             variables=values,
             tags=[TEST_COPY_TAG],
             from_name=name_template(row.from_name),
+            engine=words.engine,
         )
     return len(places)

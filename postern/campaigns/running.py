@@ -33,11 +33,12 @@ from postern.events import operations as events
 from postern.kernel.allowances import Wanted, allowance_left
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction
-from postern.kernel.problems import Fault, Problem
+from postern.kernel.problems import Fault, Invalid, Problem
 from postern.kernel.values import NO_ID, new_id
 from postern.mail.address import AddressInvalid, parse_address
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings, frequency_cap_of
+from postern.templates.rules import check_words
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -82,6 +83,28 @@ async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
     await _check_sender(tx, world, row, lacks)
     if faults:
         raise CampaignIncomplete(errors=faults)
+
+
+async def require_readable(world: "World", row: Row) -> None:
+    """Raises CampaignIncomplete where the template engine cannot read the campaign's own words.
+
+    They are checked when they are written; what reads them may have changed with the template since.
+    """
+    if row.status not in ("DRAFT", "SCHEDULED"):
+        return
+    variants = await store.variants(world.db, project_id=row.project_id, campaign_id=row.id)
+    words = content.OwnWords(
+        subject=row.subject,
+        preview_text=row.preview_text,
+        from_name=row.from_name,
+        template_id=row.template_id,
+        variants=[(each.subject, each.template_id) for each in variants if row.ab_test_enabled],
+    )
+    parts, _ = await content.template_parts(world.db, row.project_id, words)
+    try:
+        await check_words(world.rendering, row.project_id, parts)
+    except Invalid as invalid:
+        raise CampaignIncomplete(invalid.detail, errors=invalid.errors) from None
 
 
 async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -> None:
@@ -332,12 +355,19 @@ async def refresh_audience(world: "World", row: Row, now: Moment) -> None:
 
 async def _start_scheduled(world: "World", row: Row) -> None:
     now = world.clock()
+    unreadable: CampaignIncomplete | None = None
+    try:
+        await require_readable(world, row)
+    except CampaignIncomplete as incomplete:
+        unreadable = incomplete
     await refresh_audience(world, row, now)
     async with world.db.transaction() as tx:
         locked = await _still(tx, row)
         if locked is None:
             return
         try:
+            if unreadable is not None:
+                raise unreadable
             await require_complete(tx, world, locked)
             await start(tx, world, locked, now)
         except Problem as problem:

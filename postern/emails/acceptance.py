@@ -49,7 +49,7 @@ from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import as_id, new_id
 from postern.mail import mime
 from postern.mail.address import Address, AddressInvalid
-from postern.mail.composing import address_of
+from postern.mail.composing import Words, address_of
 from postern.mail.header import HeaderInvalid
 from postern.mail.links import LINKS_LIMIT
 from postern.projects import operations as projects
@@ -222,9 +222,9 @@ def _address(path: str, text: str) -> Address:
         ) from None
 
 
-async def _with_template(call: Call, data: EmailBody, shared: Shared) -> tuple[str, str | None, str | None]:
-    """Subject, html and text: the e-mail's own, and the template's where it has none."""
-    subject, html, text = data.subject, data.html, data.text
+async def _with_template(call: Call, data: EmailBody, shared: Shared) -> Words:
+    """Subject, html and text: the e-mail's own, and the template's where it has none; and what reads them."""
+    subject, html, text, engine = data.subject, data.html, data.text, data.engine
     if data.template_id is not None:
         template_id = as_id(data.template_id)
         if template_id not in shared.templates:
@@ -234,16 +234,17 @@ async def _with_template(call: Call, data: EmailBody, shared: Shared) -> tuple[s
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
         if html is None and text is None:
             html, text = found.html, found.text
+            engine = engine or found.engine
         subject = subject if subject is not None else found.subject
     if subject is None:
         raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
     if templates.is_blank(html, text):
         path = "/html" if data.template_id is None else "/templateId"
         raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
-    return subject, html, text
+    return Words(subject, html, text, engine or "minijinja")
 
 
-def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: ProjectSettings) -> SendBody:
+def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
@@ -259,13 +260,13 @@ def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: 
             raise Invalid.at(f"/headers/{name}", message, "header_invalid")
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
-    subject, html, text = words
     attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
-    _require_room(attachments, html, text)
+    _require_room(attachments, words)
     return SendBody(
-        subject=subject,
-        html=html,
-        text=text,
+        subject=words.subject,
+        html=words.html,
+        text=words.text,
+        engine=words.engine,
         variables=data.variables,
         reply_to=[str(_address("/replyTo", each)) for each in reply_to],
         headers=headers,
@@ -276,12 +277,12 @@ def _body(words: tuple[str, str | None, str | None], data: EmailBody, settings: 
     )
 
 
-def _require_room(attachments: list[KeptAttachment], html: str | None, text: str | None) -> None:
+def _require_room(attachments: list[KeptAttachment], words: Words) -> None:
     """Raises MessageTooLarge for what cannot but be too large; what words become is known when they are rendered."""
     files = sum(len(each.content) for each in attachments)
     line_ends = files // 76 * 2
-    words = sum(len(part) for part in (html, text) if part is not None and "{" not in part)
-    if files + line_ends + words > mime.MESSAGE_BYTES_LIMIT:
+    fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
+    if files + line_ends + sum(map(len, fixed)) > mime.MESSAGE_BYTES_LIMIT:
         message = mime.MessageTooLarge.message()
         raise mime.MessageTooLarge(errors=[Fault(path="/attachments", code="message_too_large", message=message)])
 
@@ -316,7 +317,7 @@ _NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
 async def render_check(call: Call, new: NewSend) -> NewSend:
     """The e-mail with its subject as it will be; a template that cannot be rendered with its variables is refused now.
 
-    Raises Invalid with the place, or what render processes raise. Words without a `{` need no engine.
+    Raises Invalid with the place, or what render processes raise. Words without a `{` need no template engine.
     """
     body = new.body
     if not _needs_rendering(body):
@@ -335,6 +336,7 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
             body.variables,
             str(new.send.id),
             sum(len(each.content) for each in body.attachments),
+            body.engine,
             size=sum(len(part) for part in (body.subject, body.html, body.text) if part is not None),
         )
     return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
@@ -344,7 +346,7 @@ def _needs_rendering(body: SendBody) -> bool:
     parts = [part for part in (body.subject, body.html, body.text) if part is not None]
     html = body.html or ""
     return (
-        any("{" in part for part in parts)
+        (body.engine != "none" and any("{" in part for part in parts))
         or sum(map(len, parts)) > CHECKED_CHARACTERS
         or (len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT)
     )

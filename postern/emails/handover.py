@@ -506,4 +506,4 @@ def draft_of(
             for each in body.attachments
         ],
     )
-    return Words(body.subject, body.html, body.text), draft
+    return Words(body.subject, body.html, body.text, body.engine), draft

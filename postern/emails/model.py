@@ -9,6 +9,7 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Forbidden, Missing, Refused, Unprocessable
 from postern.kernel.values import Body, Record, Timestamp
+from postern.mail.template import Engine
 
 SendStatus = Literal[
     "SCHEDULED",
@@ -148,6 +149,9 @@ class EmailBody(Body):
     html: Words | None = None
     text: Words | None = None
     template_id: str | None = None
+    engine: Engine | None = None
+    """`minijinja` fills in placeholders such as `{{name}}`. `none` sends subject, html and text as written: `{{`, `{%`
+    and `{#` are text as any other, and `variables` are not used. Null: the template's, or `minijinja` without one."""
     variables: dict[str, Any] = {}
     cc: Annotated[list[AddressText], msgspec.Meta(max_length=RECIPIENTS_LIMIT)] | None = None
     bcc: Annotated[list[AddressText], msgspec.Meta(max_length=RECIPIENTS_LIMIT)] | None = None
@@ -286,6 +290,8 @@ class EmailLogEntryDetail(EmailLogEntry):
     """A send with what happened to it."""
 
     webhook_events: list[SendEvent]
+    engine: Engine | None
+    """What reads its subject, html and text; null where those are no longer kept."""
 
 
 class SendAttempt(Record):
@@ -398,6 +404,8 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     subject: str = ""
     html: str | None = None
     text: str | None = None
+    engine: Engine = "minijinja"
+    """What reads subject, html, text and `from_name`."""
     variables: dict[str, Any] = {}
     reply_to: list[str] = []
     headers: list[tuple[str, str]] = []

@@ -78,6 +78,7 @@ from postern.mail.address import AddressInvalid
 from postern.mail.composing import Order, TemplateCrashed, TemplateTooExpensive, address_of
 from postern.mail.mime import MessageTooLarge
 from postern.mail.rendering import RenderingAway, RenderingBusy
+from postern.mail.template import Engine
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 
@@ -214,6 +215,7 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     """One send with everything that happened to it."""
     send = await require_send(call.db, call.project_id, send_id)
     happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
+    engine = await store.engine(call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id)
     entry = entry_of(send)
     return EmailLogEntryDetail(
         **{name: getattr(entry, name) for name in EmailLogEntry.__struct_fields__},
@@ -222,6 +224,7 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
             for event in reversed(happened)
             if event.type in EVENT_TYPE
         ],
+        engine=engine,  # pyright: ignore[reportArgumentType] - it was stored as one
     )
 
 
@@ -373,7 +376,8 @@ async def send_system_mail(
 ) -> UUID:
     """Send a mail of the project's own (a code, an invitation, a security notice), untracked; returns the send's id.
 
-    It is committed before this returns, and handed over in the background. Raises what `send_email` raises.
+    It is committed before this returns, and handed over in the background. Raises what `send_email` raises. No template
+    engine reads it: whatever names people give themselves, nothing is filled in.
     `secrets` are the one-time codes and tokens in html and text: they are on the wire, and nowhere else in clear.
     """
     project = await projects.require_project(world.db, project_id)
@@ -396,6 +400,7 @@ async def send_system_mail(
         tags=tags,
         track_opens=False,
         track_clicks=False,
+        engine="none",
     )
     new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
     new = with_secrets(world, new, secrets or [])
@@ -416,6 +421,7 @@ async def send_copy(
     variables: dict[str, Any],
     tags: list[str],
     from_name: str | None = None,
+    engine: Engine = "minijinja",
 ) -> UUID:
     """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id.
 
@@ -433,6 +439,7 @@ async def send_copy(
         track_opens=False,
         track_clicks=False,
         unsubscribable=True,
+        engine=engine,
     )
     new = await check_email(call, data, settings, at_once=_has_room(call, settings))
     if from_name is not None:

@@ -283,6 +283,18 @@ async def erase_settled(db: Queries, *, limit: int) -> bool: ...
 async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_ids: list[UUID]) -> list[BodySize]: ...
 
 
+# What reads the words of a send; None where they are no longer kept.
+@statement("""
+    select coalesce(body ->> 'engine', 'minijinja') from send_bodies
+    where project_id = %(project_id)s and send_id = %(send_id)s
+    union all
+    select coalesce(body ->> 'engine', 'minijinja') from contents
+    where project_id = %(project_id)s and id = %(content_id)s
+    limit 1
+""")
+async def engine(db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None) -> str | None: ...
+
+
 @statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")
 async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
 

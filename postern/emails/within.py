@@ -165,10 +165,12 @@ async def _subjects(world: "World", project_id: UUID, letters: list[Letter]) -> 
     """
     written = [letter.body.subject for letter in letters]
     tenant = str(project_id)
-    if any("{" in subject for subject in written) and not world.rendering.has_own_lane(tenant):
-        values = [(letter.body.subject, letter.body.variables) for letter in letters]
+    to_render = [at for at, letter in enumerate(letters) if letter.body.engine != "none" and "{" in written[at]]
+    if to_render and not world.rendering.has_own_lane(tenant):
+        values = [(written[at], letters[at].body.variables) for at in to_render]
         with suppress(Problem, TimeoutError):
             async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):
                 rendered = await world.rendering.call(tenant, "render_subjects", values)
-                written = [one or other for one, other in zip(rendered, written, strict=True)]
+                for at, subject in zip(to_render, rendered, strict=True):
+                    written[at] = subject or written[at]
     return [subject[:2_000] for subject in written]

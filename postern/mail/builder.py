@@ -9,7 +9,7 @@ import mrml
 
 from postern.kernel.problems import Fault, Refused
 from postern.mail.links import mask, unmask
-from postern.mail.template import TemplateInvalid, compile_template
+from postern.mail.template import Engine, TemplateInvalid, compile_template
 
 BLOCKS_LIMIT: Final = 500
 """Blocks of one document, those in columns included."""
@@ -31,21 +31,38 @@ class BuilderInvalid(Refused):
         return cls(text, errors=[Fault(path=path, code=cls.code(), message=message)])
 
 
-def render_builder(builder_json: Mapping[str, Any]) -> str:
+def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja") -> str:
     """The html of `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`.
 
     Block types and their fields: `heading` (text, level 1–3), `text` (text, or html), `button` (text, url),
     `image` (url, alt, href, width), `divider`, `spacer` (height in px), `columns` (columns: list of
     {blocks}), `html` (html). `align`, `color`, `background` and `size` (px) are taken where they make sense;
-    the document may have `title`, `preview`, `width` (px), `background` and `font`. Template holes survive.
+    the document may have `title`, `preview`, `width` (px), `background` and `font`. Template holes survive; with
+    the engine `none` there are none, and braces are text as any other.
     Raises BuilderInvalid with the place, or TemplateInvalid.
     """
+    if engine == "none":
+        return render_builder(_with_split_braces(builder_json)).replace(_SPLIT, "")
     mjml, blocks = builder_json.get("mjml"), builder_json.get("blocks")
     if isinstance(mjml, str) and blocks is None:
         return render_mjml(mjml)
     if isinstance(blocks, list) and mjml is None:
         return render_mjml(_document(builder_json, blocks))
     raise BuilderInvalid.at("", "expected either `mjml` (a text) or `blocks` (a list).")
+
+
+_SPLIT = "PosternSplitx"
+"""Stands between two characters that would open a template hole; word characters pass through MJML unharmed."""
+_HOLE_START = re.compile(r"\{(?=[{%#])")
+
+
+def _with_split_braces(value: Any) -> Any:
+    """A builder document in whose texts nothing looks like a template hole."""
+    if isinstance(value, str):
+        return _HOLE_START.sub("{" + _SPLIT, value)
+    if isinstance(value, Mapping):
+        return {key: _with_split_braces(each) for key, each in value.items()}
+    return [_with_split_braces(each) for each in value] if isinstance(value, list) else value
 
 
 _AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")

@@ -18,7 +18,7 @@ from postern.mail.composing import TemplateCrashed, TemplateTooExpensive, Words,
 from postern.mail.content import Part, Reached, Rendered, compile_content
 from postern.mail.header import HeaderInvalid
 from postern.mail.links import TooManyLinks, TooManyLinksRendered
-from postern.mail.template import Kind, RenderFailed, TemplateInvalid, compile_template, variables
+from postern.mail.template import Engine, Kind, RenderFailed, TemplateInvalid, compile_template, variables
 
 UNSUBSCRIBE_NAMES: Final[tuple[str, ...]] = ("unsubscribe_url", "unsubscribeUrl")
 """What every message has without being given it."""
@@ -48,6 +48,7 @@ def check_message(
     values: dict[str, Any],
     send_id: str,
     attached: int = 0,
+    engine: Engine = "minijinja",
 ) -> str:
     """Render a message as it would be sent and return its subject. `attached`: octets of its files in base64.
 
@@ -61,7 +62,7 @@ def check_message(
         reached(at)
 
     try:
-        content = content_of(Words(subject, html, text), reached=now_at)
+        content = content_of(Words(subject, html, text, engine), reached=now_at)
         rendered = content.render(values, send_id=send_id, reached=now_at)
         now_at("subject")
         mime.check_subject(rendered.subject)
@@ -111,35 +112,44 @@ def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | No
         return None
 
 
-def check_parts(reached: Reached, parts: list[tuple[str, Part, str]]) -> None:
+def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: Engine = "minijinja") -> None:
     """Parse templates, each with its JSON pointer and what it is. Raises Invalid at the first that does not parse."""
     for path, part, source in parts:
         reached(None)
         try:
             if part == "subject":
-                compile_template(source, Kind.TEXT)
+                if engine != "none":
+                    compile_template(source, Kind.TEXT)
                 mime.check_subject(source)
             else:
                 compile_content(
-                    subject="", html=source if part == "html" else None, text=source if part == "text" else None
+                    subject="",
+                    html=source if part == "html" else None,
+                    text=source if part == "text" else None,
+                    engine=engine,
                 )
         except Problem as error:
             raise Invalid.at(path, error.detail, error.code()) from None
 
 
 def write_template(
-    reached: Reached, subject: str | None, builder_json: bytes | None, html: str | None, text: str | None
+    reached: Reached,
+    subject: str | None,
+    builder_json: bytes | None,
+    html: str | None,
+    text: str | None,
+    engine: Engine = "minijinja",
 ) -> tuple[str | None, bool, list[str]]:
     """Check a template and render its builder document, given as JSON.
 
-    Returns the html, whether it was rendered, and the names that the template asks for.
+    Returns the html, whether it was rendered, and the names that the template asks for: none where no engine reads it.
 
     Raises Invalid with the place.
     """
     is_rendered = builder_json is not None and html is None
     reached("html")
     if builder_json is not None:
-        rendered = _rendered(msgspec.json.decode(builder_json))
+        rendered = _rendered(msgspec.json.decode(builder_json), engine)
         html = rendered if html is None else html
     parts: list[tuple[str, Part, str | None]] = [
         ("/builderJson" if is_rendered else "/html", "html", html),
@@ -149,7 +159,9 @@ def write_template(
     for path, part, source in parts:
         if source is not None:
             reached(part)
-            check_parts(lambda _: None, [(path, part, source)])
+            check_parts(lambda _: None, [(path, part, source)], engine)
+    if engine == "none":
+        return html, is_rendered, []
     names = {name for source in (subject, html, text) if source is not None for name in variables(source)}
     return html, is_rendered, sorted(names - set(UNSUBSCRIBE_NAMES))
 
@@ -161,17 +173,18 @@ def preview(
     text: str | None,
     values: dict[str, Any],
     unsubscribe_url: str,
+    engine: Engine = "minijinja",
 ) -> tuple[str | None, str | None, str | None]:
     """Subject, html and text for these values. Raises RenderFailed."""
     facts: dict[str, Any] = dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_url)
-    content = compile_content(subject=subject or "", html=html, text=text, facts=facts, reached=reached)
+    content = compile_content(subject=subject or "", html=html, text=text, facts=facts, reached=reached, engine=engine)
     rendered = content.render(values, send_id="preview", reached=reached)
     return None if subject is None else rendered.subject, rendered.html, rendered.text
 
 
-def _rendered(builder_json: dict[str, Any]) -> str:
+def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
     try:
-        return render_builder(builder_json)
+        return render_builder(builder_json, engine)
     except BuilderInvalid as error:
         faults = [Fault(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors]
         raise Invalid(error.detail, errors=faults) from None

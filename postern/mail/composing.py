@@ -17,6 +17,7 @@ from postern.mail import mime
 from postern.mail.address import Address, parse_address
 from postern.mail.content import Content, Reached, Tracking, compile_content, nowhere, unsubscribe_url
 from postern.mail.dkim import Signer, sign
+from postern.mail.template import Engine
 
 CONTENTS_KEPT: Final = 256
 """Compiled contents that a process keeps ready."""
@@ -40,6 +41,7 @@ class Words(NamedTuple):
     subject: str = ""
     html: str | None = None
     text: str | None = None
+    engine: Engine = "minijinja"
 
     @property
     def size(self) -> int:
@@ -117,7 +119,7 @@ def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[by
     if draft.feedback_id:
         own.append(("Feedback-ID", draft.feedback_id))
     message = mime.Message(
-        from_=_sender(draft),
+        from_=_sender(draft, words.engine),
         to=[address_of(text) for text in draft.to],
         cc=[address_of(text) for text in draft.cc],
         reply_to=[address_of(text) for text in draft.reply_to],
@@ -133,12 +135,12 @@ def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[by
     return mime.compose(message), rendered.subject
 
 
-def _sender(draft: Draft) -> Address:
+def _sender(draft: Draft, engine: Engine) -> Address:
     """The sender, with its display name filled in where that is a template."""
     sender = address_of(draft.sender)
     if draft.from_name is None:
         return sender
-    name = content_of(Words(draft.from_name)).render(draft.values, send_id=draft.send_id).subject
+    name = content_of(Words(draft.from_name, engine=engine)).render(draft.values, send_id=draft.send_id).subject
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
@@ -167,7 +169,9 @@ def content_of(words: Words, *, reached: Reached = nowhere) -> Content:
     """The compiled words; contents that many messages share are compiled once. Raises TemplateInvalid."""
     found = _contents.get(words)
     if found is None:
-        found = compile_content(subject=words.subject, html=words.html, text=words.text, reached=reached)
+        found = compile_content(
+            subject=words.subject, html=words.html, text=words.text, reached=reached, engine=words.engine
+        )
         if words.size <= CONTENT_KEPT_CHARACTERS:
             _contents[words] = found
             while len(_contents) > CONTENTS_KEPT:

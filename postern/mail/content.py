@@ -24,6 +24,7 @@ from postern.mail.links import (
 from postern.mail.plain import text_from_html
 from postern.mail.template import (
     Compiled,
+    Engine,
     Kind,
     RenderFailed,
     TemplateInvalid,
@@ -38,6 +39,7 @@ __all__ = [
     "BuilderInvalid",
     "Compiled",
     "Content",
+    "Engine",
     "Kind",
     "RenderFailed",
     "Rendered",
@@ -90,6 +92,19 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     """The one-click link of this send (for List-Unsubscribe), when there is a Tracking."""
 
 
+class AsWritten:
+    """A part of a message that no template engine reads, in place of a compiled template."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def render(self, values: Mapping[str, Any]) -> str:
+        """The part as it was written."""
+        return self._source
+
+
 class Content:
     """Subject, text and html of a message, compiled for any number of recipients and threads.
 
@@ -97,6 +112,7 @@ class Content:
     """
 
     __slots__ = (
+        "_engine",
         "_facts",
         "_html",
         "_scan_rendered",
@@ -105,33 +121,50 @@ class Content:
         "_text_from_rendered",
         "_text_part",
         "_tracked",
+        "_written_html",
     )
 
     def __init__(
-        self, subject: str, html: str | None, text: str | None, facts: Mapping[str, Any], reached: Reached
+        self,
+        subject: str,
+        html: str | None,
+        text: str | None,
+        facts: Mapping[str, Any],
+        reached: Reached,
+        engine: Engine,
     ) -> None:
         self._facts = dict(facts)
+        self._engine: Engine = engine
         reached("subject")
-        self._subject = compile_template(subject, Kind.TEXT)
+        self._subject = self._compile(subject, Kind.TEXT)
         self._tracked: Tracked | None = None
-        self._html: Compiled | None = None
+        self._html: Compiled | AsWritten | None = None
+        self._written_html: str | None = None
+        """The html of a message that no engine reads, for recipients whose links are not tracked."""
         self._scan_rendered = self._text_from_rendered = False
         if html is not None:
             reached("html")
             # Compiled as written first, so that an error names the author's own line and column.
-            compile_template(html, Kind.HTML)
-            self._tracked = compile_links(html)
-            self._html = compile_template(self._tracked.source, Kind.HTML)
+            self._compile(html, Kind.HTML)
+            self._tracked = compile_links(html, template=engine != "none")
+            self._html = self._compile(self._tracked.source, Kind.HTML)
+            if engine == "none":
+                self._written_html = html
             # Html that a variable brings along holds links that only the rendered text shows.
-            self._scan_rendered = _BRINGS_HTML.search(html) is not None
+            self._scan_rendered = engine != "none" and _BRINGS_HTML.search(html) is not None
         # A text that is made from the html fails for what the html says.
         self._text_part: Part = "html" if text is None else "text"
         reached(self._text_part)
         self._text = self._compile_text(text, html)
 
-    def _compile_text(self, text: str | None, html: str | None) -> Compiled | None:
+    def _compile(self, source: str, kind: Kind) -> Compiled | AsWritten:
+        return AsWritten(source) if self._engine == "none" else compile_template(source, kind)
+
+    def _compile_text(self, text: str | None, html: str | None) -> Compiled | AsWritten | None:
         if text is not None or html is None:
-            return None if text is None else compile_template(text, Kind.TEXT)
+            return None if text is None else self._compile(text, Kind.TEXT)
+        if self._engine == "none":
+            return AsWritten(text_from_html(html, template=False))
         if self._scan_rendered:
             self._text_from_rendered = True
             return None
@@ -172,6 +205,8 @@ class Content:
     def _render_html(self, values: Mapping[str, Any], send_id: str, tracking: Tracking | None) -> str | None:
         if self._html is None or self._tracked is None:
             return None
+        if self._written_html is not None and (tracking is None or not (tracking.clicks or tracking.opens)):
+            return self._written_html
         rendered = self._html.render(values)
         if tracking is None:
             return self._tracked.rewrite(rendered, base="", send_id="", key=b"", clicks=False, opens=False)
@@ -206,10 +241,12 @@ def compile_content(
     text: str | None = None,
     facts: Mapping[str, Any] | None = None,
     reached: Reached = nowhere,
+    engine: Engine = "minijinja",
 ) -> Content:
     """Compile the words of a campaign or a single message.
 
-    `facts` are values that are the same for everybody. Without `text` one is made from the html.
+    `facts` are values that are the same for everybody. Without `text` one is made from the html. With the engine
+    `none` nothing is filled in; links are tracked all the same.
     Raises TemplateInvalid (with line and column) or TooManyLinks.
     """
-    return Content(subject, html, text, facts or {}, reached)
+    return Content(subject, html, text, facts or {}, reached, engine)

@@ -236,9 +236,12 @@ def _is_short(url: str, encoded: str) -> bool:
     return len(url) <= TARGET_LIMIT and len(encoded) <= ENCODED_TARGET_LIMIT
 
 
-def split_after_body_tag(source: str) -> tuple[str, str]:
-    """A template up to the end of its `<body>` tag, and the rest; all is the rest where there is no such tag."""
-    masked, holes = mask(source)
+def split_after_body_tag(source: str, *, template: bool = True) -> tuple[str, str]:
+    """A template up to the end of its `<body>` tag, and the rest; all is the rest where there is no such tag.
+
+    Finished html, which has no holes, is given with `template=False`.
+    """
+    masked, holes = mask(source) if template else (source, [])
     for token in tokens(masked):
         if token.kind is Kind.START and token.name.partition("\ue000")[0] == "body":
             return unmask(masked[: token.end], holes), unmask(masked[token.end :], holes)

@@ -47,12 +47,14 @@ _SILENT: Final = frozenset(["script", "style", "title", "template", "noscript", 
 """Elements whose content is not read."""
 
 
-def text_from_html(source: str) -> str:
+def text_from_html(source: str, *, template: bool = True) -> str:
     """Readable plain text: paragraphs, lists with dashes, links as `text (https://…)`, images as their text.
 
-    Template holes stay as they are, so a template for the html gives one for the text.
+    Template holes stay as they are, so a template for the html gives one for the text. With `template=False` the html
+    has none.
     """
-    masked, holes = mask(_UNREADABLE.sub("", source))
+    source = _UNREADABLE.sub("", source)
+    masked, holes = mask(source) if template else (source.replace("\ue000", ""), [])
     reader = _Reader(masked)
     for token in tokens(masked):
         reader.take(token)

@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import minijinja
 import msgspec
@@ -39,6 +39,10 @@ BRANCHES_LIMIT: Final = 100
 """`{% elif %}` of one condition."""
 VALUES_DEPTH: Final = 50
 """Lists and objects of the values inside one another."""
+
+
+Engine = Literal["minijinja", "none"]
+"""What reads a message's subject, html and text: the template engine, or nothing, so that they are sent as written."""
 
 
 class TemplateInvalid(Refused):

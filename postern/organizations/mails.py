@@ -30,9 +30,9 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
         row.project_id,
         to=row.email,
         from_=sender_of(world, project),
-        subject=inert(subject),
-        html=inert(as_page(paragraphs)),
-        text=inert("\n\n".join(paragraphs)),
+        subject=subject,
+        html=as_page(paragraphs),
+        text="\n\n".join(paragraphs),
         expires_at=row.expires_at,
         tags=["invitation"],
         secrets=[token],
@@ -56,7 +56,7 @@ def with_token(url: str, token: str) -> str:
     """`url` with `token` added to its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)
-    # The template language looks for braces, which an address may hold escaped only (RFC 3986 §2).
+    # An address may hold braces escaped only (RFC 3986 §2).
     return urlunsplit(parts._replace(query=query)).replace("{", "%7B").replace("}", "%7D")
 
 
@@ -68,8 +68,3 @@ def as_page(paragraphs: list[str]) -> str:
 def _linked(text: str) -> str:
     words, _, last = text.rpartition(" ")
     return f'<a href="{last}">{words.rstrip(":")}</a>' if last.startswith(("http://", "https://")) else text
-
-
-def inert(text: str) -> str:
-    """Text in which the template language finds nothing to fill in, whatever names organizations give themselves."""
-    return text.replace("{{", "{ {").replace("{%", "{ %").replace("{#", "{ #")

@@ -8,6 +8,7 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, Record
+from postern.mail.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000
 VERSIONS_KEPT: Final = 50
@@ -43,7 +44,10 @@ class TooManyTemplates(Unprocessable):
 
 
 class NewTemplate(Body):
-    """A template to create. `html` wins over what `builderJson` renders to; both are kept."""
+    """A template to create. `html` wins over what `builderJson` renders to; both are kept.
+
+    With `"engine": "none"` nothing is filled in: `{{`, `{%` and `{#` are text as any other.
+    """
 
     name: Name
     builder_json: dict[str, Any] | None = None
@@ -51,6 +55,7 @@ class NewTemplate(Body):
     html: Words | None = None
     subject: Subject | None = None
     text: Words | None = None
+    engine: Engine = "minijinja"
 
 
 class TemplateChange(Body):
@@ -61,6 +66,7 @@ class TemplateChange(Body):
     html: Words | None | msgspec.UnsetType = msgspec.UNSET
     subject: Subject | None | msgspec.UnsetType = msgspec.UNSET
     text: Words | None | msgspec.UnsetType = msgspec.UNSET
+    engine: Engine | msgspec.UnsetType = msgspec.UNSET
 
 
 class PreviewVariables(Body):
@@ -78,6 +84,7 @@ class Template(Record):
     builder_json: dict[str, Any] | None
     html: str | None
     text: str | None
+    engine: Engine
     variables: list[str]
     """The names that subject, html and text ask for."""
     version: int
@@ -97,6 +104,7 @@ class StoredTemplate(Record):
     html: str | None
     is_rendered: bool
     text: str | None
+    engine: Engine
     variables: list[str]
     version: int
     created_at: Moment
@@ -118,6 +126,7 @@ class TemplateVersion(Record):
     builder_json: dict[str, Any] | None
     html: str | None
     text: str | None
+    engine: Engine
     created_by: str | None
     """Who wrote it: a developer's address or a key's name."""
     created_at: Moment
@@ -137,3 +146,4 @@ class TemplateWords(Record):
     subject: str | None
     html: str | None
     text: str | None
+    engine: Engine

@@ -1,5 +1,6 @@
 """Templates: written, previewed, duplicated, and read by whatever sends."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from postern.kernel.http import delete as delete_
 from postern.kernel.http import get, patch, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, write_cursor
 from postern.kernel.problems import Fault, Invalid, Problem
-from postern.kernel.values import Deleted, new_id
+from postern.kernel.values import Deleted, as_id, new_id
 from postern.mail.composing import TemplateCrashed, TemplateTooExpensive
 from postern.mail.rendering import RenderingAway, RenderingBusy
 from postern.mail.template import RenderFailed
@@ -86,7 +87,8 @@ async def create_template(call: Call, data: NewTemplate) -> Template:
 
     `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html; a
     given `html` wins, and both are kept. Placeholders are MiniJinja: `{{name}}`, `{% if … %}`. What does not parse
-    is a 400 that names line and column. The answer's `variables` are the names the template asks for.
+    is a 400 that names line and column. The answer's `variables` are the names the template asks for. With
+    `"engine": "none"` there are no placeholders: subject, html and text are sent as written.
     """
     wording = await worded(
         call.world.rendering,
@@ -95,6 +97,7 @@ async def create_template(call: Call, data: NewTemplate) -> Template:
         builder_json=data.builder_json,
         html=data.html,
         text=data.text,
+        engine=data.engine,
     )
     async with call.db.transaction() as tx:
         row = await _insert(tx, call, data.name, wording)
@@ -193,6 +196,7 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
         html=row.html,
         is_rendered=row.is_rendered,
         text=row.text,
+        engine=row.engine,
         variables=row.variables,
     )
     async with call.db.transaction() as tx:
@@ -226,6 +230,12 @@ async def list_template_versions(call: Call, id: UUID) -> list[TemplateVersion]:
 async def words_of(db: Queries, project_id: UUID, id: UUID) -> TemplateWords | None:
     """What a template of the project says; None if there is no such template."""
     return await store.words(db, project_id=project_id, id=id)
+
+
+async def without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
+    """Those of the templates that no engine reads (`"engine": "none"`); what is no template's id is left out."""
+    known = sorted({as_id(each) if isinstance(each, str) else each for each in ids if each is not None})
+    return set(await store.without_engine(db, project_id=project_id, ids=known)) if known else set()
 
 
 async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:
@@ -264,6 +274,7 @@ async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wor
         builder_json=row.builder_json if data.builder_json is msgspec.UNSET else data.builder_json,
         html=own_html if data.html is msgspec.UNSET else data.html,
         text=row.text if data.text is msgspec.UNSET else data.text,
+        engine=row.engine if data.engine is msgspec.UNSET else data.engine,
     )
     if is_blank(wording.html, wording.text) and not is_blank(row.html, row.text):
         message = "A template keeps at least one of html, text and builderJson: mail from it would be blank."
@@ -286,6 +297,7 @@ def _shown(row: StoredTemplate) -> Template:
         builder_json=row.builder_json,
         html=row.html,
         text=row.text,
+        engine=row.engine,
         variables=row.variables,
         version=row.version,
         app_id=row.project_id,

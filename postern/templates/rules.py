@@ -9,7 +9,7 @@ import msgspec
 from postern.kernel.problems import Invalid
 from postern.mail.content import Part
 from postern.mail.rendering import RenderProcesses
-from postern.mail.template import VALUES_DEPTH, RenderFailed, require_depth
+from postern.mail.template import VALUES_DEPTH, Engine, RenderFailed, require_depth
 from postern.templates.model import Preview, StoredTemplate
 
 
@@ -21,6 +21,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     html: str | None
     is_rendered: bool
     text: str | None
+    engine: Engine
     variables: list[str]
 
 
@@ -32,6 +33,7 @@ async def worded(
     builder_json: dict[str, Any] | None,
     html: str | None,
     text: str | None,
+    engine: Engine,
 ) -> Wording:
     """Check the words and render the builder document where there is no html. Raises Invalid with the place."""
     size = sum(len(part) for part in (subject, html, text) if part is not None)
@@ -40,10 +42,16 @@ async def worded(
         size += len(written)
         _require_shallow(written, builder_json)
     html, is_rendered, names = await rendering.call(
-        str(project_id), "write_template", subject, written, html, text, size=size
+        str(project_id), "write_template", subject, written, html, text, engine, size=size
     )
     return Wording(
-        subject=subject, builder_json=builder_json, html=html, is_rendered=is_rendered, text=text, variables=names
+        subject=subject,
+        builder_json=builder_json,
+        html=html,
+        is_rendered=is_rendered,
+        text=text,
+        engine=engine,
+        variables=names,
     )
 
 
@@ -53,7 +61,7 @@ async def preview(
     """The words as one recipient would get them. Raises RenderFailed."""
     size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
     subject, html, text = await rendering.call(
-        str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, size=size
+        str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, row.engine, size=size
     )
     return Preview(subject=subject, html=html, text=text)
 

@@ -7,7 +7,7 @@ from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.templates.model import ListedTemplate, StoredTemplate, TemplateVersion, TemplateWords
 
 
-@statement("select subject, html, text from templates where project_id = %(project_id)s and id = %(id)s")
+@statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
 async def words(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
 
 
@@ -45,10 +45,10 @@ async def count(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("""
-    insert into templates (project_id, id, name, subject, builder_json, html, is_rendered, text, variables, created_at,
-                           updated_at)
+    insert into templates (project_id, id, name, subject, builder_json, html, is_rendered, text, engine, variables,
+                           created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(builder_json)s, %(html)s, %(is_rendered)s, %(text)s,
-            %(variables)s, %(now)s, %(now)s)
+            %(engine)s, %(variables)s, %(now)s, %(now)s)
     returning *
 """)
 async def insert(
@@ -62,6 +62,7 @@ async def insert(
     html: str | None,
     is_rendered: bool,
     text: str | None,
+    engine: str,
     variables: list[str],
     now: Moment,
 ) -> StoredTemplate: ...
@@ -69,8 +70,8 @@ async def insert(
 
 @statement("""
     update templates set name = %(name)s, subject = %(subject)s, builder_json = %(builder_json)s, html = %(html)s,
-        is_rendered = %(is_rendered)s, text = %(text)s, variables = %(variables)s, version = version + 1,
-        updated_at = %(now)s
+        is_rendered = %(is_rendered)s, text = %(text)s, engine = %(engine)s, variables = %(variables)s,
+        version = version + 1, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -85,15 +86,16 @@ async def update(
     html: str | None,
     is_rendered: bool,
     text: str | None,
+    engine: str,
     variables: list[str],
     now: Moment,
 ) -> StoredTemplate: ...
 
 
 @statement("""
-    insert into template_versions (project_id, template_id, version, name, subject, builder_json, html, text,
+    insert into template_versions (project_id, template_id, version, name, subject, builder_json, html, text, engine,
                                    created_by, created_at)
-    select project_id, id, version, name, subject, builder_json, html, text, %(created_by)s, updated_at
+    select project_id, id, version, name, subject, builder_json, html, text, engine, %(created_by)s, updated_at
     from templates where project_id = %(project_id)s and id = %(id)s
 """)
 async def keep_version(tx: Transaction, *, project_id: UUID, id: UUID, created_by: str | None) -> None: ...
@@ -107,10 +109,14 @@ async def forget_versions(tx: Transaction, *, project_id: UUID, id: UUID, versio
 
 
 @statement("""
-    select version, name, subject, builder_json, html, text, created_by, created_at from template_versions
+    select version, name, subject, builder_json, html, text, engine, created_by, created_at from template_versions
     where project_id = %(project_id)s and template_id = %(id)s order by version desc limit %(limit)s
 """)
 async def versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> list[TemplateVersion]: ...
+
+
+@statement("select id from templates where project_id = %(project_id)s and id = any (%(ids)s) and engine = 'none'")
+async def without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
 @statement("delete from templates where project_id = %(project_id)s and id = %(id)s")
