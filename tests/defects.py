@@ -86,8 +86,6 @@ DEFECTS = {
 }
 
 OPEN = {
-    "M9": "a message or template cannot switch the template engine off",
-    "M17": "text is always base64, also where quoted-printable or 7bit is shorter",
     "I10": "neither requireSso nor requireMfa exists",
     "I12": "the page of a tested sign-on, and a look at all pages in light, dark and phone width",
     "N6": "no single sender is verified by mail",

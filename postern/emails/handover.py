@@ -496,6 +496,7 @@ def draft_of(
         list_id=body.list_id,
         feedback_id=body.feedback_id,
         from_name=body.from_name,
+        is_bulk=send.lane == MARKETING,
         attachments=[
             mime.Attachment(
                 filename=each.filename,

@@ -1,7 +1,7 @@
 """Signatures, verified by dkimpy."""
 
 import re
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from datetime import UTC, datetime
 
 import dkim as oracle
@@ -89,7 +89,7 @@ def test_one_flipped_octet_anywhere_that_counts_fails():
     raw = sign(plain, SIGNERS, now=NOW)
     start = len(raw) - len(plain)
     for needle in (b"Hello", b"a@example", b"b@example", b"One-Click", b"2026", b"1@example", b"multipart"):
-        place = raw.find(needle, start) if needle != b"Hello" else raw.find(b64encode(b"Hello\r")[:6], start)
+        place = raw.find(needle, start)
         assert place > 0, needle
         flipped = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
         assert not verified(flipped, 0), needle
