@@ -1318,6 +1318,23 @@ CREATE TABLE public.send_search (
     haystack text NOT NULL
 );
 
+CREATE TABLE public.senders (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    email text NOT NULL,
+    status text NOT NULL,
+    dmarc_policy text,
+    token_hash bytea NOT NULL,
+    token_expires_at timestamp with time zone NOT NULL,
+    verified_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT senders_check CHECK (((verified_at IS NOT NULL) = (status = 'VERIFIED'::text))),
+    CONSTRAINT senders_dmarc_policy_check CHECK ((dmarc_policy = ANY (ARRAY['none'::text, 'quarantine'::text, 'reject'::text]))),
+    CONSTRAINT senders_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT senders_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text])))
+);
+
 CREATE TABLE public.sends (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1889,6 +1906,9 @@ ALTER TABLE ONLY public.send_rollups
 ALTER TABLE ONLY public.send_search
     ADD CONSTRAINT send_search_pkey PRIMARY KEY (project_id, send_id);
 
+ALTER TABLE ONLY public.senders
+    ADD CONSTRAINT senders_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (project_id, id);
 
@@ -2139,6 +2159,8 @@ CREATE INDEX send_bodies_sealed ON public.send_bodies USING btree (project_id, s
 CREATE INDEX send_rollups_loose ON public.send_rollups USING btree (bucket) WHERE ((slot <> 0) AND (bucket > '-infinity'::timestamp with time zone));
 
 CREATE INDEX send_search_text ON public.send_search USING gin (project_id, haystack public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
+
+CREATE UNIQUE INDEX senders_by_address ON public.senders USING btree (project_id, lower(email));
 
 CREATE UNIQUE INDEX sends_campaign ON public.sends USING btree (project_id, campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 
@@ -2416,6 +2438,9 @@ ALTER TABLE ONLY public.plans
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.senders
+    ADD CONSTRAINT senders_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

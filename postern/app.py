@@ -43,6 +43,7 @@ import postern.customers.sign_in
 import postern.customers.totp
 import postern.customers.work
 import postern.domains.operations
+import postern.domains.senders
 import postern.domains.work
 import postern.emails.logs
 import postern.emails.operations
@@ -109,6 +110,7 @@ OPERATIONS: list[Operation[Any, Any]] = operations_of(
     postern.events.operations,
     postern.access.operations,
     postern.domains.operations,
+    postern.domains.senders,
     postern.webhooks.operations,
     postern.templates.operations,
     postern.audiences.intake,

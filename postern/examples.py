@@ -158,6 +158,13 @@ ACCOUNT: Mapping[str, Any] = {
 
 MAIL: Mapping[str, Any] = {
     "domain": "acme.example",
+    "Sender.dmarcPolicy": "none",
+    "Sender.status": "PENDING",
+    "Sender.verifiedAt": None,
+    "Sender.linkExpiresAt": LATER,
+    "Sender.warnings": [
+        "Mail from a single sender is not signed with DKIM. Verify a domain before you send to customers."
+    ],
     "dkimTokens": ["p1a2b3c4"],
     "Domain.domain": "example.com",
     "spfVerified": False,

@@ -8,14 +8,18 @@ DKIM signature passes DMARC without them.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
+import msgspec
+
 from postern.kernel.clock import Moment
-from postern.kernel.problems import Conflict, Missing, Unprocessable
+from postern.kernel.problems import Conflict, Missing, Refused, Unprocessable
 from postern.kernel.values import Body, Record
 
 DOMAINS_PER_PROJECT = 1_000
+SENDERS_PER_PROJECT = 20
+"""Single senders of a project: they are for trying things out."""
 WAITING_COUNTED = 100_000
 """How far the messages that wait for a domain are counted before it is deleted."""
 LOOK_LEASE = timedelta(minutes=5)
@@ -66,6 +70,7 @@ RecordStatus = Literal["PENDING", "VERIFIED", "WRONG", "UNKNOWN"]
 Algorithm = Literal["rsa-sha256", "ed25519-sha256"]
 Role = Literal["CURRENT", "NEXT", "RETIRED", "ED25519"]
 Standing = Literal["LISTED", "CLEAR", "UNKNOWN"]
+SenderStatus = Literal["PENDING", "VERIFIED"]
 
 
 class DomainMissing(Missing):
@@ -88,6 +93,30 @@ class TooManyDomains(Unprocessable):
     """A project has at most 1,000 sending domains; delete some first."""
 
 
+class SenderMissing(Missing):
+    """There is no such single sender."""
+
+
+class SenderExists(Conflict):
+    """This project already has that single sender; have its mail sent again if it was not confirmed."""
+
+
+class SenderNotNeeded(Conflict):
+    """The domain of this address is a verified sending domain of this project: any address at it may be used."""
+
+
+class SenderVerified(Conflict):
+    """This single sender is confirmed already."""
+
+
+class TooManySenders(Unprocessable):
+    """A project has at most 20 single senders; delete some, or verify a domain."""
+
+
+class SenderLinkInvalid(Refused):
+    """This link or token is unknown, too old, or replaced by a newer one; have the mail sent again."""
+
+
 class NextKeyUnpublished(Conflict):
     """The next DKIM key is not seen in the DNS, so signatures with it would not verify."""
 
@@ -96,6 +125,58 @@ class NewDomain(Body):
     """A domain to send from."""
 
     domain: str
+
+
+class NewSender(Body):
+    """An address to send from."""
+
+    email: Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+
+
+class SenderToken(Body):
+    """The token in the link of the mail."""
+
+    token: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class Sender(Record):
+    """A single sender: one address that may be used as `from` without a verified domain."""
+
+    id: UUID
+    email: str
+    status: SenderStatus
+    dmarc_policy: str | None
+    """What the domain of the address asks receivers to do with mail that it did not sign: `none`, `quarantine` or
+    `reject`; null where it asks for nothing or the DNS did not say."""
+    warnings: list[str]
+    """What to expect of mail from it."""
+    link_expires_at: Moment | None
+    """Until when the link in the last mail works (UTC); null once it is confirmed."""
+    verified_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class StoredSender(Record):
+    """The row of a single sender."""
+
+    project_id: UUID
+    id: UUID
+    email: str
+    status: SenderStatus
+    dmarc_policy: str | None
+    token_hash: bytes
+    token_expires_at: Moment
+    verified_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class VerifiedAddress(Record):
+    """An address that a project may send from, in lower case."""
+
+    project_id: UUID
+    email: str
 
 
 class PublicKey(Record):

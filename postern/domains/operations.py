@@ -25,15 +25,15 @@ from postern.domains.model import (
     TooManyDomains,
 )
 from postern.domains.recheck import look, published_by, write_down
-from postern.domains.rules import as_domain, may_rotate, records_of, rotated
+from postern.domains.rules import Published, as_domain, may_rotate, records_of, rotated
 from postern.domains.standing import watched
 from postern.events import operations as events
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Queries, Transaction
 from postern.kernel.http import delete, get, post
 from postern.kernel.pages import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.settings import Settings
 from postern.kernel.values import Deleted, new_id, to_plain
+from postern.projects import operations as projects
 from postern.projects import usage
 
 __all__ = ["sending_domain", "sending_domains", "signers"]
@@ -51,7 +51,8 @@ async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | No
     rows = await store.newest(
         call.db, project_id=call.project_id, before=before_id(call, "domains", cursor), limit=limit + 1
     )
-    return listed(call, "domains", [_shown(row, call.world.settings) for row in rows], limit)
+    published = await _published(call)
+    return listed(call, "domains", [_shown(row, published) for row in rows], limit)
 
 
 @post(
@@ -82,7 +83,7 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
     call.world.bell.ring("domains")
     call.world.bell.ring("blocklist_watches")
-    return _shown(row, call.world.settings)
+    return _shown(row, await _published(call))
 
 
 async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[NewKey]) -> StoredDomain:
@@ -113,7 +114,7 @@ async def get_domain(call: Call, id: UUID) -> Domain:
     row = await store.one(call.db, project_id=call.project_id, id=id)
     if row is None:
         raise DomainMissing
-    return _shown(row, call.world.settings)
+    return _shown(row, await _published(call))
 
 
 @post(
@@ -146,7 +147,7 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
         if event:
             await events.record(tx, call, event, id, domain=row.domain)
         await audit.record(tx, call, "domain.checked", "Domain", id, domain=row.domain, status=row.status)
-    return _shown(row, call.world.settings)
+    return _shown(row, await _published(call))
 
 
 @post("/projects/{project_id}/domains/{id}/rotate-keys", needs="domains:write", problems=(NextKeyUnpublished,))
@@ -174,7 +175,7 @@ async def rotate_keys(call: Call, id: UUID) -> Domain:
         keys = Jsonb(to_plain(rotated(current.keys, call.now)))
         row = await store.set_keys(tx, project_id=call.project_id, id=id, keys=keys, now=call.now)
         await audit.record(tx, call, "domain.keys_rotated", "Domain", id, domain=row.domain)
-    return _shown(row, call.world.settings)
+    return _shown(row, await _published(call))
 
 
 @delete("/projects/{project_id}/domains/{id}", needs="domains:write", problems=(DomainHasWaitingSends, DomainInUse))
@@ -251,7 +252,14 @@ async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) ->
     return await store.sending_by_id(db, project_id=project_id, ids=list(ids))
 
 
-def _shown(row: StoredDomain, settings: Settings) -> Domain:
+async def _published(call: Call) -> Published:
+    """What the owners of this project's domains are told to publish."""
+    known = getattr(call.caller.project, "settings", None)
+    settings = known or (await projects.require_project(call.db, call.project_id)).settings
+    return published_by(call.world.settings, settings.relays)
+
+
+def _shown(row: StoredDomain, published: Published) -> Domain:
     return Domain(
         id=row.id,
         domain=row.domain,
@@ -263,7 +271,7 @@ def _shown(row: StoredDomain, settings: Settings) -> Domain:
         spf_verified=row.spf_verified,
         dkim_verified=row.dkim_verified,
         dmarc_verified=row.dmarc_verified,
-        records=records_of(row.domain, row.keys, row.checks, published_by(settings)),
+        records=records_of(row.domain, row.keys, row.checks, published),
         verified_at=row.verified_at,
         failing_since=row.failing_since,
         last_checked_at=row.last_checked_at,

@@ -1,5 +1,6 @@
 """Looking at a domain, and writing down what was seen: asked for by its owner, or due."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.settings import Settings
 from postern.kernel.values import to_plain
+from postern.projects import operations as projects
+from postern.projects.model import Relay
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -28,14 +31,15 @@ VISIBLE = (
 """What makes a new version of the record when a look changes it."""
 
 
-def published_by(settings: Settings) -> Published:
-    """What this instance tells domain owners to publish."""
+def published_by(settings: Settings, relays: Sequence[Relay] | None = None) -> Published:
+    """What this instance tells domain owners to publish; `relays` are those that the domain's project has itself."""
     host = urlsplit(settings.public_url).hostname or ""
     named = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
     return Published(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
-        addresses=settings.sending_addresses,
-        relays=settings.relay_hosts,
+        # Mail that a relay of the project takes on does not leave from the operator's addresses.
+        addresses=() if relays else settings.sending_addresses,
+        relays=tuple(dict.fromkeys(each.host.lower() for each in relays)) if relays else settings.relay_hosts,
         tracking_host=host.lower() if named else None,
     )
 
@@ -46,7 +50,9 @@ async def look(world: "World", domain: StoredDomain, *, fresh: bool = False) -> 
     if fresh and not world.settings.dns:
         # Where the operator chose the servers, those are asked and no others.
         resolver = await resolver.authoritative(domain.domain)
-    return await look_at(resolver, domain.domain, domain.keys, published_by(world.settings))
+    project = await projects.require_project(world.db, domain.project_id)
+    published = published_by(world.settings, project.settings.relays)
+    return await look_at(resolver, domain.domain, domain.keys, published)
 
 
 async def write_down(

@@ -16,6 +16,7 @@ import psycopg
 
 from postern.audiences.contacts import contact_ids
 from postern.domains import operations as domains
+from postern.domains import senders
 from postern.domains.model import SendingDomain
 from postern.emails import store
 from postern.emails.handover import Job
@@ -89,6 +90,8 @@ class Shared(msgspec.Struct, frozen=True):
 
     domains: dict[str, SendingDomain | None] = {}
     templates: dict[UUID, TemplateWords | None] = {}
+    senders: dict[str, bool] = {}
+    """Whether each address is a verified single sender."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -359,10 +362,20 @@ async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared
     domain = shared.domains[sender.domain]
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
+        if await _is_single_sender(call, sender, shared):
+            return None
         message = f"{sender.domain} is not a verified sending domain of this project."
         errors = [Fault(path="/from", code="domain_not_verified", message=message)]
         raise DomainNotVerified(message, errors=errors, next=_how_to_verify(call.project_id, sender.domain, domain))
     return domain.id if domain else None
+
+
+async def _is_single_sender(call: Call, sender: Address, shared: Shared) -> bool:
+    """Whether the address itself was confirmed by mail."""
+    if sender.spec not in shared.senders:
+        wanted = (call.project_id, sender.spec)
+        shared.senders[sender.spec] = await call.world.grouped(senders.verified_senders_all)(wanted)
+    return shared.senders[sender.spec]
 
 
 def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | None) -> str:
@@ -371,7 +384,8 @@ def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | 
     if domain is None:
         return (
             f'Add the domain with POST {path} and {{"domain": "{name}"}}, publish the `records` that it answers in the '
-            f"DNS, then POST {path}/{{id}}/verify. To only try things out, leave the transport at `capture`."
+            f"DNS, then POST {path}/{{id}}/verify. To only try things out, leave the transport at `capture`, or have "
+            f'one address confirmed by mail: POST /projects/{project_id}/senders {{"email": "…"}}.'
         )
     return (
         f"Publish the records of GET {path}/{domain.id} that are not VERIFIED, the DKIM key first, then "

@@ -18,6 +18,7 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.domains import operations as domains
+from postern.domains import senders
 from postern.domains.keys import signers
 from postern.emails import rules, store
 from postern.emails.clearance import Changed, Overtaken, Queue, Turn, queues
@@ -334,6 +335,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """By the name of the sending domain."""
     may_send: frozenset[str]
     """The names of those that are verified at this moment."""
+    single_senders: frozenset[str]
+    """Addresses that may send without such a domain at this moment, in lower case."""
     captures: bool
     """Whether the project's LIVE mail stays in the inbox view."""
     tracking_base: str
@@ -366,6 +369,7 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
     )
     names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
     sending = await domains.sending_domains_all(world, [(project_id, name) for name in names]) if names else []
+    may_send = frozenset(each.domain for each in sending if each is not None and each.may_send)
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
@@ -374,7 +378,8 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
         suppressed={hit.address: hit.reason for hit in hits},
         states={row.id: row.state for row in states},
         signers={each.domain: await signers(world, each) for each in sending if each is not None},
-        may_send=frozenset(each.domain for each in sending if each is not None and each.may_send),
+        may_send=may_send,
+        single_senders=await _single_senders(world, project_id, ours, may_send),
         captures=is_captured(world, project.settings, test=False),
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
@@ -382,6 +387,23 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
         sign_return_path=world.secrets.sign,
         clock=world.clock(),
     )
+
+
+async def _single_senders(
+    world: "World", project_id: UUID, sends: Sequence[Send], may_send: frozenset[str]
+) -> frozenset[str]:
+    """The verified single senders among those whose domain may not send."""
+    specs = sorted(
+        {
+            address_of(each.sender).spec.lower()
+            for each in sends
+            if (name := _sender_domain(each)) is not None and name not in may_send
+        }
+    )
+    if not specs:
+        return frozenset()
+    verified = await senders.verified_senders_all(world, [(project_id, spec) for spec in specs])
+    return frozenset(spec for spec, is_verified in zip(specs, verified, strict=True) if is_verified)
 
 
 def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
@@ -402,8 +424,13 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     if body is None:
         return rules.failed(SEND_BODY_GONE)
     name = _sender_domain(send)
+    signed_by = facts.signers.get(name or "", ())
     if not (send.test or facts.captures or name in facts.may_send):
-        return rules.domain_lapsed(name or send.sender)
+        if send.domain_id is not None or name is None:
+            return rules.domain_lapsed(name or send.sender)
+        if send.lane == MARKETING or address_of(send.sender).spec.lower() not in facts.single_senders:
+            return rules.sender_lapsed(address_of(send.sender).spec)
+        signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
     blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
     blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
@@ -422,7 +449,7 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
     )
     return Decided(
         envelope=envelope,
-        order=Order(words, draft, facts.signers.get(name or "", ()), str(send.project_id)),
+        order=Order(words, draft, signed_by, str(send.project_id)),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
         complained=Fate.COMPLAINED in fixed.values(),

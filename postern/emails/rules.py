@@ -213,6 +213,16 @@ def domain_lapsed(name: str) -> Verdict:
     return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
+def sender_lapsed(address: str) -> Verdict:
+    """The single sender was deleted since the message was accepted, or was never confirmed."""
+    domain = address.rpartition("@")[2]
+    reason = (
+        f"{address} is not a verified sender of this project any more, and {domain} is not a verified sending domain of"
+        " it. Have one of them verified, then retry this send."
+    )
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
 def undecided(send: Send, now: datetime) -> Verdict:
     """What the message is made of changed again and again while it waited: looked at anew in a moment."""
     due_at = now + UNTRIED_PAUSE
