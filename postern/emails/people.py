@@ -1,5 +1,6 @@
 """The mails of one person: listing them beside what else happened, and erasing what they say."""
 
+import re
 from uuid import UUID
 
 from postern.events import history
@@ -53,7 +54,14 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, contact
 
     What still waits is cancelled. The suppression of the address goes too: keeping it would keep the address.
     """
-    ids = await sends_of(tx, project_id=project_id, address=address, contact_ids=contact_ids)
+    ids = await _sends_of(
+        tx,
+        project_id=project_id,
+        address=address.lower(),
+        pattern=f"%{_LIKE_SIGNS.sub(_ESCAPED, address.lower())}%",
+        mention=_mention(address.lower()),
+        contact_ids=contact_ids,
+    )
     if ids:
         await _erase_bodies(tx, project_id=project_id, ids=ids)
         await _erase_search(tx, project_id=project_id, ids=ids)
@@ -67,17 +75,34 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, contact
     await _erase_soft_bounces(tx, project_id=project_id, address=address)
 
 
-# The sends that name an address.
+_LIKE_SIGNS = re.compile(r"[%_\\]")
+_ESCAPED = r"\\\g<0>"
+
+
+def _mention(address: str) -> str:
+    """A PostgreSQL pattern for the address in a text, where it is not the end or the beginning of a longer one."""
+    escaped = "".join(each if each.isalnum() else f"\\{each}" for each in address)
+    return rf"(?<![[:alnum:]!#$%&*+/=?^_`{{|}}~.-]){escaped}(?![[:alnum:]-]|\.[[:alnum:]])"
+
+
+# The sends to an address, as to, cc or bcc, and those whose subject names it. Searched are the words that the log is
+# searched through, which have an index; they also hold addresses that only contain this one.
 @statement("""
     select id from sends
-    where project_id = %(project_id)s and lower(recipient) = lower(%(address)s) and campaign_id is null
+    where project_id = %(project_id)s and lower(recipient) = %(address)s and campaign_id is null
     union
     select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
     union
-    select send_id from send_search
-    where project_id = %(project_id)s and haystack like '%%' || lower(%(address)s) || '%%'
+    select s.id from send_search w join sends s on (s.project_id, s.id) = (w.project_id, w.send_id)
+    where w.project_id = %(project_id)s and w.haystack like %(pattern)s
+      and (lower(s.subject) ~ %(mention)s or exists (
+          select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as named
+          where lower(named) = %(address)s or right(lower(named), length(%(address)s) + 2) = '<' || %(address)s || '>'
+      ))
 """)
-async def sends_of(db: Queries, *, project_id: UUID, address: str, contact_ids: list[UUID]) -> list[UUID]: ...
+async def _sends_of(
+    db: Queries, *, project_id: UUID, address: str, pattern: str, mention: str, contact_ids: list[UUID]
+) -> list[UUID]: ...
 
 
 @statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")

@@ -84,6 +84,31 @@ async def test_erasing_one_customer_leaves_the_others_alone(door, project, world
     assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
 
 
+async def test_erasure_finds_the_mails_of_an_address_and_not_of_those_that_contain_it(project):
+    """Neither as a part of a longer address, nor by characters that stand for any other in a search."""
+    unique = uuid4().hex[:10]
+    address = f"a_a%-{unique}@example.com"
+    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    assert made.status_code == 201, made.text
+    others = [f"b{address}", f"{address}.au", f"{address}-x.com", address.replace("_", "x"), address.replace("%", "xx")]
+    other, elsewhere = "bob@example.com", "shop@acme.example"
+    kept = [{"to": [each], "subject": "Hello"} for each in others]
+    kept += [{"to": [other], "subject": f"About {each} and more"} for each in others]
+    erased = [
+        {"to": [f"Ada <{address.upper()}>"], "subject": "Hello"},
+        {"to": [other], "cc": [address], "subject": "Hello"},
+        {"to": [other], "bcc": [f"Ada <{address}>"], "subject": "Hello"},
+        *({"to": [other], "subject": each.format(address)} for each in ("{}", "Write to {}.", "({0}), '{0}'")),
+    ]
+    sent = [
+        (await project.client.post("/emails", {"from": elsewhere, "text": "x", "engine": "none", **each})).json()["id"]
+        for each in [*kept, *erased]
+    ]
+    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
+    logs = [(await project.client.get(f"/emails/logs/{each}")).json() for each in sent]
+    assert [log["subject"] == "erased" for log in logs] == [False] * len(kept) + [True] * len(erased)
+
+
 async def test_a_request_repeated_after_the_erasure_gets_its_first_answer(project):
     address, key = f"ada-{uuid4().hex[:10]}@example.com", {"idempotency-key": uuid4().hex}
     made = await project.client.post("/customers", {"email": address, "emailVerified": True})
