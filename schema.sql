@@ -892,7 +892,8 @@ CREATE TABLE public.customer_sessions (
     idle_expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
+    attempt integer DEFAULT 0 NOT NULL,
+    sso_organization_id uuid
 )
 WITH (fillfactor='80');
 
@@ -1218,6 +1219,8 @@ CREATE TABLE public.organizations (
     updated_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
+    require_sso boolean DEFAULT false NOT NULL,
+    require_mfa boolean DEFAULT false NOT NULL,
     CONSTRAINT organizations_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255))),
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),

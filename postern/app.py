@@ -61,6 +61,7 @@ import postern.organizations.invitations
 import postern.organizations.joining
 import postern.organizations.members
 import postern.organizations.operations
+import postern.organizations.requirements
 import postern.organizations.work
 import postern.projects.operations
 import postern.sso.app_family
@@ -81,6 +82,7 @@ from postern.billing.work import BILLING
 from postern.customers.cors import CustomersCors
 from postern.customers.elsewhere import sign_on_by
 from postern.customers.invited import invited_by
+from postern.customers.requirements import requirements_by
 from postern.customers.sessions import read_customer_token
 from postern.emails.letters import deliver_letter
 from postern.emails.work import SENDS
@@ -94,6 +96,7 @@ from postern.kernel.html import answer_trouble_for_people
 from postern.kernel.http import Front, Operation, handler_of, operations_of
 from postern.kernel.settings import Settings
 from postern.projects.operations import read_key
+from postern.projects.sso_check import sso_checked_by
 from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
@@ -210,7 +213,16 @@ deliver_with(deliver_letter)
 close_with(postern.billing.operations.close_account)
 allow_by(postern.billing.operations.plan_allows)
 invited_by(postern.organizations.invitations.is_invited)
-sign_on_by(postern.sso.door.sign_on_of_address, postern.sso.door.anybody_signs_on)
+sign_on_by(
+    postern.sso.door.sign_on_of_address,
+    postern.sso.door.anybody_signs_on,
+    postern.sso.door.sign_on_of_organization,
+)
+sso_checked_by(postern.sso.door.has_working_connection)
+requirements_by(
+    postern.organizations.requirements.required_of_customers,
+    postern.organizations.requirements.sso_required_at,
+)
 
 
 class Application:

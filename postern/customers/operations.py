@@ -396,7 +396,10 @@ async def revoke_customer_sessions(call: Call, id: UUID) -> None:
 
 @post("/projects/{project_id}/customers/{id}/mfa/reset", needs="customers:write", problems=[CustomerMissing])
 async def reset_customer_mfa(call: Call, id: UUID) -> None:
-    """Take away the second factor and its recovery codes, for somebody who lost both."""
+    """Take away the second factor and its recovery codes, for somebody who lost both.
+
+    Where one is required, the customer sets up a new one at the next sign-in.
+    """
     async with call.db.transaction() as tx:
         person = await lock_person(tx, call, id)
         await drop_mfa(tx, call, person)
@@ -614,7 +617,8 @@ async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
     """Take away second factor and recovery codes, and sign-ins that wait for them."""
     await proof_store.drop_totp(tx, project_id=call.project_id, customer_id=person.id)
     await proof_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=person.id)
-    await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose="MFA")
+    for purpose in ("MFA", "MFA_ENROLLMENT"):
+        await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=purpose)
     return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
 
 

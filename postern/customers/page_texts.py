@@ -25,6 +25,11 @@ button,.button{display:block;width:100%;margin-top:1rem;padding:.625rem;font:inh
 .error{padding:.75rem;border:1px solid var(--bad-line);border-radius:.375rem;color:var(--bad);
   background:var(--bad-card)}
 p.small{font-size:.9rem}
+code{font-family:ui-monospace,monospace}
+.key{display:block;margin-top:.25rem}
+.qr{display:block;width:min(14rem,100%);margin:0 auto 1rem;background:#fff;border-radius:.375rem}
+.codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.5rem;margin:0 0 1rem;padding:0;
+  list-style:none}
 [hidden]{display:none}
 a{color:inherit}
 """
@@ -66,7 +71,7 @@ _SIGN_IN = """{% extends "layout.html" %}
 {% block title %}{{ 'Sign in to add a passkey' if flow.then else 'Sign in' }}{% endblock %}
 {% block head %}{% include "script.html" %}{% endblock %}
 {% block content %}
-<form method="post" action="{{ base }}/{{ 'sign-in' if 'PASSWORD' in methods else 'code' }}">
+<form method="post" action="{{ base }}/{{ 'sso' if sso_only else 'sign-in' if 'PASSWORD' in methods else 'code' }}">
 {% include "hidden.html" %}
 {% include "email.html" %}
 {% if 'PASSWORD' in methods %}
@@ -77,7 +82,9 @@ _SIGN_IN = """{% extends "layout.html" %}
 {% if 'EMAIL_CODE' in methods %}
 <button class="second" formaction="{{ base }}/code" formnovalidate>Mail me a code instead</button>
 {% endif %}
-{% if sso %}
+{% if sso_only %}
+<button>Continue</button>
+{% elif sso %}
 <button class="second" formaction="{{ base }}/sso" formnovalidate>Use my organization's sign-in</button>
 {% endif %}
 </form>
@@ -166,7 +173,44 @@ _MFA = """{% extends "layout.html" %}
 {% endblock %}
 """
 
-_PASSKEY = """{% extends "layout.html" %}
+_MFA_ENROLL = """{% extends "layout.html" %}
+{% block title %}Set up two-step sign-in{% endblock %}
+{% block content %}
+{% if qr %}
+<p>Signing in here takes a code from an authenticator app as well. If you have none yet, install one, for example
+Google Authenticator, Microsoft Authenticator or Aegis.</p>
+<p>Scan this with the app:</p>
+<svg class="qr" viewBox="0 0 {{ qr.size }} {{ qr.size }}" role="img" aria-label="QR code for your authenticator app"
+  ><path d="{{ qr.path }}"/></svg>
+<p class="small">Are you on your phone? <a href="{{ uri }}">Open the app</a>, or type this key into it:
+<code class="key">{{ key }}</code></p>
+<form method="post" action="{{ base }}/mfa/enroll">
+{% include "hidden.html" %}
+<input type="hidden" name="mfaToken" value="{{ mfaToken }}">
+<label for="code">Code that the app shows</label>
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="12"
+  {% if error %}aria-describedby="error"{% endif %}>
+<button>Continue</button>
+</form>
+{% endif %}
+<p class="small"><a href="{{ base }}/sign-in?{{ query }}">Begin again</a></p>
+{% endblock %}
+"""
+
+_RECOVERY_CODES = """{% extends "layout.html" %}
+{% block title %}Keep your recovery codes{% endblock %}
+{% block content %}
+<p>If you lose the app, each of these codes signs you in once. Keep them in a safe place: they are shown only now.</p>
+<ul class="codes">{% for code in codes %}<li><code>{{ code }}</code></li>{% endfor %}</ul>
+<form method="post" action="{{ base }}/mfa/enroll/done">
+{% include "hidden.html" %}
+<input type="hidden" name="pageToken" value="{{ pageToken }}">
+<button>I have kept them</button>
+</form>
+{% endblock %}
+"""
+
+_PASSKEY = """""{% extends "layout.html" %}
 {% block title %}Add a passkey{% endblock %}
 {% block head %}{% include "script.html" %}{% endblock %}
 {% block content %}
@@ -280,6 +324,8 @@ TEMPLATES = {
     "sign-up.html": _SIGN_UP,
     "verify.html": _VERIFY,
     "mfa.html": _MFA,
+    "mfa-enroll.html": _MFA_ENROLL,
+    "recovery-codes.html": _RECOVERY_CODES,
     "passkey.html": _PASSKEY,
     "elsewhere.html": _ELSEWHERE,
     "forgot.html": _FORGOT,

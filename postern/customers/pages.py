@@ -17,16 +17,18 @@ from minijinja import Environment
 
 from postern.customers import letters, oidc, passkeys, proofs, provider_store, sign_in, totp
 from postern.customers.elsewhere import SignOn, sign_on_of, sign_on_offered
-from postern.customers.model import GRANT_LIFE, PASSKEY_LIFE, CodeInvalid, SignInBlocked
+from postern.customers.model import GRANT_LIFE, MFA_LIFE, PASSKEY_LIFE, CodeInvalid, SignInBlocked, SignInLocked
 from postern.customers.page_texts import STYLE, TEMPLATES
 from postern.customers.proof_store import Challenge
 from postern.customers.providers import CodeChallenge, continue_grant
+from postern.customers.requirements import SsoRequired
 from postern.customers.sessions import SignIn, bearer_of
 from postern.kernel.credentials import Call, Caller
 from postern.kernel.html import require_own_form
 from postern.kernel.http import Answer, Operation, RawRequest, get, post
 from postern.kernel.problems import Invalid, Missing, Problem
-from postern.kernel.values import Record, as_id
+from postern.kernel.qr import qr_code
+from postern.kernel.values import Record, as_id, to_plain
 from postern.projects.model import Project
 
 P = ParamSpec("P")
@@ -40,6 +42,10 @@ SCRIPTED = ("sign-in.html", "passkey.html")
 PAGE_TRIES = 30
 """How often the page that adds a passkey may ask: a person who tries again is no guesser."""
 _environment = Environment(templates=TEMPLATES)
+
+
+class WrongFirstCode(CodeInvalid):
+    """This is not what the app shows for this key. Enter the code that it shows now; it changes every 30 seconds."""
 
 
 class NoSignOnHere(Missing):
@@ -216,14 +222,60 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
     return await _submitted(call, request, "mfa.html", act)
 
 
+@form_at("mfa/enroll", totp.confirm_required_totp.problems, or_else=(303,))
+async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> Answer:
+    """Turn on the second factor that is required, with a first code; the next page shows the recovery codes."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        token = form["mfaToken"]
+        try:
+            given = {"mfaToken": token, "code": "".join(form["code"].split())}
+            done = await totp.confirm_required_totp(call, msgspec.convert(given, totp.EnrollmentProof))
+        except SignInLocked as problem:
+            return await _enrollment_page(call, flow, token, problem)
+        except (CodeInvalid, msgspec.ValidationError):
+            return await _enrollment_page(call, flow, token, WrongFirstCode())
+        assert done.customer is not None
+        assert done.session_id is not None
+        page_token, _ = await proofs.pose_token(
+            call.db,
+            call,
+            "RECOVERY_PAGE",
+            MFA_LIFE,
+            customer_id=done.customer.id,
+            sessionId=str(done.session_id),
+        )
+        return await _page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
+
+    return await _submitted(call, request, "mfa-enroll.html", act)
+
+
+@form_at("mfa/enroll/done", [CodeInvalid], or_else=(303,))
+async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> Answer:
+    """Go on to the app when the recovery codes were seen."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        challenge = await proofs.answer_token(call, "RECOVERY_PAGE", form["pageToken"], most=PAGE_TRIES)
+        assert challenge.customer_id is not None
+        async with call.db.transaction() as tx:
+            await proofs.use(tx, challenge)
+        return await _signed_in(call, flow, challenge.customer_id, as_id(proofs.about(call, challenge)["sessionId"]))
+
+    return await _submitted(call, request, "mfa-enroll.html", act)
+
+
 @get("/projects/{project_id}/auth/pages/mfa", public=True, any_query=True, media_types=HTML, problems=[Invalid])
 async def second_factor_page(call: Call, request: RawRequest) -> Answer:
     """The page that asks for a second factor, with the `mfaToken` of any sign-in that answered `mfaRequired`.
 
-    Takes what `pages/sign-in` takes, with a `codeChallenge` of its own.
+    Takes what `pages/sign-in` takes, with a `codeChallenge` of its own. For a sign-in that answered
+    `mfaEnrollmentRequired` it is the page to set one up.
     """
     query = dict(request.query_params)
-    return await _page(call, "mfa.html", await _flow(call, query), mfaToken=query.get("mfaToken", ""))
+    flow, token = await _flow(call, query), query.get("mfaToken", "")
+    if await totp.is_enrollment(call, token):
+        return await _enrollment_page(call, flow, token)
+    return await _page(call, "mfa.html", flow, mfaToken=token)
 
 
 @get(
@@ -352,8 +404,12 @@ async def _submitted(
     flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
     try:
         return await act(form, flow)
+    except SsoRequired as required:
+        if flow is not None and required.sign_on is not None:
+            return await _sent_on(call, flow, required.sign_on)
+        problem: Problem = required
     except KeyError as missing:
-        problem: Problem = Invalid(f"Please fill in: {missing.args[0]}.")
+        problem = Invalid(f"Please fill in: {missing.args[0]}.")
     except msgspec.ValidationError:
         problem = Invalid("Please check what you entered: something is too short, too long or misspelled.")
     except Problem as raised:
@@ -379,21 +435,40 @@ async def _shown(call: Call, template: str, query: Any) -> Answer:
 
 async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
     """Back to the app with a grant for the session that began; or first to the second factor."""
+    if signed_in.mfa_enrollment_required:
+        return await _enrollment_page(call, flow, signed_in.mfa_token or "")
     if signed_in.mfa_required:
         return await _page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
     assert signed_in.customer is not None
     assert signed_in.session_id is not None
+    return await _signed_in(call, flow, signed_in.customer.id, signed_in.session_id)
+
+
+async def _signed_in(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> Answer:
+    """Back to the app, or first to the page that adds a passkey."""
     if not flow.adds_passkey:
-        return await _back(call, flow, signed_in.customer.id, signed_in.session_id)
+        return await _back(call, flow, customer_id, session_id)
     token, _ = await proofs.pose_token(
-        call.db,
-        call,
-        "PASSKEY_PAGE",
-        PASSKEY_LIFE,
-        customer_id=signed_in.customer.id,
-        sessionId=str(signed_in.session_id),
+        call.db, call, "PASSKEY_PAGE", PASSKEY_LIFE, customer_id=customer_id, sessionId=str(session_id)
     )
     return await _page(call, "passkey.html", flow, pageToken=token)
+
+
+async def _enrollment_page(call: Call, flow: Flow, token: str, problem: Problem | None = None) -> Answer:
+    """The page to set up an authenticator app; after a wrong code with the same secret as before."""
+    begun = await totp.begin_required_totp(call, totp.EnrollmentToken(mfa_token=token))
+    return await _page(
+        call,
+        "mfa-enroll.html",
+        flow,
+        status=200 if problem is None else problem.status,
+        retry_after=None if problem is None else problem.retry_after_seconds,
+        error="" if problem is None else _in_words(problem),
+        mfaToken=token,
+        uri=begun.uri,
+        key=" ".join(begun.secret[start : start + 4] for start in range(0, len(begun.secret), 4)),
+        qr=to_plain(qr_code(begun.uri)),
+    )
 
 
 async def _back(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> Answer:
@@ -454,7 +529,7 @@ async def _page(
     status: int = 200,
     retry_after: int | None = None,
     error: str = "",
-    **values: str,
+    **values: Any,
 ) -> Answer:
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
@@ -462,11 +537,12 @@ async def _page(
     adds_passkey = flow is not None and flow.adds_passkey
     asks = flow is not None and not adds_passkey
     rows = await provider_store.providers(call.db, project_id=call.project_id) if asks else []
-    scripted = template in SCRIPTED and _takes_passkeys(call, project)
+    sso_only = settings.require_sso
+    scripted = template in SCRIPTED and _takes_passkeys(call, project) and not (sso_only and template == "sign-in.html")
     providers = [
         {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}"}
         for row in rows
-        if row.enabled
+        if row.enabled and not sso_only
     ]
     shown = _environment.render_template(
         template,
@@ -474,8 +550,9 @@ async def _page(
         logo=settings.logo_url,
         base=f"{_base(call)}/pages",
         error=error,
-        methods=settings.methods,
-        sign_up=settings.sign_up,
+        methods=[] if sso_only else settings.methods,
+        sign_up=settings.sign_up and not sso_only,
+        sso_only=sso_only,
         providers=providers,
         sso=asks and await sign_on_offered(call),
         passkeys=scripted,
@@ -508,6 +585,7 @@ WORDS: dict[str, str] = {
     "sign_up_closed": "New accounts are by invitation only. Ask for an invitation.",
     "email_taken": "There is an account with this address already. Sign in instead.",
     "last_sign_in_method": "This is your only way to sign in.",
+    "sso_required": "Sign in with your organization's sign-in. If that does not work, ask its administrator.",
 }
 
 

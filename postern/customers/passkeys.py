@@ -28,6 +28,7 @@ from postern.customers.model import (
 )
 from postern.customers.operations import know
 from postern.customers.proof_store import Challenge, PasskeyRow
+from postern.customers.requirements import MfaStillRequired, SsoRequired, require_no_sso, requires_mfa
 from postern.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
@@ -195,9 +196,16 @@ async def list_passkeys(call: Call) -> list[Passkey]:
     ]
 
 
-@delete("/projects/{project_id}/auth/passkeys/{id}", accepts=CUSTOMER, problems=[PasskeyMissing, NotFresh, LastWayIn])
+@delete(
+    "/projects/{project_id}/auth/passkeys/{id}",
+    accepts=CUSTOMER,
+    problems=[PasskeyMissing, NotFresh, LastWayIn, MfaStillRequired],
+)
 async def remove_passkey(call: Call, id: UUID) -> None:
-    """Remove a passkey. Needs a sign-in within the hour, and another way in."""
+    """Remove a passkey. Needs a sign-in within the hour, and another way in.
+
+    The last one stays where a second factor is required and there is no other (409).
+    """
     project = await project_at(call)
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)
@@ -205,6 +213,8 @@ async def remove_passkey(call: Call, id: UUID) -> None:
         if not await proof_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=id):
             raise PasskeyMissing
         if not await proof_store.passkeys(tx, project_id=call.project_id, customer_id=person.id):
+            if person.mfa_enabled_at is None and await requires_mfa(tx, call, project, person):
+                raise MfaStillRequired
             await require_way_in_without(tx, call, project, person, "PASSKEY")
             await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider="PASSKEY")
             await store.list_providers(tx, project_id=call.project_id, id=person.id)
@@ -212,12 +222,13 @@ async def remove_passkey(call: Call, id: UUID) -> None:
         await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was removed")
 
 
-@post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[MethodOff])
+@post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     """Begin to sign in with a passkey: hand `options` to `navigator.credentials.get`. It asks for no address."""
     proofs.knock(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")
+    await require_no_sso(call, project, None)
     challenge = new_token(43)
     options = webauthn.generate_authentication_options(
         rp_id=relying_party(call, project),
@@ -236,7 +247,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 @post(
     "/projects/{project_id}/auth/passkeys/sign-in",
     accepts=AT_THE_DOOR,
-    problems=[SignInFailed, SignInBlocked, CodeInvalid, MethodOff],
+    problems=[SignInFailed, SignInBlocked, SsoRequired, CodeInvalid, MethodOff],
     example={
         "challengeId": A_CHALLENGE,
         "credential": {

@@ -146,11 +146,27 @@ async def totp(db: Queries, *, project_id: UUID, customer_id: UUID) -> Totp | No
 async def use_step(tx: Transaction, *, project_id: UUID, customer_id: UUID, step: int) -> bool: ...
 
 
+# Only the secret whose code was seen: another enrolment may have begun in between.
 @statement("""
     update customer_totp set confirmed_at = %(now)s
     where project_id = %(project_id)s and customer_id = %(customer_id)s and confirmed_at is null
+      and secret = %(secret)s
 """)
-async def confirm_totp(tx: Transaction, *, project_id: UUID, customer_id: UUID, now: Moment) -> bool: ...
+async def confirm_totp(tx: Transaction, *, project_id: UUID, customer_id: UUID, secret: bytes, now: Moment) -> bool: ...
+
+
+# A secret whose first code was seen already; not over one that is on.
+@statement("""
+    insert into customer_totp as t (project_id, customer_id, secret, used_step, created_at, confirmed_at)
+    values (%(project_id)s, %(customer_id)s, %(secret)s, %(step)s, %(now)s, %(now)s)
+    on conflict (project_id, customer_id) do update
+        set secret = excluded.secret, used_step = excluded.used_step, created_at = excluded.created_at,
+            confirmed_at = excluded.confirmed_at
+        where t.confirmed_at is null
+""")
+async def put_totp(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, secret: bytes, step: int, now: Moment
+) -> bool: ...
 
 
 @statement("delete from customer_totp where project_id = %(project_id)s and customer_id = %(customer_id)s")

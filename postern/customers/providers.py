@@ -8,6 +8,7 @@ the app that began can redeem (RFC 7636), once.
 
 import hmac
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -35,8 +36,9 @@ from postern.customers.model import (
 from postern.customers.oidc import ProviderTrouble, TokenRefused
 from postern.customers.proof_store import Challenge
 from postern.customers.provider_store import ProviderRow
+from postern.customers.requirements import SsoRequired, require_no_sso, require_permitted
 from postern.customers.sessions import AT_THE_DOOR, SignIn, resume_session
-from postern.customers.sign_in import come_in, origin_of, project_at, require_redirect
+from postern.customers.sign_in import come_in, origin_kept, origin_of, project_at, require_redirect
 from postern.kernel.allowances import PlanLimitReached
 from postern.kernel.clock import Moment
 from postern.kernel.cookies import cookie, cookie_name
@@ -243,7 +245,7 @@ async def delete_provider(call: Call, key: str) -> Deleted:
     any_query=True,
     media_types=["text/html"],
     status=302,
-    problems=[ProviderMissing, ProviderTrouble],
+    problems=[ProviderMissing, ProviderTrouble, SsoRequired],
 )
 async def start_provider(
     call: Call,
@@ -267,6 +269,8 @@ async def start_provider(
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
         raise ProviderMissing
+    if link is None:
+        await require_no_sso(call, project, None)
     endpoint = (
         f"{row.issuer}/login/oauth/authorize"
         if row.kind == "GITHUB"
@@ -342,7 +346,10 @@ async def come_back(
         voucher = await _voucher(call, said, code, iss)
         leave = _vouch if said["linking"] else _grant
         back["code"] = await leave(call, voucher, said)
-    except (AccountNotLinked, IdentityConflict, SignUpClosed, SignInBlocked, PlanLimitReached, ProofTooWeak) as problem:
+    except (
+        *(AccountNotLinked, IdentityConflict, SignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
+        ProofTooWeak,
+    ) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
@@ -379,7 +386,7 @@ async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
 @post(
     "/projects/{project_id}/auth/token",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInBlocked],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def redeem_grant(call: Call, data: Grant) -> SignIn:
@@ -467,6 +474,7 @@ async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
             person = await recognise(tx, call, project, voucher, hold=hold)
             if person.is_banned(call.now):
                 raise SignInBlocked
+            await require_permitted(tx, call, project, person, sso_organization_id=None)
             return await leave_grant(tx, call, person, str(said["codeChallenge"]))
     except IdentityHeld as problem:
         await hold_identity(call, problem.customer_id, voucher)
@@ -479,13 +487,16 @@ async def leave_grant(
     person: Person,
     code_challenge: str | None,
     *,
+    methods: Sequence[str] = ("fed",),
     via: str | None = None,
     until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
 ) -> str:
     """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
 
     Without a challenge only the project's own server can, with its secret key. The session ends at `until` at the
-    latest.
+    latest. `sso_organization_id` is the organization whose connection they came by, and `methods` how they proved
+    themselves.
     """
     token, _ = await proofs.pose_token(
         tx,
@@ -494,17 +505,16 @@ async def leave_grant(
         GRANT_LIFE,
         customer_id=person.id,
         identifier=person.identifier,
-        methods=["fed"],
+        methods=list(methods),
         codeChallenge=code_challenge,
-        via=via,
-        until=None if until is None else until.timestamp(),
+        **origin_kept(via, until, sso_organization_id),
     )
     return token
 
 
 async def drop_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
     """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
-    for purpose in ("GRANT", "MFA"):
+    for purpose in ("GRANT", "MFA", "MFA_ENROLLMENT"):
         await proof_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=customer_id, purpose=purpose)
 
 

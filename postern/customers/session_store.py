@@ -25,6 +25,8 @@ class SessionRow(Record):
     expires_at: Moment
     idle_expires_at: Moment
     revoked_at: Moment | None
+    sso_organization_id: UUID | None
+    """The organization whose connection began it; none if it began in another way."""
 
     @property
     def ends_at(self) -> Moment:
@@ -49,6 +51,9 @@ class Renewed(Record):
     roles: list[str]
     email: str | None
     email_verified: bool
+    sso_organization_id: UUID | None
+    project_requires_sso: bool
+    project_requires_mfa: bool
 
 
 class Bearer(Person):
@@ -77,9 +82,10 @@ class SigningKey(Record):
 
 @statement("""
     insert into customer_sessions (project_id, id, customer_id, methods, authenticated_at, user_agent, ip_address,
-                                   created_at, last_used_at, expires_at, idle_expires_at, due_at)
+                                   created_at, last_used_at, expires_at, idle_expires_at, due_at,
+                                   sso_organization_id)
     values (%(project_id)s, %(id)s, %(customer_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s,
-            %(now)s, %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s)
+            %(now)s, %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s, %(sso_organization_id)s)
     returning *
 """)
 async def insert(
@@ -94,6 +100,7 @@ async def insert(
     now: Moment,
     expires_at: Moment,
     idle_expires_at: Moment,
+    sso_organization_id: UUID | None,
 ) -> SessionRow: ...
 
 
@@ -101,11 +108,14 @@ async def insert(
 # row looks for the reason. Rows are locked in one order, so that groups of two processes do not wait for each other.
 @statement("""
     with good as materialized (
-        select s.project_id, s.id, c.roles, c.email, c.email_verified_at is not null as email_verified
+        select s.project_id, s.id, c.roles, c.email, c.email_verified_at is not null as email_verified,
+            coalesce((p.settings #>> '{signIn,requireSso}')::boolean, false) as project_requires_sso,
+            coalesce((p.settings #>> '{signIn,requireMfa}')::boolean, false) as project_requires_mfa
         from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[]) as asked (project_id, id, generation)
         join customer_sessions s on s.project_id = asked.project_id and s.id = asked.id
             and s.generation = asked.generation
         join customers c on c.project_id = s.project_id and c.id = s.customer_id
+        join projects p on p.id = s.project_id
         where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
           and (c.banned_at is null or c.ban_expires_at <= %(now)s)
         order by s.project_id, s.id for update of s
@@ -114,7 +124,8 @@ async def insert(
         idle_expires_at = least(%(idle_expires_at)s, s.expires_at)
     from good where s.project_id = good.project_id and s.id = good.id
     returning s.project_id, s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at,
-        s.idle_expires_at, good.roles, good.email, good.email_verified
+        s.idle_expires_at, good.roles, good.email, good.email_verified, s.sso_organization_id,
+        good.project_requires_sso, good.project_requires_mfa
 """)
 async def renew_all(
     db: Queries,
@@ -129,8 +140,12 @@ async def renew_all(
 
 @statement("""
     select s.project_id, s.id, s.customer_id, s.generation, s.methods, s.authenticated_at, s.expires_at,
-           s.idle_expires_at, c.roles, c.email, c.email_verified_at is not null as email_verified
+           s.idle_expires_at, c.roles, c.email, c.email_verified_at is not null as email_verified,
+           s.sso_organization_id,
+           coalesce((p.settings #>> '{signIn,requireSso}')::boolean, false) as project_requires_sso,
+           coalesce((p.settings #>> '{signIn,requireMfa}')::boolean, false) as project_requires_mfa
     from customer_sessions s join customers c on c.project_id = s.project_id and c.id = s.customer_id
+    join projects p on p.id = s.project_id
     where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
       and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
       and s.generation = %(generation)s + 1 and s.rotated_at >= %(grace)s
@@ -230,10 +245,10 @@ async def revoke_oldest(tx: Transaction, *, project_id: UUID, customer_id: UUID,
 
 
 @statement("""
-    update customer_sessions set methods = %(methods)s, authenticated_at = %(now)s
+    update customer_sessions set methods = array_append(methods, %(method)s::text)
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def proved_again(tx: Transaction, *, project_id: UUID, id: UUID, methods: list[str], now: Moment) -> None: ...
+async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str) -> None: ...
 
 
 @statement("""

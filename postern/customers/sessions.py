@@ -42,6 +42,7 @@ from postern.customers.model import (
     SessionMissing,
     Token,
 )
+from postern.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
 from postern.customers.session_store import Bearer, Renewed, SessionRow, SigningKey
 from postern.events import operations as events
 from postern.kernel.clock import Moment
@@ -92,7 +93,9 @@ class Me(Record):
 class SignIn(Record):
     """What signing in answers: tokens, or what is still missing.
 
-    With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`.
+    With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
+    as well, the customer has no second factor yet and needs one: send `mfaToken` to `mfa/enroll`, then a first code to
+    `mfa/enroll/confirm`.
     """
 
     session_id: UUID | None = None
@@ -102,6 +105,7 @@ class SignIn(Record):
     refresh_token_expires_at: Moment | None = None
     customer: Me | None = None
     mfa_required: bool = False
+    mfa_enrollment_required: bool = False
     mfa_token: str | None = None
     mfa_methods: list[str] | None = None
 
@@ -152,7 +156,9 @@ async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
     """Exchange a refresh token for new tokens.
 
     A refresh token works once. The one before the newest answers for 30 seconds more with the same new tokens, so
-    that a lost answer costs nothing; any other old one means that it was copied: the session ends.
+    that a lost answer costs nothing; any other old one means that it was copied: the session ends. So it does where an
+    organization or the project has required more of a sign-in since (`requireSso`,
+    `requireMfa`).
     """
     read = _read_refresh_token(call, data.refresh_token)
     if read is None:
@@ -162,6 +168,7 @@ async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
     renewed = await _renew(call, session_id, generation)
     if renewed is None:
         renewed = await _refreshed_again(call, session_id, generation)
+    await _require_still_permitted(call, renewed)
     return await _tokens(call, renewed)
 
 
@@ -279,11 +286,18 @@ async def rotate_signing_keys(call: Call) -> None:
 
 
 async def start_session(
-    tx: Transaction, call: Call, person: Person, methods: list[str], *, until: Moment | None = None
+    tx: Transaction,
+    call: Call,
+    person: Person,
+    methods: list[str],
+    *,
+    until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
 ) -> SignIn:
     """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new.
 
-    It ends at `until` at the latest, if whoever vouched for the customer said so.
+    It ends at `until` at the latest, if whoever vouched for the customer said so. `sso_organization_id` is the
+    organization whose connection they came by.
     """
     longest = call.now + SESSION_LIFE
     session = await session_store.insert(
@@ -297,6 +311,7 @@ async def start_session(
         now=call.now,
         expires_at=longest if until is None else min(longest, until),
         idle_expires_at=call.now + SESSION_IDLE,
+        sso_organization_id=sso_organization_id,
     )
     await session_store.revoke_oldest(
         tx, project_id=call.project_id, customer_id=person.id, keep=SESSIONS_LIMIT, now=call.now
@@ -314,6 +329,9 @@ async def start_session(
         roles=person.roles,
         email=person.email,
         email_verified=person.email_verified_at is not None,
+        sso_organization_id=sso_organization_id,
+        project_requires_sso=False,
+        project_requires_mfa=False,
     )
     return _signed_in(await _tokens(call, renewed), person)
 
@@ -457,6 +475,25 @@ def session_view(row: SessionRow) -> Session:
         last_used_at=row.last_used_at,
         expires_at=row.ends_at,
     )
+
+
+async def _require_still_permitted(call: Call, session: Renewed) -> None:
+    """End a session that began in a way that is not enough any more. Raises RefreshTokenInvalid then."""
+    required: SignInRequirement = await call.world.grouped(requirements_all, side_by_side=2)(
+        (call.project_id, session.customer_id)
+    )
+    if not permits_sso(required, session.sso_organization_id, everybody=session.project_requires_sso):
+        reason = "SSO_REQUIRED"
+    elif (required.mfa or session.project_requires_mfa) and not is_multi_factor(session.methods):
+        reason = "MFA_REQUIRED"
+    else:
+        return
+    async with call.db.transaction() as tx:
+        ended = {"project_id": call.project_id, "customer_id": session.customer_id, "id": session.id}
+        if await session_store.revoke(tx, **ended, now=call.now):
+            said = {"sessionId": str(session.id), "reason": reason}
+            await events.record(tx, call, "customer.session_revoked", session.customer_id, **said)
+    raise RefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
 
 
 async def _renew(call: Call, session_id: UUID, generation: int) -> Renewed | None:

@@ -44,6 +44,7 @@ from postern.customers.operations import (
     unlock_person,
 )
 from postern.customers.proof_store import Challenge
+from postern.customers.requirements import SsoRequired, is_multi_factor, require_no_sso, require_permitted
 from postern.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
@@ -68,6 +69,7 @@ from postern.kernel.limits import TooManyRequests
 from postern.kernel.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
 from postern.kernel.problems import Invalid
 from postern.kernel.secrets import new_token
+from postern.kernel.totp import new_totp_secret, totp_key
 from postern.kernel.values import Body, Record, as_id
 from postern.projects import operations as projects
 from postern.projects.model import Project, SignInMethod
@@ -149,7 +151,10 @@ class PasswordChange(Body):
     "/projects/{project_id}/auth/sign-up",
     accepts=AT_THE_DOOR,
     status=201,
-    problems=[SignUpClosed, MethodOff, PasswordCommon, PasswordBreached, EmailTaken, TooManyRequests, PlanLimitReached],
+    problems=[
+        *(SignUpClosed, SsoRequired, MethodOff, PasswordCommon, PasswordBreached, EmailTaken, TooManyRequests),
+        PlanLimitReached,
+    ],
     example={**ADA, "name": "Ada"},
 )
 async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
@@ -162,6 +167,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     project = await project_at(call)
     settings = project.settings.sign_in
     spec, key = rules.read_email(data.email)
+    await require_no_sso(call, project, key)
     if not await may_sign_up(call.db, call, project, key):
         raise SignUpClosed
     # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
@@ -202,7 +208,7 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignUpClosed, PlanLimitReached],
+    problems=[CodeInvalid, SignUpClosed, SsoRequired, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
@@ -228,7 +234,7 @@ async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
 @post(
     "/projects/{project_id}/auth/sign-in",
     accepts=AT_THE_DOOR,
-    problems=[SignInFailed, SignInLocked, SignInBlocked, MethodOff, TooManyRequests],
+    problems=[SignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
     example=ADA,
 )
 async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
@@ -241,6 +247,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
     project = await project_at(call)
     require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
+    await require_no_sso(call, project, key)
     identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     number = await proofs.begin_attempt(call, identifier)
     loop = asyncio.get_running_loop()
@@ -271,7 +278,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
 @post(
     "/projects/{project_id}/auth/sign-in/code",
     accepts=AT_THE_DOOR,
-    problems=[MethodOff, TooManyRequests],
+    problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
 async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
@@ -292,7 +299,7 @@ async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
 @post(
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInBlocked, MethodOff, PlanLimitReached],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
@@ -307,7 +314,7 @@ async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
 @post(
     "/projects/{project_id}/auth/sign-in/link",
     accepts=AT_THE_DOOR,
-    problems=[MethodOff, TooManyRequests],
+    problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
 async def ask_for_link(call: Call, data: LinkRequest) -> None:
@@ -323,7 +330,7 @@ async def ask_for_link(call: Call, data: LinkRequest) -> None:
 @post(
     "/projects/{project_id}/auth/sign-in/link/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInBlocked, MethodOff, PlanLimitReached],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
@@ -338,7 +345,7 @@ async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
 @post(
     "/projects/{project_id}/auth/password/forgot",
     accepts=AT_THE_DOOR,
-    problems=[MethodOff, TooManyRequests],
+    problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
 async def forget_password(call: Call, data: LinkRequest) -> None:
@@ -473,16 +480,19 @@ async def come_in(
     second_factor_done: bool = False,
     via: str | None = None,
     until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
 ) -> SignIn:
-    """Sign in somebody who proved who they are, and whose row is locked: ban, second factor, session, event.
+    """Sign in somebody who proved who they are, and whose row is locked: ban, what is required, second factor,
+    session, event. Where a second factor is required and there is none, the answer asks to set one up.
 
     `via` names what led here and stands in the event, and the session ends at `until` at the latest, also when a
-    second factor comes in between.
+    second factor comes in between. `sso_organization_id` is the organization whose connection they came by.
     """
     if person.is_banned(call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
+    required = await require_permitted(tx, call, project, person, sso_organization_id=sso_organization_id)
     if person.mfa_enabled_at is not None and not second_factor_done:
         token, _ = await proofs.pose_token(
             tx,
@@ -492,14 +502,27 @@ async def come_in(
             customer_id=person.id,
             identifier=person.identifier,
             methods=methods,
-            via=via,
-            until=None if until is None else until.timestamp(),
+            **origin_kept(via, until, sso_organization_id),
         )
         return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
+    if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
+        token, _ = await proofs.pose_token(
+            tx,
+            call,
+            "MFA_ENROLLMENT",
+            MFA_LIFE,
+            customer_id=person.id,
+            identifier=person.identifier,
+            methods=methods,
+            # Kept with the token and not with the customer: two who set one up at once do not mix their secrets.
+            totpKey=totp_key(new_totp_secret()),
+            **origin_kept(via, until, sso_organization_id),
+        )
+        return SignIn(mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"])
     seen = await session_store.is_known_device(
         tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
     )
-    signed_in = await start_session(tx, call, person, methods, until=until)
+    signed_in = await start_session(tx, call, person, methods, until=until, sso_organization_id=sso_organization_id)
     event = events.make_event(
         call.project_id,
         "customer.signed_in",
@@ -521,11 +544,23 @@ async def come_in(
     return signed_in
 
 
+def origin_kept(via: str | None, until: Moment | None, sso_organization_id: UUID | None) -> dict[str, Any]:
+    """What a challenge on the way to a session keeps of how it began, for `origin_of`."""
+    return {
+        "via": via,
+        "until": None if until is None else until.timestamp(),
+        "ssoOrganizationId": None if sso_organization_id is None else str(sso_organization_id),
+    }
+
+
 def origin_of(said: dict[str, Any]) -> dict[str, Any]:
     """What a challenge on the way to a session keeps for `come_in`."""
-    until = said.get("until")
-    moment = None if until is None else Moment.of(datetime.fromtimestamp(until, UTC))
-    return {"via": said.get("via"), "until": moment}
+    until, organization_id = said.get("until"), said.get("ssoOrganizationId")
+    return {
+        "via": said.get("via"),
+        "until": None if until is None else Moment.of(datetime.fromtimestamp(until, UTC)),
+        "sso_organization_id": None if organization_id is None else as_id(organization_id),
+    }
 
 
 async def new_person(
@@ -699,6 +734,7 @@ async def _mail_proof(
 ) -> tuple[UUID, Moment]:
     """Pose a challenge to an address and have it mailed; the same is done, and nothing sent, for nobody."""
     spec, key = rules.read_email(email)
+    await require_no_sso(call, project, key)
     identifier = proofs.identifier_of(call.world.secrets, call.project_id, key)
     await proofs.require_mail_allowance(call, purpose, identifier, key)
     person = await store.by_email(call.db, project_id=call.project_id, email_key=key)

@@ -1,11 +1,12 @@
 """The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
 
-from typing import Annotated, Literal
+import base64
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
 
-from postern.customers import letters, proof_store, proofs, store
+from postern.customers import letters, proof_store, proofs, session_store, store
 from postern.customers.model import (
     CodeInvalid,
     MfaAlreadyOn,
@@ -18,7 +19,8 @@ from postern.customers.model import (
     Token,
 )
 from postern.customers.operations import drop_mfa, require_person
-from postern.customers.proof_store import Totp
+from postern.customers.proof_store import Challenge, Totp
+from postern.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
 from postern.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
@@ -26,6 +28,7 @@ from postern.customers.sessions import (
     bearer_of,
     end_sessions,
     locked_person,
+    person_of,
     require_fresh,
 )
 from postern.customers.sign_in import come_in, origin_of, project_at
@@ -43,7 +46,10 @@ from postern.kernel.totp import (
     totp_uri,
 )
 from postern.kernel.values import Body, Record
+from postern.projects.model import Project
 
+ENROLLMENT_TRIES = 30
+"""How often one token may begin or confirm: whoever has it has the secret, and guesses nothing."""
 RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
@@ -58,6 +64,26 @@ class RecoveryCodes(Record):
     """Each signs in once instead of the second factor. They are shown this one time."""
 
     codes: list[str]
+
+
+class EnrollmentToken(Body):
+    """The token from signing in."""
+
+    mfa_token: Token
+
+
+class EnrollmentProof(Body):
+    """The token from signing in, and what the new app shows."""
+
+    mfa_token: Token
+    code: SixDigits
+
+
+class EnrolledSignIn(SignIn):
+    """The tokens of the session that began, and the recovery codes, which are shown this one time."""
+
+    recovery_codes: list[str]
+    """Each signs in once instead of the second factor."""
 
 
 class TotpCode(Body):
@@ -113,31 +139,94 @@ async def confirm_totp(call: Call, data: TotpCode) -> RecoveryCodes:
     if before.confirmed_at is not None:
         raise MfaAlreadyOn
     await _guard(call, before.customer_id, data.code, None)
+    session_id = bearer_of(call)[1]
     async with call.db.transaction() as tx:
         person = await locked_person(tx, call)
         await require_fresh(tx, call)
-        if not await proof_store.confirm_totp(tx, project_id=call.project_id, customer_id=person.id, now=call.now):
+        kept: dict[str, Any] = {"project_id": call.project_id, "customer_id": person.id, "secret": before.secret}
+        if not await proof_store.confirm_totp(tx, **kept, now=call.now):
             raise MfaAlreadyOn
-        await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
-        codes = await _new_recovery_codes(tx, call, person.id)
-        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
-        await events.record(tx, call, "customer.mfa_enabled", person.id, method="TOTP")
-        await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A second factor was turned on")
+        codes = await _turn_on(tx, call, project, person, but=session_id)
+        await session_store.add_method(tx, project_id=call.project_id, id=session_id, method="totp")
     return RecoveryCodes(codes=codes)
+
+
+@post(
+    "/projects/{project_id}/auth/mfa/enroll",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid],
+    example={"mfaToken": "0199…"},
+)
+async def begin_required_totp(call: Call, data: EnrollmentToken) -> Enrolment:
+    """Begin the second factor that a sign-in asked to set up (`mfaEnrollmentRequired`): show `uri` as a QR code.
+
+    The same token always gives the same secret. It holds for ten minutes.
+    """
+    proofs.knock(call, data.mfa_token)
+    project = await project_at(call)
+    challenge = await proofs.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
+    person = await _waiting(call, challenge)
+    secret = base64.b32decode(proofs.about(call, challenge)["totpKey"])
+    uri = totp_uri(secret, issuer=letters.app_name(project), account=person.email or str(person.id))
+    return Enrolment(secret=totp_key(secret), uri=uri)
+
+
+@post(
+    "/projects/{project_id}/auth/mfa/enroll/confirm",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired],
+    example={"mfaToken": "0199…", "code": "123456"},
+    shows={"mfaToken": None},
+)
+async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSignIn:
+    """Turn the second factor on with a first code, and finish signing in. Answers ten recovery codes as well.
+
+    Sessions that began without it end, and so do other sign-ins that wait. The token works once.
+    """
+    proofs.knock(call, data.mfa_token)
+    project = await project_at(call)
+    challenge = await proofs.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
+    before, said = await _waiting(call, challenge), proofs.about(call, challenge)
+    secret = base64.b32decode(said["totpKey"])
+    identifier = proofs.second_factor_identifier(before)
+    number = await proofs.begin_attempt(call, identifier)
+    step = matching_step(secret, data.code, call.now)
+    if step is None:
+        await proofs.attempt_failed(call, identifier, number, before.id, "TOTP")
+        raise CodeInvalid
+    async with call.db.transaction() as tx:
+        person = await store.lock(tx, project_id=call.project_id, id=before.id)
+        if person is None:
+            raise CodeInvalid
+        await proofs.use(tx, challenge)
+        sealed = call.world.secrets.seal(secret, _context(call, person.id))
+        if not await proof_store.put_totp(
+            tx, project_id=call.project_id, customer_id=person.id, secret=sealed, step=step, now=call.now
+        ):
+            raise MfaAlreadyOn
+        await proofs.attempt_succeeded(tx, call, identifier, forgives=True)
+        codes = await _turn_on(tx, call, project, person)
+        person = await require_person(tx, call.project_id, person.id)
+        methods = [*said["methods"], "totp"]
+        signed_in = await come_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
+    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in SignIn.__struct_fields__}
+    return EnrolledSignIn(**fields, recovery_codes=codes)
 
 
 @post(
     "/projects/{project_id}/auth/mfa/totp/disable",
     accepts=CUSTOMER,
-    problems=[CodeInvalid, MfaOff, SignInLocked],
+    problems=[CodeInvalid, MfaOff, MfaStillRequired, SignInLocked],
     example={"code": "123456"},
 )
 async def disable_totp(call: Call, data: Proof) -> None:
-    """Turn the second factor off, with one more code of it or a recovery code."""
+    """Turn the second factor off, with one more code of it or a recovery code. Not where one is required (409)."""
     project = await project_at(call)
     before = await _totp_of(call, bearer_of(call)[0])
     if before is None or before.confirmed_at is None:
         raise MfaOff
+    if await requires_mfa(call.db, call, project, person_of(call)):
+        raise MfaStillRequired
     await _guard(call, before.customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
         person = await drop_mfa(tx, call, await locked_person(tx, call))
@@ -168,7 +257,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
 @post(
     "/projects/{project_id}/auth/mfa/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignInLocked, SignInBlocked],
+    problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired],
     example={"mfaToken": "0199…", "code": "123456"},
     shows={"mfaToken": None},
 )
@@ -189,6 +278,34 @@ async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
         said = proofs.about(call, challenge)
         methods = [*said["methods"], used]
         return await come_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
+
+
+async def is_enrollment(call: Call, mfa_token: str) -> bool:
+    """Whether the token of a sign-in that waits asks to set up a second factor; asking uses nothing up."""
+    try:
+        challenge_id, _ = proofs.split_token(mfa_token)
+    except CodeInvalid:
+        return False
+    waits: dict[str, Any] = {"project_id": call.project_id, "id": challenge_id, "purpose": "MFA_ENROLLMENT"}
+    return await proof_store.challenge(call.db, **waits, now=call.now) is not None
+
+
+async def _waiting(call: Call, challenge: Challenge) -> Person:
+    """The customer whose sign-in waits for the answer to a challenge."""
+    assert challenge.customer_id is not None
+    return await require_person(call.db, call.project_id, challenge.customer_id)
+
+
+async def _turn_on(
+    tx: Transaction, call: Call, project: Project, person: Person, *, but: UUID | None = None
+) -> list[str]:
+    """What follows a confirmed second factor: sessions but one end, the person is told, recovery codes are made."""
+    await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
+    codes = await _new_recovery_codes(tx, call, person.id)
+    await end_sessions(tx, call, person.id, but=but)
+    await events.record(tx, call, "customer.mfa_enabled", person.id, method="TOTP")
+    await letters.notify(tx, call, project, person, "MFA_CHANGED", change="A second factor was turned on")
+    return codes
 
 
 async def _guard(

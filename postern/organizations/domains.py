@@ -30,6 +30,7 @@ from postern.organizations.model import (
     TooManyOrganizationDomains,
 )
 from postern.organizations.operations import lock_organization, require_organization
+from postern.organizations.requirements import require_sso_kept
 from postern.organizations.rules import (
     as_organization_domain,
     look_again_in,
@@ -37,6 +38,7 @@ from postern.organizations.rules import (
     record_of,
     sign_of,
 )
+from postern.projects.sso_check import SsoStillRequired
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -153,13 +155,18 @@ async def change_organization_domain(
     return _shown(row)
 
 
-@delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing,))
+@delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
 async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
-    """Take a domain away from an organization. Members who came by it stay; nobody joins or signs on by it."""
+    """Take a domain away from an organization. Members who came by it stay; nobody joins or signs on by it.
+
+    The domain of the only connection that works stays while single sign-on is required (409).
+    """
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
         row = await _lock(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
         await domain_store.delete(tx, project_id=call.project_id, id=domain_id)
+        await require_sso_kept(tx, call, organization_id)
         await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
     return Removed()
 

@@ -224,6 +224,8 @@ class OrganizationRow(Record):
     external_id: str | None
     status: Status
     metadata: dict[str, Any]
+    require_sso: bool
+    require_mfa: bool
     member_count: int = 0
     pending_invitation_count: int = 0
     created_at: Moment
@@ -241,6 +243,11 @@ class Organization(Record):
     external_id: str | None
     """The identifier from your own system."""
     status: Status
+    require_sso: bool
+    """Whether its members, and everybody with an address at its verified domains, sign in by its single sign-on and
+    in no other way."""
+    require_mfa: bool
+    """Whether its members sign in with a second factor; who has none sets one up first."""
     created_at: Moment
     updated_at: Moment
     member_count: int
@@ -255,6 +262,10 @@ class AppOrganization(Record):
     name: str
     slug: str
     metadata: dict[str, Any]
+    require_sso: bool
+    """Whether its people sign in by its single sign-on and in no other way."""
+    require_mfa: bool
+    """Whether its members sign in with a second factor."""
     created_at: Moment
     updated_at: Moment
     member_count: int
@@ -448,6 +459,11 @@ class OrganizationChange(Body):
     external_id: ExternalId | None | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
     status: Status | UnsetType = UNSET
+    require_sso: bool | UnsetType = UNSET
+    """Whether members, and everybody with an address at a verified domain, have to use the organization's single
+    sign-on. Needs a connection that signs people on now."""
+    require_mfa: bool | UnsetType = UNSET
+    """Whether members need a second factor to sign in; who has none sets one up first."""
 
 
 class NewMember(Body):

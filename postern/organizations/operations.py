@@ -1,5 +1,6 @@
 """Organizations in both families of paths; and the door for the features above."""
 
+from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET
@@ -24,6 +25,7 @@ from postern.organizations.model import (
     SlugTaken,
 )
 from postern.organizations.rules import slug_of, slugs_like
+from postern.projects.sso_check import SsoNotReady, sso_works
 
 PROJECT = "/projects/{project_id}/b2b/organizations"
 APP = "/apps/{app_id}/organizations"
@@ -95,7 +97,7 @@ async def get_organization(call: Call, id: UUID) -> Organization:
 @patch(
     f"{PROJECT}/{{id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken),
+    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady),
     example={"status": "SUSPENDED"},
 )
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
@@ -103,8 +105,18 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
 
     With `status: SUSPENDED` nobody is invited or joins, and no permission in it is granted any more; members,
     domains and everything else stay for when it is `ACTIVE` again.
+
+    With `requireSso` its members, and everybody with an address at a verified domain of it, sign in by its single
+    sign-on and in no other way (403 `sso_required`); it needs a connection that works now (409). Sessions that began
+    otherwise end when their access token does.
+
+    With `requireMfa` members sign in with a second factor: who has none sets up an authenticator app before a session
+    begins (`mfaEnrollmentRequired`), and sessions without one end when their access token does. Both rest while the
+    organization is suspended.
     """
     async with call.db.transaction() as tx:
+        if data.require_sso is True:
+            await tx.one_at_a_time("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
         slug = row.slug if data.slug is UNSET else data.slug
@@ -113,6 +125,10 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         metadata = row.metadata if data.metadata is UNSET else merged_metadata(row.metadata, data.metadata)
         name = row.name if data.name is UNSET else data.name
         status = row.status if data.status is UNSET else data.status
+        require_sso = row.require_sso if data.require_sso is UNSET else data.require_sso
+        require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
+        if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
+            raise SsoNotReady
         await store.change(
             tx,
             project_id=call.project_id,
@@ -122,10 +138,13 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
             external_id=external_id,
             status=status,
             metadata=Jsonb(metadata),
+            require_sso=require_sso,
+            require_mfa=require_mfa,
             now=call.now,
         )
-        await events.record(tx, call, "organization.updated", id, name=name, status=status)
-        await audit.record(tx, call, "organization.updated", "Organization", id, name=name, status=status)
+        said: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
+        await events.record(tx, call, "organization.updated", id, **said)
+        await audit.record(tx, call, "organization.updated", "Organization", id, **said)
         return _shown(await require_organization(tx, call, id))
 
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from postern.customers.requirements import SignInRequirement
 from postern.kernel.clock import Moment
 from postern.kernel.database import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -111,7 +112,8 @@ async def hold(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRo
 
 @statement("""
     update organizations set name = %(name)s, slug = %(slug)s, external_id = %(external_id)s, status = %(status)s,
-        metadata = %(metadata)s, updated_at = %(now)s
+        metadata = %(metadata)s, require_sso = %(require_sso)s, require_mfa = %(require_mfa)s,
+        updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def change(
@@ -124,6 +126,8 @@ async def change(
     external_id: str | None,
     status: str,
     metadata: Jsonb,
+    require_sso: bool,
+    require_mfa: bool,
     now: Moment,
 ) -> None: ...
 
@@ -260,6 +264,51 @@ async def memberships(
     limit 2
 """)
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
+
+
+# What organizations require of people. Single sign-on: of members, and of everybody with an address at a domain of
+# theirs. A second factor: of members, and of those who become members by their domain as they sign in.
+@statement("""
+    select asked.project_id, asked.customer_id, array(
+        select organization.id from organizations organization
+        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_sso
+          and organization.id in (
+            select member.organization_id from organization_members member
+            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            union
+            select owned.organization_id from organization_domains owned
+            where owned.project_id = asked.project_id and owned.status = 'VERIFIED' and owned.domain in (
+                select substring(customer.email_key from '@([^@]+)$') from customers customer
+                where customer.project_id = asked.project_id and customer.id = asked.customer_id
+                union
+                select substring(other.email_key from '@([^@]+)$') from customer_other_addresses other
+                where other.project_id = asked.project_id and other.customer_id = asked.customer_id))
+        order by organization.id) as sso_organization_ids, exists (
+        select from organizations organization
+        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_mfa
+          and organization.id in (
+            select member.organization_id from organization_members member
+            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            union
+            select owned.organization_id from customers customer
+            join organization_domains owned
+              on owned.project_id = customer.project_id and owned.status = 'VERIFIED' and owned.auto_join_enabled
+             and owned.domain = substring(customer.email_key from '@([^@]+)$')
+            where customer.project_id = asked.project_id and customer.id = asked.customer_id
+              and customer.email_verified_at is not null)) as mfa
+    from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as asked (project_id, customer_id)
+""")
+async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list[UUID]) -> list[SignInRequirement]: ...
+
+
+@statement("""
+    select organization.id from organization_domains owned
+    join organizations organization
+      on organization.project_id = owned.project_id and organization.id = owned.organization_id
+     and organization.status = 'ACTIVE' and organization.require_sso
+    where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
+""")
+async def sso_required_at(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
 
 
 # Two customers become one: roles where both are members are united, the rest moves.

@@ -131,6 +131,10 @@ class SignInSettings(Record):
     app_name: str | None = None
     logo_url: str | None = None
     accent_color: str | None = None
+    require_sso: bool = False
+    """Whether all customers sign in by the single sign-on of an organization and in no other way."""
+    require_mfa: bool = False
+    """Whether all customers sign in with a second factor; who has none sets one up first."""
 
 
 class ProjectSettings(Record):

@@ -54,6 +54,7 @@ from postern.projects.model import (
 )
 from postern.projects.model import Origin as WebOrigin
 from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_for_keys, is_permission
+from postern.projects.sso_check import SsoNotReady, sso_works
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -88,6 +89,10 @@ class SignInChange(Body):
     app_name: Name | None | Unset = UNSET
     logo_url: LogoUrl | None | Unset = UNSET
     accent_color: Color | None | Unset = UNSET
+    require_sso: bool | Unset = UNSET
+    """Whether all customers have to use single sign-on. Needs a connection that signs people on now."""
+    require_mfa: bool | Unset = UNSET
+    """Whether all customers need a second factor to sign in; who has none sets one up first."""
 
 
 class SettingsChange(Body):
@@ -154,17 +159,22 @@ async def get_project(call: Call) -> Project:
     "/projects/{project_id}",
     needs="projects:write",
     accepts=DEVELOPER_ONLY,
+    problems=[SsoNotReady],
     example={"name": "Acme", "settings": {"trackOpens": False}},
 )
 async def change_project(call: Call, data: ProjectChange) -> Project:
     """Rename a project or change its settings; settings that are left out stay as they are."""
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
         project = await store.lock_project(tx, project_id=call.project_id)
         if project is None:
             raise ProjectMissing
         call.require_match(project.updated_at)
         settings = _changed(call, project.settings, data.settings)
         name = project.name if data.name is UNSET else data.name
+        turned_on = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
+        if turned_on and not await sso_works(tx, call.project_id, None):
+            raise SsoNotReady
         project = await store.update_project(
             tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
         )

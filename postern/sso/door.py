@@ -24,7 +24,7 @@ from postern.customers.sign_in import EmailOnly, require_redirect
 from postern.kernel.clock import Moment
 from postern.kernel.cookies import cookie, cookie_name
 from postern.kernel.credentials import Call, Caller
-from postern.kernel.database import Jsonb
+from postern.kernel.database import Jsonb, Queries
 from postern.kernel.http import Answer, RawRequest, get, post
 from postern.kernel.limits import Rate, TooManyRequests
 from postern.kernel.problems import Conflict, Forbidden, Invalid
@@ -120,6 +120,20 @@ async def sign_on_of_address(call: Call, email: str) -> SignOnElsewhere | None:
     """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
     found = await find_sso_connection(call, email)
     return SignOnElsewhere(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
+
+
+async def sign_on_of_organization(
+    db: Queries, call: Call, organization_id: UUID, domain: str | None
+) -> SignOnElsewhere | None:
+    """Where the people of an organization sign on, by its connection for `domain` if there is one."""
+    row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
+    return None if row is None else SignOnElsewhere(name=row.name, login_url=site_of(call.world, row.id).login_url)
+
+
+async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
+    """Whether a connection of the project (and of one organization, if one is named) signs people on now."""
+    found = await store.working(db, project_id=project_id, organization_id=organization_id, domain=None)
+    return found is not None
 
 
 async def anybody_signs_on(call: Call) -> bool:

@@ -158,6 +158,7 @@ class Options(Record):
     group_roles: dict[str, list[str]] = {}
     create_customers: bool = True
     allow_other_domains: bool = False
+    trust_mfa: bool = False
     on_new_subject: Literal["REFUSE", "HOLD"] = "REFUSE"
     default_redirect_url: str | None = None
 
@@ -302,6 +303,8 @@ class SsoConnection(Record):
     group_roles: dict[str, list[str]]
     create_customers: bool
     allow_other_domains: bool
+    trust_mfa: bool
+    """Whether every sign-on counts as one with a second factor; otherwise those whose assertion says so."""
     on_new_subject: Literal["REFUSE", "HOLD"]
     default_redirect_url: str | None
     tested_at: Moment | None
@@ -409,6 +412,9 @@ class _Settings(Body):
     """Whether a sign-on of somebody unknown makes a customer."""
     allow_other_domains: bool | UnsetType = UNSET
     """Whether it may have an address outside the organization's verified domains (guests). It counts as unverified."""
+    trust_mfa: bool | UnsetType = UNSET
+    """Let every sign-on count as one with a second factor, where the identity provider always asks for one. Otherwise
+    only those count whose assertion says so (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`)."""
     on_new_subject: Literal["REFUSE", "HOLD"] | UnsetType = UNSET
     """What becomes of another person of the identity provider who claims the address of a linked customer: REFUSE, or
     HOLD among the `identity-requests` until an administrator approves."""

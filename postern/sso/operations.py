@@ -20,7 +20,9 @@ from postern.kernel.values import Removed, new_id, seen_as, to_plain
 from postern.organizations.domains import owner_of_domain
 from postern.organizations.model import OrganizationMissing, OrganizationRef
 from postern.organizations.operations import lock_organization, require_organization
+from postern.organizations.requirements import require_sso_kept
 from postern.projects import operations as projects
+from postern.projects.sso_check import SsoStillRequired
 from postern.saml.certificates import read_certificate
 from postern.saml.metadata import MetadataRefused, MetadataTooLarge
 from postern.sso import keys, rules, store
@@ -178,13 +180,18 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         return await _one(tx, call, id, conn_id)
 
 
-@delete(ONE, needs="sso:write", problems=MISSING)
+@delete(ONE, needs="sso:write", problems=(*MISSING, SsoStillRequired))
 async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
-    """Delete a connection with its keys. Customers who came by it stay, and come in another way."""
+    """Delete a connection with its keys. Customers who came by it stay, and come in another way.
+
+    The last one that works stays while single sign-on is required (409).
+    """
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         await store.delete(tx, project_id=call.project_id, id=conn_id)
+        await require_sso_kept(tx, call, id)
         if row.status == "ACTIVE":
             await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
         await audit.record(tx, call, "sso_connection.deleted", "SsoConnection", conn_id, domain=row.domain)
@@ -213,11 +220,14 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
 @post(
     f"{ONE}/deactivate",
     needs="sso:write",
-    problems=(*MISSING, SsoConnectionDraft),
+    problems=(*MISSING, SsoConnectionDraft, SsoStillRequired),
     shows={"status": "INACTIVE"},
 )
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
-    """Let nobody sign on by a connection any more. Sessions that have begun go on."""
+    """Let nobody sign on by a connection any more. Sessions that have begun go on.
+
+    The last one that works stays active while single sign-on is required (409).
+    """
     return await _switch(call, id, conn_id, "DEACTIVATE")
 
 
@@ -453,6 +463,8 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
 
 async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnection:
     async with call.db.transaction() as tx:
+        if sign == "DEACTIVATE":
+            await tx.one_at_a_time("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         status = NEXT_STATUS[row.status, sign]
@@ -466,6 +478,8 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnect
             await store.set_status(
                 tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
             )
+            if sign == "DEACTIVATE":
+                await require_sso_kept(tx, call, id)
             tx.makes_due("sso_connections")
             what = "activated" if sign == "ACTIVATE" else "deactivated"
             await events.record(tx, call, f"sso.{what}", conn_id, organizationId=str(id), domain=row.domain)

@@ -39,6 +39,19 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
 """What Entra, Google, Okta, ADFS, Shibboleth and others call these attributes."""
 
 
+MFA_CONTEXTS = frozenset(
+    (
+        "https://refeds.org/profile/mfa",
+        "http://schemas.microsoft.com/claims/multipleauthn",
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract",
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorUnregistered",
+    )
+)
+"""Authentication contexts (SAML authn-context §3.4) that say that there was a second factor."""
+MFA_ATTRIBUTE = "http://schemas.microsoft.com/claims/authnmethodsreferences"
+"""Where Entra and ADFS say how somebody proved themselves."""
+
+
 class Profile(Record):
     """Who signed on, in our words."""
 
@@ -71,6 +84,12 @@ def profile_of(sign_on: SignOn, mapping: AttributeMapping) -> Profile:
         email = sign_on.name_id
     parts = [part for part in (first("first_name"), first("last_name")) if part]
     return Profile(subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups"))
+
+
+def is_multi_factor(row: ConnectionRow, sign_on: SignOn) -> bool:
+    """Whether a sign-on counts as one with a second factor: its assertion says so, or the connection always does."""
+    said = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
+    return row.options.trust_mfa or bool(MFA_CONTEXTS & said)
 
 
 class Check(Record):

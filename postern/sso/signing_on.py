@@ -206,7 +206,16 @@ async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reque
         ends = found.session_not_on_or_after
         # The session here ends with the one there at the latest (SAML profiles §4.1.4.3).
         until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
-        code = await leave_grant(tx, call, person, challenge, via=f"{VIA}{sign_on_id}", until=until)
+        code = await leave_grant(
+            tx,
+            call,
+            person,
+            challenge,
+            methods=["fed", "mfa"] if rules.is_multi_factor(row, found) else ["fed"],
+            via=f"{VIA}{sign_on_id}",
+            until=until,
+            sso_organization_id=row.organization_id,
+        )
     return Arrived(customer_id=person.id, code=code)
 
 

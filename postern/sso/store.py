@@ -19,6 +19,14 @@ class WithOrganization(ConnectionRow):
     idp_metadata_problem: str | None
 
 
+class WorkingConnection(Record):
+    """A connection that signs people on now."""
+
+    id: UUID
+    organization_id: UUID
+    name: str
+
+
 class Whose(Record):
     """Which project a connection belongs to."""
 
@@ -208,6 +216,24 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
     order by (connection.domain = owned.domain) desc, connection.id desc limit 1
 """)
 async def serving(db: Queries, *, project_id: UUID, domain: str) -> WithOrganization | None: ...
+
+
+# The connections of an organization (or of all) that sign people on now, the one made for a domain first.
+@statement("""
+    select connection.id, connection.organization_id, connection.name from sso_connections connection
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status = 'ACTIVE'
+    join organization_domains proved
+      on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
+     and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    where connection.project_id = %(project_id)s and connection.status = 'ACTIVE'
+      and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
+    order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
+""")
+async def working(
+    db: Queries, *, project_id: UUID, organization_id: UUID | None, domain: str | None
+) -> WorkingConnection | None: ...
 
 
 class Named(Record):

@@ -27,11 +27,12 @@ CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
 
 
 @pytest.fixture
-def settings(tmp_path):
+def settings(tmp_path, zone):
     return Settings(
         data=tmp_path,
         secret="a secret that all tests of one run have in common",
         database_pool=8,
+        dns=(f"{zone.address}:{zone.port}",),
         outbound_allow=(ip_network("127.0.0.0/8"), ip_network("::1/128")),
     )
 

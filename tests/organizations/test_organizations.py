@@ -20,6 +20,8 @@ async def test_an_organization_in_both_families(project, people):
         "metadata": {"tier": "gold"},
         "externalId": "crm-7",
         "status": "ACTIVE",
+        "requireSso": False,
+        "requireMfa": False,
         "createdAt": 0,
         "updatedAt": 0,
         "memberCount": 0,
