@@ -6,6 +6,7 @@ for a stranger takes as long as asking for one for a customer.
 
 import html
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -207,16 +208,26 @@ def _page(kind: str, text: str, values: dict[str, str]) -> str:
     """The HTML of a mail: the app's name, the text, and a button for a link. Mail programs take inline styles alone."""
     escaped = {name: html.escape(value) for name, value in values.items()}
     if "link" in escaped:
-        escaped["link"] = f'<a href="{escaped["link"]}" style="{_BUTTON}">{BUTTONS.get(kind, "Continue")}</a>'
+        escaped["link"] = button(BUTTONS.get(kind, "Continue"), values["link"])
     if "code" in escaped:
         escaped["code"] = f'<strong style="font-size:20px;letter-spacing:2px">{escaped["code"]}</strong>'
     written = html.escape(text).format(**escaped).replace("Open this link to", "Press the button to")
-    paragraphs = "".join(f'<p style="margin:0 0 16px">{part}</p>' for part in written.split("\n\n"))
+    return mail_page(values["app"], [part.replace("\n", "<br>") for part in written.split("\n\n")])
+
+
+def button(label: str, url: str) -> str:
+    """A link that looks like a button, as HTML."""
+    return f'<a href="{html.escape(url)}" style="{_BUTTON}">{html.escape(label)}</a>'
+
+
+def mail_page(app: str, parts: Sequence[str]) -> str:
+    """The HTML of a mail under the app's name; `parts` are HTML, in which everything that is not ours is escaped."""
+    paragraphs = "".join(f'<p style="margin:0 0 16px">{part}</p>' for part in parts)
     return (
         '<!doctype html><html lang="en"><head><meta name="color-scheme" content="light dark"></head>'
         '<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif">'
         '<div style="max-width:480px;margin:0 auto">'
-        f'<p style="margin:0 0 16px;font-weight:600">{escaped["app"]}</p>{paragraphs.replace(chr(10), "<br>")}'
+        f'<p style="margin:0 0 16px;font-weight:600">{html.escape(app)}</p>{paragraphs}'
         "</div></body></html>"
     )
 

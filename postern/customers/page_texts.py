@@ -80,7 +80,8 @@ _SIGN_IN = """{% extends "layout.html" %}
 <button>Sign in</button>
 {% endif %}
 {% if 'EMAIL_CODE' in methods %}
-<button class="second" formaction="{{ base }}/code" formnovalidate>Mail me a code instead</button>
+<button{% if 'PASSWORD' in methods %} class="second"{% endif %} formaction="{{ base }}/code" formnovalidate
+  >Mail me a code{{ ' instead' if 'PASSWORD' in methods }}</button>
 {% endif %}
 {% if sso_only %}
 <button>Continue</button>
@@ -135,8 +136,8 @@ _SIGN_UP = """{% extends "layout.html" %}
 _VERIFY = """{% extends "layout.html" %}
 {% block title %}Enter your code{% endblock %}
 {% block content %}
-<p>{{ 'We sent you a new code.' if resent else 'We sent a code of six digits to your address.' }} It is valid for
-10 minutes.</p>
+<p>{{ 'We sent a new code' if resent else 'We sent a code of six digits' }} to {{ email or 'your address' }}. It is
+valid for 10 minutes.</p>
 <form method="post" action="{{ base }}/{{ action }}">
 {% include "hidden.html" %}
 <input type="hidden" name="challengeId" value="{{ challenge }}"><input type="hidden" name="email" value="{{ email }}">
@@ -145,9 +146,10 @@ _VERIFY = """{% extends "layout.html" %}
   {% if error %}aria-describedby="error"{% endif %}>
 <button>Continue</button>
 </form>
-{% if email and action == 'code/verify' %}
-<form method="post" action="{{ base }}/code">
+{% if email or action == 'sign-up/verify' %}
+<form method="post" action="{{ base }}/{{ 'sign-up/resend' if action == 'sign-up/verify' else 'code' }}">
 {% include "hidden.html" %}
+<input type="hidden" name="challengeId" value="{{ challenge }}">
 <input type="hidden" name="email" value="{{ email }}"><input type="hidden" name="resent" value="1">
 <button class="second">Send a new code</button>
 </form>
@@ -158,7 +160,7 @@ _VERIFY = """{% extends "layout.html" %}
 """
 
 _MFA = """{% extends "layout.html" %}
-{% block title %}Second factor{% endblock %}
+{% block title %}Two-step sign-in{% endblock %}
 {% block content %}
 <p>Enter the code that your authenticator app shows, or a recovery code.</p>
 <form method="post" action="{{ base }}/mfa">
@@ -210,7 +212,7 @@ _RECOVERY_CODES = """{% extends "layout.html" %}
 {% endblock %}
 """
 
-_PASSKEY = """""{% extends "layout.html" %}
+_PASSKEY = """{% extends "layout.html" %}
 {% block title %}Add a passkey{% endblock %}
 {% block head %}{% include "script.html" %}{% endblock %}
 {% block content %}

@@ -150,9 +150,24 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
         begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.SignUp))
         if begun.challenge_id is None:
             return await _onwards(call, flow, begun)
-        return await _page(call, "verify.html", flow, challenge=str(begun.challenge_id), action="sign-up/verify")
+        challenge = str(begun.challenge_id)
+        return await _page(call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"])
 
     return await _submitted(call, request, "sign-up.html", act)
+
+
+@form_at("sign-up/resend", sign_in.resend_sign_up_code.problems)
+async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> Answer:
+    """Have another code mailed for a sign-up that was begun."""
+
+    async def act(form: dict[str, str], flow: Flow) -> Answer:
+        asked = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
+        challenge, email = str(asked.challenge_id), form.get("email", "")
+        return await _page(
+            call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=email, resent="1"
+        )
+
+    return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
 
 
 @form_at("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))

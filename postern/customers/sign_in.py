@@ -127,6 +127,12 @@ class CodeAnswer(Body):
     code: SixDigits
 
 
+class CodeResend(Body):
+    """What the code answers that did not arrive."""
+
+    challenge_id: str
+
+
 class TokenAnswer(Body):
     """The token from a link."""
 
@@ -183,26 +189,36 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
-    known = await store.by_email(call.db, project_id=call.project_id, email_key=key)
-    code = six_digits(call)
-    async with call.db.transaction() as tx:
-        challenge_id, expires_at = await proofs.pose(
-            tx,
-            call,
-            "SIGN_UP",
-            CODE_LIFE,
-            code if known is None else new_token(),
-            identifier=identifier,
-            email=spec,
-            key=key,
-            passwordHash=password_hash,
-            name=data.name,
-        )
-        if known is None:
-            await letters.leave_note(tx, call, "SIGN_UP", spec, code=code)
-        else:
-            await letters.leave_note(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+    about = {"email": spec, "key": key, "passwordHash": password_hash, "name": data.name}
+    challenge_id, expires_at = await _mail_sign_up(call, identifier, about)
     return SigningUp(challenge_id=challenge_id, challenge_expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/resend",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignUpClosed, SsoRequired, TooManyRequests],
+    example={"challengeId": A_CHALLENGE},
+)
+async def resend_sign_up_code(call: Call, data: CodeResend) -> Asked:
+    """Have another code mailed for a sign-up that was begun within ten minutes. The codes before it stay valid.
+
+    Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
+    """
+    proofs.knock(call)
+    project = await project_at(call)
+    posed = await proof_store.challenge(
+        call.db, project_id=call.project_id, id=as_id(data.challenge_id), purpose="SIGN_UP", now=call.now
+    )
+    if posed is None or posed.identifier is None:
+        raise CodeInvalid
+    about = proofs.about(call, posed)
+    await require_no_sso(call, project, about["key"])
+    if not await may_sign_up(call.db, call, project, about["key"]):
+        raise SignUpClosed
+    await proofs.require_mail_allowance(call, "SIGN_UP", posed.identifier, about["key"])
+    challenge_id, expires_at = await _mail_sign_up(call, posed.identifier, about)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
 
 
 @post(
@@ -704,6 +720,21 @@ def require_redirect(project: Project, url: str) -> str:
 def six_digits(call: Call) -> str:
     """A code, from the operating system's chance."""
     return f"{call.world.chance.randrange(1_000_000):06d}"
+
+
+async def _mail_sign_up(call: Call, identifier: bytes, about: dict[str, Any]) -> tuple[UUID, Moment]:
+    """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
+    known = await store.by_email(call.db, project_id=call.project_id, email_key=about["key"])
+    code = six_digits(call)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await proofs.pose(
+            tx, call, "SIGN_UP", CODE_LIFE, code if known is None else new_token(), identifier=identifier, **about
+        )
+        if known is None:
+            await letters.leave_note(tx, call, "SIGN_UP", about["email"], code=code)
+        else:
+            await letters.leave_note(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+    return challenge_id, expires_at
 
 
 async def _sign_up_at_once(

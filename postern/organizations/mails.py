@@ -4,7 +4,7 @@ import html
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from postern.customers.letters import app_name, sender_of
+from postern.customers.letters import app_name, button, mail_page, sender_of
 from postern.emails.operations import send_system_mail
 from postern.organizations.model import InvitationRow, OrganizationRow
 from postern.organizations.rules import invitation_token
@@ -19,11 +19,9 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
     project = await projects.require_project(world.db, row.project_id)
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     hosted = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
-    subject, paragraphs = letter(
-        app=app_name(project),
-        organization=organization.name,
-        until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),
-        link=with_token(row.accept_url or hosted, token),
+    app, link = app_name(project), with_token(row.accept_url or hosted, token)
+    subject, (invited, accept, hint) = letter(
+        app=app, organization=organization.name, until=row.expires_at.strftime("%d %B %Y, %H:%M UTC")
     )
     await send_system_mail(
         world,
@@ -31,24 +29,23 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
         to=row.email,
         from_=sender_of(world, project),
         subject=subject,
-        html=as_page(paragraphs),
-        text="\n\n".join(paragraphs),
+        html=mail_page(app, [html.escape(invited), button(accept, link), html.escape(hint)]),
+        text=f"{invited}\n\n{accept}: {link}\n\n{hint}",
         expires_at=row.expires_at,
         tags=["invitation"],
         secrets=[token],
     )
 
 
-def letter(*, app: str, organization: str, until: str, link: str) -> tuple[str, list[str]]:
-    """The subject and the paragraphs."""
-    hint = "If you do not know what it is about, there is nothing to do."
-    return (
-        f"You are invited to {organization} on {app}",
-        [
-            f"You are invited to join {organization} on {app}.",
-            f"Accept the invitation: {link}",
-            f"The invitation is for this address only and holds until {until}. {hint}",
-        ],
+def letter(*, app: str, organization: str, until: str) -> tuple[str, tuple[str, str, str]]:
+    """The subject, what it is about, what the link is called, and a hint."""
+    return f"You are invited to {organization} on {app}", (
+        f"You are invited to join {organization} on {app}.",
+        "Accept the invitation",
+        (
+            f"The invitation is for this address only and holds until {until}. If you do not know what it is about, "
+            "there is nothing to do."
+        ),
     )
 
 
@@ -58,13 +55,3 @@ def with_token(url: str, token: str) -> str:
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)
     # An address may hold braces escaped only (RFC 3986 §2).
     return urlunsplit(parts._replace(query=query)).replace("{", "%7B").replace("}", "%7D")
-
-
-def as_page(paragraphs: list[str]) -> str:
-    """Paragraphs as HTML; a line that ends in a link has it clickable."""
-    return "".join(f"<p>{_linked(html.escape(each))}</p>" for each in paragraphs)
-
-
-def _linked(text: str) -> str:
-    words, _, last = text.rpartition(" ")
-    return f'<a href="{last}">{words.rstrip(":")}</a>' if last.startswith(("http://", "https://")) else text

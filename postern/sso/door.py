@@ -369,10 +369,22 @@ async def _tested(call: Call, row: WithOrganization, found: SignOn, asked: Reque
         refusal = (refused.trouble, refused.detail)
     reason, detail = refusal or (None, None)
     await write_down(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
-    shown = [(name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in profile.items()]
+    shown = _profile_lines(known.profile, found)
     if reason:
         return pages.trace("The test failed", detail or "", steps, shown, reason=reason)
     return pages.trace("The test came through", "Everybody of this kind could sign on.", steps, shown)
+
+
+def _profile_lines(profile: rules.Profile, found: SignOn) -> list[tuple[str, str]]:
+    """Who somebody would be, line by line: what was understood, then the attributes as they were sent."""
+    understood = [
+        ("Subject", profile.subject or "nothing that stays the same"),
+        ("E-mail address", profile.email or "none"),
+        ("Name", profile.name or "none"),
+        ("Groups", ", ".join(profile.groups) or "none"),
+        ("Name identifier", found.name_id),
+    ]
+    return understood + [(name, ", ".join(values)) for name, values in found.attributes.items()]
 
 
 async def _landing(call: Call, row: WithOrganization) -> str | None:

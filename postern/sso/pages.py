@@ -10,7 +10,8 @@ from postern.saml.trace import Step
 
 _HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }}</title><link rel="stylesheet" href="/assets/postern.css"></head><body><main class="card">
+<title>{{ title }}</title><link rel="stylesheet" href="/assets/postern.css"></head>
+<body><main class="card{{ ' wide' if wide }}">
 <h1>{{ title }}</h1>"""
 _TEMPLATES = {
     "posting.html": _HEAD
@@ -23,9 +24,11 @@ _TEMPLATES = {
     "trace.html": _HEAD
     + """<p>{{ detail }}</p>{% if reason %}<p class="problem">Reason: <code>{{ reason }}</code></p>{% endif %}
 <p class="quiet">Nobody was created or signed in.</p>
-<table><thead><tr><th>Check</th><th>Result</th><th>Seen</th></tr></thead><tbody>{% for each in steps %}
-<tr><td>{{ each.step }}</td><td>{{ "passed" if each.ok else "failed" }}</td><td>{{ each.detail }}</td></tr>{% endfor %}
-</tbody></table>{% if profile %}<h2>Who that would be</h2><dl>{% for name, value in profile %}
+<h2>Checks</h2><ol class="checks">{% for each in steps %}
+<li><strong>{{ each.step }}</strong>
+<span class="{{ 'quiet' if each.ok else 'problem' }}">{{ "passed" if each.ok else "failed" }}</span>
+<div>{{ each.detail }}</div></li>{% endfor %}
+</ol>{% if profile %}<h2>Who that would be</h2><dl>{% for name, value in profile %}
 <dt>{{ name }}</dt><dd>{{ value }}</dd>{% endfor %}</dl>{% endif %}</main></body></html>""",
 }
 _environment = Environment(templates=_TEMPLATES)
@@ -55,7 +58,13 @@ def trace(
     """The end of a test sign-on: every check, and who that would be."""
     shown = [{"step": each.step, "ok": each.ok, "detail": each.detail} for each in steps]
     html = _environment.render_template(
-        "trace.html", title=title, detail=detail, steps=shown, profile=[list(each) for each in profile], reason=reason
+        "trace.html",
+        title=title,
+        detail=detail,
+        steps=shown,
+        profile=[list(each) for each in profile],
+        reason=reason,
+        wide=True,
     )
     return _page(html, 200, _POLICY)
 

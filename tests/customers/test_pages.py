@@ -3,17 +3,21 @@
 import html
 import json
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from soft_webauthn import SoftWebauthnDevice
 
+import postern.app
 from postern.kernel.totp import code_at
 from tests.conftest import Client
 from tests.customers.conftest import GOOD, new_address
-from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER, elsewhere, provider, settings
+from tests.customers.test_providers import BACK, CHALLENGE, VERIFIER, elsewhere, provider, put, settings
 from tests.customers.test_second_factor import ORIGIN, answer_of, decoded, with_totp
+from tests.peers.chromium import CHROMIUM, chromium
 
 __all__ = ["elsewhere", "provider", "settings"]
 
@@ -455,7 +459,7 @@ async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser)
     asked = await door.client.request("POST", "/pages/code", data={**query, "email": address})
     assert "Send a new code" in asked.text
     again = await door.client.request("POST", "/pages/code", data={**query, "email": address, "resent": "1"})
-    assert "We sent you a new code." in again.text
+    assert "We sent a new code" in again.text
     wrong = await door.client.request(
         "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
     )
@@ -465,3 +469,113 @@ async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser)
             "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
         )
     assert "Try again in 15 minutes." in wrong.text
+
+
+async def test_a_new_code_is_sent_from_the_page_that_finishes_signing_up(door, browser):
+    """Defects: I12"""
+    address = new_address()
+    page = await browser.submit(await browser.open("sign-up", **FLOW), email=address, password=GOOD, name="Ada")
+    first = await door.code(address)
+    resend = f"{browser.base}/sign-up/resend"
+    assert resend in page.actions
+    again = await browser.submit(page, resend)
+    assert "We sent a new code" in again.text
+    assert again.hidden()["challengeId"] != page.hidden()["challengeId"]
+    assert "password" not in again.text.lower(), "no page carries it along"
+    assert len([mail for mail in await door.mails(address) if "sign-up code" in mail["subject"]]) == 2
+    up = await redeemed(door, await browser.submit(again, code=await door.code(address)))
+    assert up["customer"]["name"] == "Ada"
+    assert (await door.sign_in(address)).status_code == 200, "the password is the one that was chosen at first"
+    late = await browser.submit(page, code=first)
+    assert late.answer.status_code == 401, "the address has an account now"
+
+
+async def test_codes_for_signing_up_are_sent_again_within_the_same_limits(door, new_project, clock):
+    """Defects: I12"""
+    address = new_address()
+    begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
+    body = {"challengeId": begun["challengeId"]}
+    sent = [(await door.post("/sign-up/resend", body)).status_code for _ in range(10)]
+    assert sent == [200] * 9 + [429], "ten mails of a kind for one address and network in half an hour"
+    theirs = await new_project()
+    foreign = await door.client.post(f"/projects/{theirs.id}/auth/sign-up/resend", body)
+    assert (foreign.status_code, foreign.json()["code"]) == (401, "code_invalid")
+    for wrong in ("nonsense", "01990000-0000-7000-8000-000000000000"):
+        assert (await door.post("/sign-up/resend", {"challengeId": wrong})).status_code == 401
+    other = (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).json()
+    clock.move(timedelta(minutes=10, seconds=1))
+    late = await door.post("/sign-up/resend", {"challengeId": other["challengeId"]})
+    assert late.status_code == 401
+
+
+async def test_a_code_sent_again_tells_nobody_whether_there_is_an_account(door):
+    """Defects: I12"""
+    known, unknown = new_address(), new_address()
+    await door.signed_up(known)
+    for address in (known, unknown):
+        begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
+        again = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+        assert (again.status_code, sorted(again.json())) == (200, ["challengeId", "expiresAt"])
+    assert "already have an account" in (await door.mails(known))[-1]["subject"]
+    assert "sign-up code" in (await door.mails(unknown))[-1]["subject"]
+    await door.settings(signUp=False)
+    closed = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+    assert (closed.status_code, closed.json()["code"]) == (403, "sign_up_closed")
+
+
+@pytest.mark.parametrize("key", ["GITHUB", "GOOGLE", "ACME_DIRECTORY"])
+async def test_pages_call_providers_what_they_call_themselves(door, browser, key):
+    """Defects: I12"""
+    kind = "OIDC" if key == "ACME_DIRECTORY" else key
+    await put(door, key, "https://login.example", kind=kind)
+    name = {"GITHUB": "GitHub", "GOOGLE": "Google", "ACME_DIRECTORY": "Acme Directory"}[key]
+    for path in ("sign-in", "sign-up"):
+        assert f"Continue with {name}<" in (await browser.open(path, **FLOW)).text
+
+
+async def test_the_button_for_a_code_is_the_main_one_where_there_are_no_passwords(door, browser):
+    """Defects: I12"""
+    await door.settings(methods=["EMAIL_CODE"])
+    page = await browser.open("sign-in", **FLOW)
+    assert re.search(r"<button [^>]*formaction[^>]*>Mail me a code</button>", page.text)
+    await door.settings(methods=["PASSWORD", "EMAIL_CODE"])
+    page = await browser.open("sign-in", **FLOW)
+    assert re.search(r'<button class="second" [^>]*>Mail me a code instead</button>', page.text)
+
+
+SCRIPT = """
+<!doctype html><meta charset="utf-8">
+<div id="passkeys" hidden><form id="passkey" data-options="/options" method="post"><button></button>
+<input name="challengeId"><input name="credential"><p id="passkey-status"></p></form></div>
+<script>
+window.PublicKeyCredential ||= class {{}};
+const options = {{ challenge: "AAAA", user: {{ id: "AAAA" }}, excludeCredentials: [{{ id: "AAAA" }}] }};
+window.fetch = async () => ({{ ok: {ok}, json: async () => ({{ challengeId: "1", options, detail: "Try later." }}) }});
+const refuse = async () => {{ throw new DOMException("The user attempted to register an authenticator", "{error}"); }};
+Object.defineProperty(navigator, "credentials", {{ value: {{ create: refuse, get: refuse }} }});
+</script>
+<script>{script}</script>
+<script>document.querySelector("button").click();</script>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+@pytest.mark.parametrize(
+    ("error", "ok", "words"),
+    [
+        ("InvalidStateError", True, "This device has a passkey for your account already. You can use that one."),
+        ("NotAllowedError", True, "That was cancelled, or there is no passkey here."),
+        ("UnknownError", True, "That did not work. Try again, or go on without a passkey."),
+        ("UnknownError", False, "Try later."),
+    ],
+)
+async def test_what_a_browser_refuses_is_told_in_words(tmp_path, error, ok, words):
+    """A second passkey on the same authenticator among it.
+
+    Defects: I12
+    """
+    script = (Path(postern.app.__file__).parent / "assets" / "passkey.js").read_text()
+    page = tmp_path / "page.html"
+    page.write_text(SCRIPT.format(error=error, ok=str(ok).lower(), script=script))
+    shown = await chromium("--dump-dom", "--virtual-time-budget=3000", f"file://{page}")
+    assert f'id="passkey-status">{words}<' in shown, shown

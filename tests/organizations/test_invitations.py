@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 from uuid import UUID
 
+import lxml.html
 import pytest
 
 from postern.organizations.mails import with_token
@@ -287,7 +288,7 @@ def test_the_token_joins_the_query():
 
 
 async def test_the_mail_leads_to_a_page_that_accepts_at_a_press_of_a_button(door, people, stranger, world):
-    """Defects: I8"""
+    """Defects: I8, I12"""
     await door.settings(signUp=False, redirectUrls=["https://app.example.com/back"])
     acme = await people.organization("Acme")
     email = new_address()
@@ -295,6 +296,9 @@ async def test_the_mail_leads_to_a_page_that_accepts_at_a_press_of_a_button(door
     mail = (await door.mails(email))[-1]
     assert f"/projects/{people.project.id}/auth/pages/invitation?token=" in mail["text"]
     assert "MEMBER" not in mail["text"] + mail["html"]
+    button = lxml.html.fromstring(mail["html"]).find(".//a")
+    assert (button.text, "display:inline-block" in button.get("style")) == ("Accept the invitation", True)
+    assert "http" not in lxml.html.fromstring(mail["html"]).text_content(), "the button stands for the link"
     ids = UUID(people.project.id), UUID(made.json()["id"])
     token = invitation_token(world.secrets, *ids, 1)
     path = f"/projects/{people.project.id}/auth/pages/invitation?token={token}"

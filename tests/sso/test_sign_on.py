@@ -458,6 +458,7 @@ async def test_roles_that_no_group_gives_stay_as_they_are_and_the_last_owner_sta
 
 
 async def test_a_test_shows_everything_and_creates_nobody(acme):
+    """Defects: I12"""
     await acme.connect(active=False, groupRoles={"staff": ["ADMIN"]})
     browser = acme.browser()
     link = (await acme.client.post(f"{acme.here}/test")).json()
@@ -465,6 +466,7 @@ async def test_a_test_shows_everything_and_creates_nobody(acme):
     page = await browser.post(*browser.answer(started.headers["location"], acme.address()))
     assert page.status_code == 200
     assert "The test came through" in page.text
+    assert "{&#x27;" not in page.text, "attributes are listed one by one"
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert await acme.customers() == 0
     assert await acme.people.members_of(acme.organization) == []
