@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextvars import ContextVar
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -184,9 +185,11 @@ async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(do
     await door.signed_up(known)
     ran: list[str] = []
     execute = psycopg.AsyncCursor.execute
+    # What began before, such as handing over the mails of the sign-up, may still run beside the requests.
+    asking = ContextVar("asking", default=False)
 
     async def noting(self, query, *args, **kwargs):
-        if "pg_notify" not in str(query):
+        if asking.get() and "pg_notify" not in str(query):
             ran.append(" ".join(str(query).split()[:3]))
         return await execute(self, query, *args, **kwargs)
 
@@ -201,6 +204,7 @@ async def test_user_enumeration_the_same_statements_run_for_known_and_unknown(do
     for name in ("verify_secret", "hash_secret"):
         function = getattr(argon2.low_level, name)
         monkeypatch.setattr(f"argon2._password_hasher.{name}", counted(function))
+    asking.set(True)
     for path, body in (
         ("/sign-in", {"password": "wrong password"}),
         ("/sign-in/code", {}),
