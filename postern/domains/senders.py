@@ -189,7 +189,7 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> Answer:
         row = _require_token(call, await sender_store.one(call.db, project_id=call.project_id, id=id), token)
         project = await projects.require_project(call.db, call.project_id)
     except Problem as problem:
-        return page(TITLE, trouble(problem.detail), status=problem.status)
+        return _trouble_page(problem)
     if row.status == "VERIFIED":
         return page("Thank you", paragraph(f"{row.email} is confirmed."))
     return page(
@@ -208,10 +208,21 @@ async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> Answer:
         async with call.db.transaction() as tx:
             row = await _verify(tx, call, id, token)
     except Problem as problem:
-        return page(TITLE, trouble(problem.detail), status=problem.status)
+        return _trouble_page(problem)
     return page(
         "Thank you", paragraph(f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
     )
+
+
+def _trouble_page(problem: Problem) -> Answer:
+    """What is wrong, for a person who has nothing but the mail."""
+    said = problem.detail
+    if isinstance(problem, SenderLinkInvalid):
+        said = (
+            "This link does not work any more: it is older than 24 hours, or there is a newer one. Open the newest "
+            "mail, or ask whoever wants to send for another one."
+        )
+    return page(TITLE, trouble(said), status=problem.status)
 
 
 async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[bool]:
