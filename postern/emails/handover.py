@@ -41,7 +41,7 @@ from postern.mail.composing import (
 )
 from postern.mail.content import Tracking
 from postern.mail.dkim import Signer
-from postern.mail.rendering import NeedsOwnLane
+from postern.mail.rendering import NeedsOwnLane, RenderingAway, RenderingBusy
 from postern.mail.transport import NO_TIME, Envelope, Outcome, Result, Transport, postpone
 from postern.mail.transports.fate import Fate, answer, fate
 from postern.projects import operations as projects
@@ -128,6 +128,8 @@ async def _attempt(world: "World", job: Job) -> Attempted | None:
         except Changed:
             # The turn may have been marked by an earlier look; marking it again changes nothing.
             needs_mark = True
+        except (RenderingAway, RenderingBusy) as trouble:
+            return Attempted(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
     return Attempted(send=job.send, verdict=rules.undecided(job.send, world.clock()))
 
 

@@ -229,6 +229,16 @@ def undecided(send: Send, now: datetime) -> Verdict:
     return Verdict(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
 
 
+def not_rendered(send: Send, reason: str, now: datetime) -> Verdict:
+    """The message could not be rendered now, for no fault of its own: it is tried again, later each time."""
+    pause = untried_pause(send.attempt)
+    if _is_over(send, now + pause):
+        pause = UNTRIED_PAUSE
+    if _is_over(send, now + pause):
+        return _given_up(send, reason, [], [])
+    return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+
+
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> Verdict:
     """All recipients who are left are on the suppression list, or have unsubscribed."""
     address, why = addresses[0]
