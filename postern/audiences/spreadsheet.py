@@ -1,7 +1,8 @@
 """Contacts in a CSV file (RFC 4180): reads pieces of bytes, gives rows and says which line is wrong and why.
 
 A row that cannot be read fails alone: reading goes on with the line after the one it began on, so that a quote
-that was never closed costs one line and not the rest of the file. Memory is bounded by ROW_LIMIT.
+that was never closed costs one line and not the rest of the file. Memory is bounded by ROW_LIMIT, and what is read
+again by REREAD_LIMIT and the length of the file.
 """
 
 import codecs
@@ -39,6 +40,10 @@ from postern.mail.address import AddressInvalid, domain_of, normalise, parse_add
 
 ROW_LIMIT: Final = 131_072
 """Bytes of one row, line breaks within quotes included."""
+REREAD_LIMIT: Final = 8 * ROW_LIMIT
+"""Bytes of a batch that may be read again after rows that go wrong, beside REREAD_SHARE of what is behind them."""
+REREAD_SHARE: Final = 4
+"""How often each byte may be read again on average, beyond REREAD_LIMIT."""
 BATCH_BYTES: Final = 8_388_608
 """Bytes of a file after which a batch of rows ends early."""
 HEADER_BYTES: Final = 2 * ROW_LIMIT + 16
@@ -508,13 +513,19 @@ def _reason(message: str) -> str:
 
 
 class _Source:
-    """Hands lines to csv.reader, remembers those of the row in hand, and takes them back if the row is bad."""
+    """Hands lines to csv.reader, remembers those of the row in hand, and takes them back if the row is bad.
+
+    Lines can be written so that each opens a quote, whatever stands before it. Were each of them looked at with all
+    that a row may hold, the work would grow with the square of the file; so a row may only go on over as many bytes as
+    may still be read again.
+    """
 
     def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:
         self._lines = lines
         self._charset, self._codec = charset, _codec_of_lines(charset)
         self._pending: list[tuple[bytes, int]] = []
         self._size = 0
+        self._rereadable = REREAD_LIMIT
         self.number = number
         self.position = position
         self.taken: list[tuple[bytes, int]] = []
@@ -527,11 +538,13 @@ class _Source:
         """The row in hand is whole."""
         self.number += len(self.taken)
         self.position += self._size
+        self._rereadable += REREAD_SHARE * self._size
         self.begin()
 
     def put_back(self) -> None:
         """The row in hand is bad: its first line is lost, the others are read again."""
         self._pending += self.taken[:0:-1]
+        self._rereadable -= sum(size for _, size in self.taken[1:])
         self.taken, self._size = self.taken[:1], self.taken[0][1]
         self.end()
 
@@ -546,7 +559,7 @@ class _Source:
         self.taken.append(taken)
         line, size = taken
         self._size += size
-        if self._size > ROW_LIMIT:
+        if self._size > ROW_LIMIT or (len(self.taken) > 1 and self._size > self._rereadable):
             raise RowFault("The row is longer than allowed.")
         try:
             return line.decode(self._codec)

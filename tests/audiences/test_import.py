@@ -229,6 +229,27 @@ async def test_an_import_in_many_batches_and_turns(project, work_off, monkeypatc
     assert [error["line"] for error in done["errors"]] == [122]
 
 
+OPEN_QUOTE = b'a","""\n'
+"""A line that ends within quotes, whether it begins within quotes or not."""
+
+
+async def test_lines_that_each_open_a_quote_are_read_in_time_that_grows_with_the_file(project, work_off, monkeypatch):
+    read: list[int] = []
+    plain = spreadsheet._Source.__next__
+    monkeypatch.setattr(spreadsheet._Source, "__next__", lambda source: (read.append(1), plain(source))[1])
+    good = b'good%d@example.com,"two\nlines"\n'
+    body = b"email,b\n" + good % 1 + OPEN_QUOTE * 16_000 + b"x,\n" * 40_000 + good % 2
+    done = await take_in(project, work_off, body)
+    assert sorted(await by_email(project)) == ["good1@example.com", "good2@example.com"]
+    assert counts(done) == {"created": 2, "failed": 56_000}
+    assert len(read) < 20 * 56_000, "lines that were read, again ones included"
+    read.clear()
+    headers = {"content-type": "text/csv"}
+    shown = await project.client.post("/contacts/import/preview", content=body, headers=headers)
+    assert shown.json()["importable"] is True
+    assert len(read) < 40 * spreadsheet.IMPORT_BATCH
+
+
 async def test_a_killed_import_goes_on_where_it_was(project, world, clock, work_off, monkeypatch):
     monkeypatch.setattr(work, "IMPORT_BATCH", 10)
     rows = "".join(f"u{n}@example.com\n" for n in range(45))
