@@ -202,7 +202,8 @@ class Person:
 
 
 def action_of(page: httpx.Response) -> str:
-    return str(page.url.join(unescape(re.findall(r'<form[^>]* action="([^"]+)"', page.text)[-1])))
+    """Where the first form of a page, the one that leads on, is sent to."""
+    return str(page.url.join(unescape(re.findall(r'<form[^>]* action="([^"]+)"', page.text)[0])))
 
 
 def hidden_of(page: httpx.Response) -> dict[str, str]:
