@@ -16,7 +16,7 @@ from postern.kernel.credentials import Call
 from postern.kernel.database import containing
 from postern.kernel.http import Answer, get
 from postern.kernel.pages import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
-from postern.kernel.values import Timestamp, as_id
+from postern.kernel.values import NO_ID, Timestamp, as_id
 from postern.mail.address import piece_of_address
 
 ID_TOLERANCE = timedelta(days=1)
@@ -51,6 +51,8 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_counted(self) -> bool:
         """Whether the kept counters know how many sends it finds."""
+        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # There, the counters keep what is of no campaign.
+            return False
         return not (self.q or self.since or self.until or self.tag or self.domain_id or self.recipient)
 
     def condition(self, project_id: UUID) -> Composable:

@@ -100,6 +100,9 @@ async def test_the_sends_of_a_campaign_are_found(project: Tenant, work_off: Any)
     assert single not in await found(project.client, f"campaignId={campaign['id']}")
     (of_ada,) = await found(project.client, f"campaignId={campaign['id']}&recipient=ada@example.com")
     assert sorted(await found(project.client, "recipient=ada@example.com")) == sorted([single, of_ada])
+    for unknown in ("Spring", str(UUID(int=0)), str(uuid4())):
+        page = (await project.client.get(f"/emails/logs?campaignId={unknown}")).json()
+        assert (page["data"], page["total"], page["pages"]) == ([], 0, 0), unknown
 
 
 async def seeded(database_url: str, project: Tenant, count: int) -> None:
