@@ -1,7 +1,9 @@
 """Contacts by the thousand: imports of CSV files, and the export."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -23,6 +25,7 @@ from postern.audiences.model import (
     IMPORTS_AT_ONCE,
     PREVIEW_ROWS,
     PREVIEW_SAMPLES,
+    PREVIEWS_AT_ONCE,
     SAMPLE_LIMIT,
     UPLOAD_TIME,
     AttributeType,
@@ -36,6 +39,7 @@ from postern.audiences.model import (
     ImportPreviewRow,
     TooManyContactAttributes,
     TooManyImports,
+    TooManyPreviews,
     UploadBroken,
     attribute_fault,
 )
@@ -211,6 +215,7 @@ async def import_contacts(
         ContactAttributeDeclared,
         ImportFileInvalid,
         TooManyContactAttributes,
+        TooManyPreviews,
         UploadBroken,
         UnsupportedMediaType,
     ],
@@ -234,12 +239,43 @@ async def preview_contact_import(
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
         known = await declarations(tx, call.project_id)
-    try:
-        file = await _receive(request, stated, None)
-    except InternalServerException:
-        raise UploadBroken from None
     known |= {name: Declared(kind, False) for name, kind in types.items()}
-    return await asyncio.to_thread(_preview, file, known)
+    previews: Previews = call.world.parts.setdefault(Previews, Previews())
+    with previews.of(call.project_id):
+        try:
+            file = await _receive(request, stated, None)
+        except InternalServerException:
+            raise UploadBroken from None
+        async with previews.turn:
+            return await asyncio.to_thread(_preview, file, known)
+
+
+class Previews:
+    """The previews under way in this process.
+
+    Working one out can take 25 times the memory of what it holds of its file, and the threads are those that other
+    operations need too: so that is done for one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Semaphore(1)
+        self._under_way: Counter[UUID] = Counter()
+
+    @contextmanager
+    def of(self, project_id: UUID) -> Iterator[None]:
+        """Count one preview of a project while it is under way. Raises TooManyPreviews."""
+        if self._under_way[project_id] >= PREVIEWS_AT_ONCE:
+            raise TooManyPreviews
+        self._under_way[project_id] += 1
+        try:
+            yield
+        finally:
+            self._under_way[project_id] -= 1
+            if not self._under_way[project_id]:
+                del self._under_way[project_id]
+
+    async def aclose(self) -> None:
+        """Nothing is kept open."""
 
 
 class Stated(msgspec.Struct, frozen=True):

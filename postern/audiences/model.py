@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.problems import Conflict, Fault, Invalid, Missing, Refused
+from postern.kernel.problems import Conflict, Fault, Invalid, Limited, Missing, Refused
 from postern.kernel.values import Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
@@ -47,6 +47,8 @@ PREVIEW_SAMPLES: Final = 3
 """Cells of each column that a preview shows, beyond the rows."""
 SAMPLE_LIMIT: Final = 100
 """Characters of such a cell."""
+PREVIEWS_AT_ONCE: Final = 4
+"""Previews of one project that one API process receives or works out at a time; each holds up to 10 MB of its file."""
 UPLOAD_TIME: Final = timedelta(hours=2)
 """An upload that has not ended by then is given up."""
 IMPORTS_AT_ONCE: Final = 5
@@ -109,6 +111,12 @@ class ImportMissing(Missing):
 
 class TooManyImports(Conflict):
     """The project has five imports waiting or running; wait until one of them is done."""
+
+
+class TooManyPreviews(Limited):
+    """The project has several previews of imports under way; wait until one of them is done."""
+
+    retry_after_seconds = 2
 
 
 class UploadBroken(Refused):

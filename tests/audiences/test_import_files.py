@@ -1,7 +1,9 @@
 """Files of contacts as spreadsheets save them: encodings, the `sep=` line, headers in other languages, the preview."""
 
+import asyncio
 import codecs
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from postern.audiences import headers, spreadsheet, work
 from postern.audiences.charsets import CODECS, Survey, charset_named
-from postern.audiences.model import ImportFileInvalid
+from postern.audiences.model import PREVIEWS_AT_ONCE, ImportFileInvalid
 from tests.audiences.test_import import by_email, counts
 
 TEXT = {"content-type": "text/csv"}
@@ -571,6 +573,31 @@ async def test_who_may_preview(project: Any, new_project: Any, stranger: Any) ->
     assert nobody.status_code == 401
     wrong = await project.client.post(path, content=body, headers={"content-type": "multipart/form-data"})
     assert wrong.status_code == 415
+
+
+async def test_previews_that_are_held_open_are_limited_by_project(project: Any, new_project: Any) -> None:
+    path, begun, go_on = "/contacts/import/preview", asyncio.Semaphore(0), asyncio.Event()
+
+    async def slow_file() -> AsyncIterator[bytes]:
+        yield b"email\n"
+        begun.release()
+        await go_on.wait()
+        yield b"x@example.com\n"
+
+    def held(client: Any) -> asyncio.Task[Any]:
+        return asyncio.create_task(client.post(path, content=slow_file(), headers=TEXT))
+
+    under_way = [held(project.client) for _ in range(PREVIEWS_AT_ONCE)]
+    for _ in under_way:
+        await begun.acquire()
+    refused = await project.client.post(path, content=b"email\n", headers=TEXT)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_previews")
+    assert refused.headers["retry-after"] == "2"
+    theirs = await new_project()
+    assert (await theirs.client.post(path, content=b"email\n", headers=TEXT)).status_code == 200
+    go_on.set()
+    assert [answer.status_code for answer in await asyncio.gather(*under_way)] == [200] * PREVIEWS_AT_ONCE
+    assert (await project.client.post(path, content=b"email\n", headers=TEXT)).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"PK\x03\x04x", b"email," + b"x" * 200_000, b"sep=;", b"email,\0\n"])
