@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from secrets import token_hex
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -115,6 +116,7 @@ class Content:
         "_engine",
         "_facts",
         "_html",
+        "_leave_mark",
         "_scan_rendered",
         "_subject",
         "_text",
@@ -141,6 +143,8 @@ class Content:
         self._html: Compiled | AsWritten | None = None
         self._written_html: str | None = None
         """The html of a message that no engine reads, for recipients whose links are not tracked."""
+        self._leave_mark: str | None = None
+        """What stands in the text for the link that unsubscribes the recipient."""
         self._scan_rendered = self._text_from_rendered = False
         if html is not None:
             reached("html")
@@ -163,11 +167,15 @@ class Content:
     def _compile_text(self, text: str | None, html: str | None) -> Compiled | AsWritten | None:
         if text is not None or html is None:
             return None if text is None else self._compile(text, Kind.TEXT)
-        if self._engine == "none":
-            return AsWritten(text_from_html(html, template=False))
         if self._scan_rendered:
             self._text_from_rendered = True
             return None
+        if self._tracked is not None and self._tracked.has_unsubscribe:
+            # Where such a link leads is filled in for each recipient.
+            self._leave_mark = f"https://{token_hex(16)}.invalid"
+            html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._leave_mark)
+        if self._engine == "none":
+            return AsWritten(text_from_html(html, template=False))
         try:
             return compile_template(text_from_html(html), Kind.TEXT)
         except TemplateInvalid:
@@ -195,32 +203,41 @@ class Content:
         reached("subject")
         subject = self._subject.render(merged).strip()
         reached(self._text_part)
+        leads_to = leave or self._facts.get("unsubscribe_url")
         text = self._text.render(merged) if self._text is not None else None
+        if text is not None and self._leave_mark and leads_to:
+            text = text.replace(self._leave_mark, leads_to)
         reached("html")
-        html = self._render_html(merged, send_id, tracking)
-        if self._text_from_rendered and self._html is not None:
-            text = text_from_html(self._render_html(merged, send_id, None) or "")
+        html = self._render_html(merged, send_id, tracking, leads_to)
+        if self._html is not None and (self._text_from_rendered or (self._leave_mark and not leads_to)):
+            text = text_from_html(self._render_html(merged, send_id, None, leads_to) or "", template=False)
         return Rendered(subject=subject, text=text, html=html, unsubscribe_url=leave)
 
-    def _render_html(self, values: Mapping[str, Any], send_id: str, tracking: Tracking | None) -> str | None:
+    def _render_html(
+        self, values: Mapping[str, Any], send_id: str, tracking: Tracking | None, leave: str | None
+    ) -> str | None:
         if self._html is None or self._tracked is None:
             return None
-        if self._written_html is not None and (tracking is None or not (tracking.clicks or tracking.opens)):
+        is_tracked = tracking is not None and (tracking.clicks or tracking.opens)
+        if self._written_html is not None and not (is_tracked or (self._tracked.has_unsubscribe and leave)):
             return self._written_html
         rendered = self._html.render(values)
         if tracking is None:
-            return self._tracked.rewrite(rendered, base="", send_id="", key=b"", clicks=False, opens=False)
+            return self._tracked.rewrite(rendered, **_UNTRACKED, unsubscribe=leave)
         if not (self._scan_rendered and tracking.clicks):
-            return _track(self._tracked, rendered, send_id, tracking)
-        plain = self._tracked.rewrite(rendered, base="", send_id="", key=b"", clicks=False, opens=False)
+            return _track(self._tracked, rendered, send_id, tracking, leave)
+        plain = self._tracked.rewrite(rendered, **_UNTRACKED)
         try:
             late = compile_links(plain, template=False)
         except TooManyLinks:
             raise TooManyLinksRendered from None
-        return _track(late, late.source, send_id, tracking)
+        return _track(late, late.source, send_id, tracking, leave)
 
 
-def _track(tracked: Tracked, rendered: str, send_id: str, tracking: Tracking) -> str:
+_UNTRACKED: Final[dict[str, Any]] = {"base": "", "send_id": "", "key": b"", "clicks": False, "opens": False}
+
+
+def _track(tracked: Tracked, rendered: str, send_id: str, tracking: Tracking, leave: str | None) -> str:
     return tracked.rewrite(
         rendered,
         base=tracking.base,
@@ -228,6 +245,7 @@ def _track(tracked: Tracked, rendered: str, send_id: str, tracking: Tracking) ->
         key=tracking.key,
         clicks=tracking.clicks,
         opens=tracking.opens,
+        unsubscribe=leave,
     )
 
 

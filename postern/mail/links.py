@@ -100,9 +100,24 @@ class Tracked(msgspec.Struct, frozen=True, kw_only=True):
     marker: str
     targets: tuple[Target, ...]
     """The links known beforehand."""
+    has_unsubscribe: bool = False
+    """Whether a link is to lead to the page that unsubscribes the recipient."""
 
-    def rewrite(self, rendered: str, *, base: str, send_id: str, key: bytes, clicks: bool, opens: bool) -> str:
-        """The rendered template with its links signed for one send. `base` has no slash at its end."""
+    def rewrite(
+        self,
+        rendered: str,
+        *,
+        base: str,
+        send_id: str,
+        key: bytes,
+        clicks: bool,
+        opens: bool,
+        unsubscribe: str | None = None,
+    ) -> str:
+        """The rendered template with its links signed for one send. `base` has no slash at its end.
+
+        `unsubscribe` is where links with `data-postern-unsubscribe` lead; without it they stay as written.
+        """
         pieces = rendered.split(self.marker)
         if len(pieces) // 2 > LINKS_LIMIT + 1:
             raise TooManyLinksRendered
@@ -115,6 +130,8 @@ class Tracked(msgspec.Struct, frozen=True, kw_only=True):
                 url, encoded, written = self.targets[int(rest)]
                 tracked = clicks and not url.startswith(own)
                 pieces[at] = f'"{_click(base, send_id, key, url, encoded)}"' if tracked else written
+            elif kind == "U":
+                pieces[at] = rest if unsubscribe is None else f'"{escape(unsubscribe)}"'
             elif clicks:
                 pieces[at] = _rendered_href(rest, base, send_id, key)
             else:
@@ -134,6 +151,7 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
 
     `http` and `https` links are marked; mail addresses, phone numbers, fragments and links with
     `data-track="false"` or `data-postern-no-track` stay as they are, and so do links longer than TARGET_LIMIT.
+    Links with `data-postern-unsubscribe` lead to the page that unsubscribes the recipient, whatever their `href` says.
     A link with holes in it is decided on once it is rendered. Raises TooManyLinks.
     """
     marker = f"\ue002{secrets.token_hex(8)}\ue003"
@@ -141,6 +159,7 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
     targets: list[Target] = []
     pieces: list[str] = []
     found = done = 0
+    has_unsubscribe = False
     pixel = len(masked), -1
     """Where the pixel stands: before which character, and before which piece."""
     for token in tokens(masked):
@@ -149,10 +168,12 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
             done = token.start
             pixel = token.start, len(pieces)
         elif token.kind is Kind.START and token.name.partition("\ue000")[0] == "a":
-            for href in _tracked_hrefs(masked, token, holes):
-                mark = _mark(href, masked, targets)
+            hrefs, leaves = _tracked_hrefs(masked, token, holes)
+            for href in hrefs:
+                mark = f"U{_written(href, masked)}" if leaves else _mark(href, masked, targets)
                 if not mark:
                     continue
+                has_unsubscribe = has_unsubscribe or leaves
                 found += 1
                 quoted = len(href.quote)
                 pieces += (masked[done : href.start - quoted], f"{marker}{mark}{marker}")
@@ -161,13 +182,18 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
         raise TooManyLinks
     pieces.append(masked[done:])
     pieces.insert(pixel[1] if pixel[1] >= 0 else len(pieces), f"{marker}P{marker}")
-    return Tracked(source=unmask("".join(pieces), holes), marker=marker, targets=tuple(targets))
+    return Tracked(
+        source=unmask("".join(pieces), holes), marker=marker, targets=tuple(targets), has_unsubscribe=has_unsubscribe
+    )
 
 
-def _tracked_hrefs(source: str, tag: Token, holes: Sequence[str]) -> list[Attribute]:
-    """The `href` of a link that may be tracked; several where a condition within the tag chooses among them."""
+def _tracked_hrefs(source: str, tag: Token, holes: Sequence[str]) -> tuple[list[Attribute], bool]:
+    """The `href` of a link that may be rewritten; several where a condition within the tag chooses among them.
+
+    Also returned is whether the link is to unsubscribe the recipient.
+    """
     found: list[Attribute] = []
-    conditional = False
+    conditional = leaves = untracked = False
     for attribute in attributes(source, tag):
         name = attribute.name
         if "\ue000" in name:
@@ -178,8 +204,12 @@ def _tracked_hrefs(source: str, tag: Token, holes: Sequence[str]) -> list[Attrib
         elif name == "data-postern-no-track" or (
             name == "data-track" and attribute.value.strip().lower() in {"false", "off", "no"}
         ):
-            return []
-    return found if conditional else found[:1]
+            untracked = True
+        elif name == "data-postern-unsubscribe":
+            leaves = True
+    if untracked and not leaves:
+        return [], False
+    return found if conditional else found[:1], leaves
 
 
 def _without_statements(name: str, holes: Sequence[str]) -> str:
@@ -209,11 +239,7 @@ def _mark(href: Attribute, source: str, targets: list[Target]) -> str:
     url = url_of(href.value)
     if not _MASK.match(url) and not _is_web(url):
         return ""
-    written = source[href.start : href.end]
-    if not href.quote:  # What is rendered into it may hold blanks.
-        written = written.replace('"', "&quot;")
-    mark = href.quote or '"'
-    written = f"{mark}{written}{mark}"
+    written = _written(href, source)
     if "\ue000" in url:
         return f"H{written}"
     encoded = quote(url, safe="", errors="replace")
@@ -221,6 +247,15 @@ def _mark(href: Attribute, source: str, targets: list[Target]) -> str:
         return ""
     targets.append(Target(url, encoded, written))
     return f"L{len(targets) - 1}"
+
+
+def _written(href: Attribute, source: str) -> str:
+    """The value of an attribute as it stands in the source, in quotes."""
+    written = source[href.start : href.end]
+    if not href.quote:  # What is rendered into it may hold blanks.
+        written = written.replace('"', "&quot;")
+    mark = href.quote or '"'
+    return f"{mark}{written}{mark}"
 
 
 def url_of(value: str) -> str:

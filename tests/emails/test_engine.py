@@ -91,6 +91,53 @@ async def test_links_and_the_way_to_unsubscribe_work_without_an_engine(sender, s
     assert suppressed["reason"] == "UNSUBSCRIBE"
 
 
+LEAVE = """<p>News &amp; {{ name }}</p><A DATA-POSTERN-UNSUBSCRIBE href=%s>No {{ more }}</A> <a href="#top">up</a>"""
+
+
+@pytest.mark.parametrize("engine", ["none", "minijinja"])
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("href", ["'https://acme.example/prefs?{{ a }}'", "#", '""'])
+async def test_a_marked_link_unsubscribes_the_recipient(sender, sink, stranger, engine, tracked, href):
+    """Defects: M9"""
+    mail = {**MAIL, "subject": "x", "html": LEAVE % href, "engine": engine, "unsubscribable": True}
+    tracking = {"trackOpens": tracked, "trackClicks": tracked}
+    sent = await sender.client.post("/emails", {**mail, **tracking, "to": [f"{uuid4().hex}@example.org"]})
+    assert sent.json()["status"] == "SENT", sent.text
+    _, html, text = words(sink.messages[-1])
+    leave = parsed(sink.messages[-1])["List-Unsubscribe"].strip("<>")
+    assert f'href="{leave}"' in html
+    assert f"({leave})" in text
+    assert ('<a href="#top">' in html, "acme.example" in html) == (True, False)
+    assert ("{{ name }}" in html) is ("{{ name }}" in text) is (engine == "none")
+    assert (await stranger.http.get(leave)).status_code == 200
+    # In mail that nobody can unsubscribe from, the link stays as it was written.
+    sent = await sender.client.post("/emails", {**mail, "unsubscribable": False})
+    assert sent.json()["status"] == "SENT", sent.text
+    _, html, text = words(sink.messages[-1])
+    assert "/t/u/" not in html + text
+    assert ".invalid" not in html + text
+    if engine == "none":
+        assert html == mail["html"]
+
+
+async def test_a_campaign_without_an_engine_has_a_link_to_unsubscribe(sender, sink, clock, work_off):
+    """Defects: M9"""
+    made = await template(sender, html=LEAVE % "#", text=None)
+    preview = (await sender.client.post(f"/templates/{made['id']}/preview", {})).json()
+    assert "/t/u/preview" in preview["html"]
+    assert "/t/u/preview" in preview["text"]
+    campaign_id = await campaign(sender, clock, templateId=made["id"], subject="News")
+    assert (await sender.client.post(f"/campaigns/{campaign_id}/send")).status_code == 200
+    await work_off()
+    links = set()
+    for message in sink.messages:
+        leave = parsed(message)["List-Unsubscribe"].strip("<>")
+        assert f'href="{leave}"' in words(message)[1]
+        assert f"({leave})" in words(message)[2]
+        links.add(leave)
+    assert len(links) == 3
+
+
 async def test_the_engine_holds_for_retries_scheduled_and_repeated_messages(sender, sink, clock, work_off):
     """Defects: M9"""
     sink.behaviour.replies["DATA"] = b"451 4.3.0 later\r\n"
