@@ -78,7 +78,7 @@ class ContactAttributeMissing(Missing):
 
 
 class ContactAttributeExists(Conflict):
-    """An attribute with this name is declared already."""
+    """An attribute with this name has a type already; change it with a PATCH of the attribute."""
 
 
 class ContactAttributeDeclared(Conflict):

@@ -203,7 +203,19 @@ def _check_line(line: bytes) -> None:
             else "Save the file as CSV (UTF-8).",
         )
     if len(line) > ROW_LIMIT:
-        raise ImportFileInvalid(f"The first line is no CSV header: it is longer than {ROW_LIMIT} bytes.")
+        raise _lone_returns(line) or ImportFileInvalid(
+            f"The first line is no CSV header: it is longer than {ROW_LIMIT} bytes."
+        )
+
+
+def _lone_returns(line: bytes) -> ImportFileInvalid | None:
+    """What to say of a file whose lines end with carriage returns alone: it is one line."""
+    if b"\r" not in line.rstrip(b"\r\n"):
+        return None
+    return ImportFileInvalid(
+        "The first line is no CSV header: the lines of the file end with a carriage return alone.",
+        next="Save the file as CSV (UTF-8), whose lines end with a line feed; `CSV (Macintosh)` is another format.",
+    )
 
 
 def _decode_header(raw: bytes, known: str | None, position: int, separator: str | None) -> tuple[str, str]:
@@ -269,7 +281,9 @@ def _understand(
         if best is None or score > best[0]:
             best = score, names, delimiter
     if best is None:
-        raise ImportFileInvalid("The first line is no CSV header: a quote is not closed, or text follows it.")
+        raise _lone_returns(text.encode()) or ImportFileInvalid(
+            "The first line is no CSV header: a quote is not closed, or text follows it."
+        )
     _, names, delimiter = best
     if len(names) > COLUMN_LIMIT:
         raise ImportFileInvalid(f"The file has more than {COLUMN_LIMIT} columns.")
@@ -673,7 +687,7 @@ def read_email(text: str) -> tuple[str, str]:
     except AddressInvalid as error:
         # Faults are kept, and people in them could not be erased: the line is named, not what stands in it.
         _, named, reason = error.detail.rpartition(" is not an address: ")
-        raise RowFault(f"The address is none: {reason}" if named else error.detail) from None
+        raise RowFault(f"This is not an e-mail address: {reason}" if named else error.detail) from None
 
 
 @lru_cache(maxsize=65_536)

@@ -387,6 +387,25 @@ async def test_what_stops_an_import_is_shown_with_what_to_do(
     assert (await project.client.get("/contacts/imports")).json() == []
 
 
+@pytest.mark.parametrize("rows", [2, 20_000], ids=["short", "long"])
+async def test_lines_that_end_with_carriage_returns_alone_are_refused_by_name(project: Any, rows: int) -> None:
+    """Defects: C10"""
+    body = b"email,name\r" + b"ada@example.com,Ada\r" * rows
+    for path in ("/contacts/import", "/contacts/import/preview"):
+        refused = await project.client.post(path, content=body, headers=TEXT)
+        assert (refused.status_code, refused.json()["code"]) == (400, "import_file_invalid")
+        assert "carriage return" in refused.json()["detail"]
+        assert "UTF-8" in refused.json()["next"]
+
+
+async def test_an_address_that_is_none_is_named_by_its_line(project: Any, work_off: Any) -> None:
+    """Defects: C10"""
+    done = await import_file(project, work_off, b"email\nmailto:ada@example.com\n")
+    (error,) = done["errors"]
+    assert (error["line"], error["message"].partition(":")[0]) == (2, "This is not an e-mail address")
+    assert "ada" not in error["message"], "what is kept of an import holds nobody's address"
+
+
 async def test_the_caller_may_say_what_columns_fill(project: Any, work_off: Any) -> None:
     """Defects: C10"""
     body = 'Kontakt,email,Vorname,Notiz,Will Post,Mehr\na@example.com,alt,Ada,geheim,nein,"{""x"":1}"\n'
