@@ -435,8 +435,36 @@ def content_type_of(filename: str) -> str:
     )
 
 
-_TYPES: Final = MimeTypes()
-"""The table of the standard library, without files that this machine may have."""
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument"
+_MORE_TYPES: Final = {
+    ".docx": f"{_OFFICE}.wordprocessingml.document",
+    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".rtf": "application/rtf",
+    ".ics": "text/calendar",
+    ".vcf": "text/vcard",
+    ".md": "text/markdown",
+    ".webp": "image/webp",
+    ".pkpass": "application/vnd.apple.pkpass",
+    ".asc": "application/pgp-signature",
+    ".p7s": "application/pkcs7-signature",
+    ".7z": "application/x-7z-compressed",
+}
+"""What people attach and the oldest supported Python does not know; newer ones know some of it."""
+
+
+def _types() -> MimeTypes:
+    """The table of the standard library and ours, without files that this machine may have."""
+    types = MimeTypes()
+    for ending, kind in _MORE_TYPES.items():
+        types.add_type(kind, ending)
+    return types
+
+
+_TYPES: Final = _types()
 
 
 def _attachment(number: int, attachment: Attachment, *, inline: bool) -> tuple[bool, bytes]:

@@ -31,8 +31,14 @@ async def test_an_attachment_may_have_line_breaks_and_no_type(project):
     files = [
         {"filename": name, "content": encoded} for name in ("a.pdf", "B.PNG", "notes.txt", "odd.unknown", "x.tar.gz")
     ]
+    more = ("Offer.xlsx", "letter.docx", "slides.pptx", "invite.ics", "logo.webp", "ada.vcf", "sheet.ods")
+    files += [{"filename": name, "content": encoded} for name in more]
     message, _ = await captured(project, attachments=files)
     types = ["application/pdf", "image/png", "text/plain", "application/octet-stream", "application/gzip"]
+    office = "application/vnd.openxmlformats-officedocument"
+    types += [f"{office}.spreadsheetml.sheet", f"{office}.wordprocessingml.document"]
+    types += [f"{office}.presentationml.presentation", "text/calendar", "image/webp", "text/vcard"]
+    types += ["application/vnd.oasis.opendocument.spreadsheet"]
     assert [each["contentType"] for each in message["attachments"]] == types
     got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
     assert got.content == content
