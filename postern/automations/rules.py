@@ -31,7 +31,7 @@ from postern.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
 from postern.kernel.addresses import AddressRefused, Network, check_target
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Fault, Invalid
-from postern.kernel.values import NO_ID, as_id, to_plain
+from postern.kernel.values import NO_ID, as_id, timestamp, to_plain
 from postern.mail.address import AddressInvalid, parse_address
 from postern.mail.content import Part
 
@@ -177,7 +177,7 @@ def event_values(event: Event) -> dict[str, Any]:
     """What `event` is in templates: the data by name, and whole under `data`; `name` and `occurredAt` unless given."""
     return {
         "name": event.type,
-        "occurredAt": event.occurred_at.isoformat(),
+        "occurredAt": timestamp(event.occurred_at),
         **event.data,
         "data": event.data,
     }
