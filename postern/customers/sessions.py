@@ -341,6 +341,7 @@ async def resume_session(call: Call, session_id: UUID, person: Person) -> SignIn
     renewed = await _renew(call, session_id, 1)
     if renewed is None:
         raise RefreshTokenInvalid
+    await _require_still_permitted(call, renewed)
     return _signed_in(await _tokens(call, renewed), person)
 
 

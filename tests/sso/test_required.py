@@ -205,6 +205,19 @@ async def test_what_began_before_it_was_required_becomes_no_session(connected, d
     assert is_refused(await door.sign_in(address, GOOD + "!"))
 
 
+async def test_a_code_of_the_hosted_pages_that_is_on_its_way_is_worth_nothing(connected, door):
+    """Defects: I10"""
+    up = await door.signed_up()
+    email = up["customer"]["email"]
+    going = await submitted(connected, "sign-in", email=email, password=GOOD)
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    await connected.client.post(members, {"customerId": up["customer"]["id"]})
+    await require(connected)
+    code = query_of(going)["code"]
+    late = await door.post("/token", {"code": code, "codeVerifier": "v" * 50})
+    assert late.status_code == 401
+
+
 async def test_sessions_that_began_otherwise_end_with_their_access_token(connected, door, clock):
     """Defects: I10"""
     address = connected.address()
