@@ -5,6 +5,7 @@ is at most one owner is held by an index; that there is at least one, by refusin
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 from postern.accounts import store
@@ -45,6 +46,8 @@ from postern.projects.permissions import ROLE_PERMISSIONS
 
 INVITATION_RATE = Rate("account-invitation", 100, INVITATION_LIFE / 7)
 """Invitations that one account may send in a day."""
+INVITED_RATE = Rate("account-invitation-to", 10, timedelta(days=1))
+"""Invitations that one address gets from all accounts in a day: nobody is to be pestered."""
 
 
 class NewInvitation(Body):
@@ -107,6 +110,7 @@ async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
     assert call.caller.actor_id
     email = read_email(data.email)
     call.world.limiter.take(INVITATION_RATE, str(call.account_id))
+    call.world.limiter.take(INVITED_RATE, call.world.secrets.digest("account-invitation-to", email.lower()).hex())
     token = new_token()
     async with call.db.transaction() as tx:
         account = await _lock_account(tx, call)

@@ -256,6 +256,19 @@ async def test_an_invitation_taken_twice_at_once_makes_one_member(house, strange
     assert sorted(each.status_code for each in answers) == [201, 400, 400, 400]
 
 
+async def test_one_address_gets_few_invitations_from_all_accounts_together(house, new_project):
+    address, other = f"{uuid4().hex}@example.com", await new_project()
+    inviters = [house.owner, other.developer]
+    for number in range(10):
+        body = {"email": address if number % 3 else address.upper()}
+        assert (await inviters[number % 2].post("/account/invitations", body)).status_code == 201
+    for inviter in inviters:
+        refused = await inviter.post("/account/invitations", {"email": address})
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests")
+        assert int(refused.headers["retry-after"]) > 3_600
+    assert (await house.owner.post("/account/invitations", {"email": f"{uuid4().hex}@example.com"})).status_code == 201
+
+
 async def test_who_is_in_already_is_not_invited(house):
     answer = await house.owner.post("/account/invitations", {"email": house.tenant.email.upper()})
     assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
