@@ -39,6 +39,8 @@ MESSAGE_POLICY = (
 """The message is somebody's html: no scripts, no forms, an origin of its own."""
 
 DELETING = "emails:write"
+PAGE_NUMBER = re.compile("[1-9][0-9]{0,2}")
+LAST_PAGE = 400
 HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
 DOCTYPE = re.compile(r"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
 RawRequest = Request[Any, Any, Any]
@@ -194,7 +196,7 @@ async def show_list(request: RawRequest, project: str) -> Response[str]:
     db = request.app.state.world.db
     number = request.query_params.get("page", "1")
     q = request.query_params.get("q", "")[:320].replace("\0", "")
-    page_number = int(number) if number.isascii() and number.isdigit() and 0 < int(number[:6]) <= 400 else 1
+    page_number = int(number) if PAGE_NUMBER.fullmatch(number) and int(number) <= LAST_PAGE else 1
     page = await inbox.page_of_inbox(db, as_id(project), q or None, page_number, 25)
     mine = await projects.projects_of_account(db, caller.account_id)
     return _page(

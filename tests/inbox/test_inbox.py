@@ -68,7 +68,7 @@ async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project
     file = await browser.get(f"/inbox/{project.id}/{link}/attachments/0")
     assert file.headers["content-disposition"].startswith("attachment")
     assert (await browser.get(f"/inbox/{project.id}/{link}/raw")).status_code == 200
-    for page in ("\u00b2", "-1", "x", "9" * 5_000):
+    for page in ("\u00b2", "-1", "x", "9" * 5_000, "0" * 5_000, "000001" + "9" * 20):
         assert "Invoice" in (await browser.get(f"/inbox/{project.id}", params={"page": page})).text
     await browser.post("/inbox/sign-out")
     assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
