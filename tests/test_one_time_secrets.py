@@ -6,16 +6,21 @@ from the inbox of the account's owner.
 
 import asyncio
 import base64
+import io
+import logging
 import re
 import subprocess
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email import message_from_bytes, policy
+from html import unescape
 from ipaddress import ip_network
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
+import structlog
 
 from postern.app import OPERATIONS
 from postern.emails.letters import captured_letters
@@ -23,6 +28,7 @@ from postern.emails.model import SendBody
 from postern.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
 from postern.kernel.credentials import Caller
 from postern.kernel.embedded import program
+from postern.kernel.log import LEFT_OUT, processors
 from postern.kernel.settings import Settings
 from postern.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
 from tests.accounts.people import House
@@ -37,6 +43,7 @@ __all__ = ["door"]
 IMPERSONATE = "customers:impersonate"
 ALL_BUT_IMPERSONATE = sorted(set(PERMISSIONS) - {IMPERSONATE, "account:own"})
 PAGE = "https://app.example.com/welcome"
+INBOX = "http://127.0.0.1:8025"
 DELAY = timedelta(minutes=9)
 READS = [each for each in OPERATIONS if each.method == "GET"]
 
@@ -100,6 +107,7 @@ class Scene:
     world: Any
     secrets: set[str] = field(default_factory=set)
     kinds: dict[str, str] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
     reads: list[tuple[Any, str]] = field(default_factory=list)
     """Read operations at addresses that answer the owner."""
     members: dict[str, Client] = field(default_factory=dict)
@@ -204,7 +212,25 @@ async def receiver():
 
 
 @pytest.fixture
-async def scene(request, project, door, zone, sink, stranger, work_off, world, receiver, caplog) -> Scene:
+def lines(request):
+    """What the server's processes write to their log, at its most talkative."""
+    log, kept = io.StringIO(), structlog.get_config()
+    structlog.configure(
+        processors=processors(for_people=request.node.callspec.params.get("transport") == "relay"),
+        wrapper_class=structlog.make_filtering_bound_logger("debug"),
+        logger_factory=structlog.PrintLoggerFactory(log),
+        cache_logger_on_first_use=False,
+    )
+    rest = logging.StreamHandler(log)
+    rest.addFilter(lambda record: not record.name.startswith(("httpx", "httpcore")))  # The test's own browser.
+    logging.getLogger().addHandler(rest)
+    yield log
+    logging.getLogger().removeHandler(rest)
+    structlog.configure(**kept)
+
+
+@pytest.fixture
+async def scene(request, project, door, zone, sink, stranger, work_off, world, receiver, lines) -> Scene:
     house = House(project, stranger, work_off, world)
     captured = request.node.callspec.params.get("transport") == "capture"
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
@@ -226,6 +252,7 @@ async def scene(request, project, door, zone, sink, stranger, work_off, world, r
     for text in texts:
         subject = text.partition("\n")[0]
         assert not secrets_in(subject), "a subject is stored and shown everywhere"
+        scene.links |= set(re.findall(r"http://127\.0\.0\.1:8025/[^\s\"<>]*token=[\w.~%-]+", text))
         for secret in secrets_in(text):
             scene.kinds[secret] = subject
     scene.secrets = set(scene.kinds)
@@ -294,6 +321,73 @@ async def test_nothing_that_is_stored_or_told_holds_a_one_time_secret(
         assert found_in(plain(each.body), scene.secrets) == set()
     for file in [each for each in tmp_path.rglob("*") if each.is_file()]:
         assert found_in(plain(file.read_bytes()), scene.secrets) == set(), file
+
+
+async def use_all(scene: Scene) -> None:
+    """Open every link that was mailed and send every secret where it belongs; whether it is accepted is no matter."""
+    stranger, project = scene.house.stranger, f"/projects/{scene.project.id}/auth"
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    assert len(scene.links) > 2
+    for link in scene.links:
+        url = link.replace("127.0.0.1:8025", "postern.test")
+        for answer in (await stranger.get(url), await stranger.post(url, content="password=x", headers=form)):
+            assert answer.status_code < 500, f"{link}: {answer.text}"
+    for secret in scene.secrets:
+        answers = [await stranger.get(f"http://postern.test/healthz?{secret}&a;token={secret}")]
+        for path in ("/auth/verify-email", "/auth/password/reset", f"{project}/password/reset"):
+            answers.append(await stranger.post(path, {"token": secret, "password": PASSWORD}))
+        for path in ("/verify-email", "/sign-in/link/verify", "/sign-in/code/verify", "/sign-up/verify"):
+            body = {"email": scene.project.email, "code": secret, "token": secret, "flowId": secret}
+            answers.append(await stranger.post(project + path, body))
+        for answer in answers:
+            assert answer.status_code < 500, answer.text
+
+
+@TRANSPORTS
+async def test_no_line_of_the_log_holds_a_one_time_secret(scene, transport, lines):
+    """Neither when it is made and mailed, nor when it comes back in a link, a form or a body."""
+    await use_all(scene)
+    await scene.house.work_off()
+    told = lines.getvalue()
+    assert told.count("request") > 50, "lines of requests are there"
+    assert LEFT_OUT in told
+    assert [line for line in told.splitlines() if found_in(line, scene.secrets)] == []
+
+
+@pytest.mark.parametrize("transport", ["capture"])
+async def test_the_pages_of_the_inbox_show_one_time_secrets_to_who_may_act_for_customers_only(scene, app, transport):
+    """The list, messages, their html, source and attachments, as the browser gets them."""
+    listed = (await scene.project.developer.get("/inbox?limit=100")).json()["data"]
+    pages = [f"/inbox/{scene.project.id}?page={page}" for page in (1, 2)]
+    for each in listed:
+        one = f"/inbox/{scene.project.id}/{each['id']}"
+        pages += [one, f"{one}/html", f"{one}/raw"]
+
+    async def shown_to(client: Client) -> dict[str, set[str]]:
+        own = {"cookie": await inbox_cookie(scene, client)}
+        shown: dict[str, set[str]] = {}
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=INBOX, headers=own) as browser:
+            for page in ("/inbox", *pages):
+                answer = await browser.get(page)
+                assert answer.status_code in (200, 303), f"{page}: {answer.status_code}"
+                text = plain(answer.content, answer.headers.get("content-type", ""))
+                if hits := found_in(unescape(text), scene.secrets):
+                    shown[page] = hits
+        return shown
+
+    assert len(listed) > 5
+    for role, client in scene.members.items():
+        assert await shown_to(client) == {}, role
+    assert await shown_to(scene.project.developer), "what is searched for can be found"
+
+
+async def inbox_cookie(scene: Scene, client: Client) -> str:
+    """The cookie with which the pages of the inbox know a developer."""
+    email = (await client.get("/account")).json()["email"]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=client.app), base_url=INBOX) as browser:
+        inside = await browser.post("/inbox/sign-in", data={"email": email, "password": PASSWORD})
+    assert inside.status_code == 303, inside.text
+    return inside.headers["set-cookie"].partition(";")[0]
 
 
 @pytest.mark.parametrize("transport", ["capture"])

@@ -11,6 +11,8 @@ import structlog
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apikey", "api_key", "signature")
 BODY_WORDS = ("html", "text", "body", "content", "variables")
 LEFT_OUT = "[left out]"
+PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
+"""What parameters are called; random tokens have digits."""
 
 
 def set_up_logs(form: str = "auto", level: str = "info") -> None:
@@ -42,13 +44,19 @@ def processors(*, for_people: bool) -> list[Any]:
     ]
 
 
+def _without_value(part: str) -> str:
+    """The name of a query parameter; nothing of what may be a value that lost its name (`?3f9c…`)."""
+    name, separator, _ = part.partition("=")
+    return f"{name}={LEFT_OUT}" if separator and PARAMETER_NAME.fullmatch(name) else LEFT_OUT
+
+
 def _leave_out_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
         if any(word in name.lower() for word in SECRET_WORDS) or name.lower() in BODY_WORDS:
             event[name] = LEFT_OUT
         elif name == "query" and value:
             # One-time links, signatures and addresses that are searched for stand in queries.
-            event[name] = "&".join(f"{part.partition('=')[0]}={LEFT_OUT}" for part in str(value).split("&"))
+            event[name] = "&".join(_without_value(part) for part in str(value).split("&"))
         elif name in ("exception", "error"):
             # PostgreSQL adds the row that it refused.
             event[name] = re.sub(r"(DETAIL|CONTEXT):[^\n]*", rf"\1: {LEFT_OUT}", str(value))

@@ -24,14 +24,16 @@ def logged(for_people, write):
 @FORMS
 def test_secrets_and_words_are_left_out_whatever_carries_them(for_people):
     def write(log):
-        structlog.contextvars.bind_contextvars(request_id="r-1", path="/inbox/enter", query="token=dl_hidden&q=ada%40x")
+        structlog.contextvars.bind_contextvars(
+            request_id="r-1", path="/inbox/enter", query="token=dl_hidden&q=ada%40x&hidden&hidden7="
+        )
         log.info("request", api_key="sk_hidden", newPassword="hidden", html="<p>hidden</p>", status=200)
 
     line = logged(for_people, write)
     assert "hidden" not in line
     assert "ada" not in line
     assert "r-1" in line
-    assert "token=[left out]&q=[left out]" in line
+    assert "token=[left out]&q=[left out]&[left out]&[left out]" in line
 
 
 @FORMS
