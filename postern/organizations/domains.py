@@ -29,8 +29,7 @@ from postern.organizations.model import (
     OrganizationMissing,
     TooManyOrganizationDomains,
 )
-from postern.organizations.operations import lock_organization, require_organization
-from postern.organizations.requirements import require_sso_kept
+from postern.organizations.operations import keeping_sso, lock_organization, require_organization
 from postern.organizations.rules import (
     as_organization_domain,
     look_again_in,
@@ -165,8 +164,8 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
         await tx.one_at_a_time("required sso", call.project_id)
         row = await _lock(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
-        await domain_store.delete(tx, project_id=call.project_id, id=domain_id)
-        await require_sso_kept(tx, call, organization_id)
+        async with keeping_sso(tx, call, organization_id):
+            await domain_store.delete(tx, project_id=call.project_id, id=domain_id)
         await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
     return Removed()
 

@@ -1,5 +1,7 @@
 """Organizations in both families of paths; and the door for the features above."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +27,8 @@ from postern.organizations.model import (
     SlugTaken,
 )
 from postern.organizations.rules import slug_of, slugs_like
-from postern.projects.sso_check import SsoNotReady, sso_works
+from postern.projects import operations as projects
+from postern.projects.sso_check import SsoNotReady, SsoStillRequired, sso_works
 
 PROJECT = "/projects/{project_id}/b2b/organizations"
 APP = "/apps/{app_id}/organizations"
@@ -97,7 +100,7 @@ async def get_organization(call: Call, id: UUID) -> Organization:
 @patch(
     f"{PROJECT}/{{id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady),
+    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady, SsoStillRequired),
     example={"status": "SUSPENDED"},
 )
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
@@ -115,7 +118,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     organization is suspended.
     """
     async with call.db.transaction() as tx:
-        if data.require_sso is True:
+        if data.require_sso is True or data.status == "SUSPENDED":
             await tx.one_at_a_time("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
@@ -129,26 +132,27 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
         if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
-        await store.change(
-            tx,
-            project_id=call.project_id,
-            id=id,
-            name=name,
-            slug=slug,
-            external_id=external_id,
-            status=status,
-            metadata=Jsonb(metadata),
-            require_sso=require_sso,
-            require_mfa=require_mfa,
-            now=call.now,
-        )
+        async with keeping_sso(tx, call, None):
+            await store.change(
+                tx,
+                project_id=call.project_id,
+                id=id,
+                name=name,
+                slug=slug,
+                external_id=external_id,
+                status=status,
+                metadata=Jsonb(metadata),
+                require_sso=require_sso,
+                require_mfa=require_mfa,
+                now=call.now,
+            )
         said: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
         await events.record(tx, call, "organization.updated", id, **said)
         await audit.record(tx, call, "organization.updated", "Organization", id, **said)
         return _shown(await require_organization(tx, call, id))
 
 
-@delete(f"{PROJECT}/{{id}}", needs="organizations:write", problems=(OrganizationMissing,))
+@delete(f"{PROJECT}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
 async def delete_organization(call: Call, id: UUID) -> Organization:
     """Delete an organization with its members, invitations, domains, connections and entitlements.
 
@@ -156,9 +160,11 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
     free; a large one's rows are removed in the background. The customers stay.
     """
     async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)
-        await store.doom(tx, project_id=call.project_id, id=id, now=call.now)
+        async with keeping_sso(tx, call, None):
+            await store.doom(tx, project_id=call.project_id, id=id, now=call.now)
         await domain_store.delete_all(tx, project_id=call.project_id, organization_id=id)
         tx.makes_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
@@ -180,6 +186,26 @@ async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organizati
     if row is None:
         raise OrganizationMissing
     return row
+
+
+@asynccontextmanager
+async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
+    """Make a change that may take away a connection; raises SsoStillRequired if single sign-on is required and worked
+    before the change, and nobody could use it after.
+
+    Without an organization only what the project requires is looked at. Call `tx.one_at_a_time("required sso",
+    project_id)` before anything is locked.
+    """
+    project = await projects.require_project(tx, call.project_id)
+    needed: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
+    if organization_id is not None:
+        organization = await require_organization(tx, call, organization_id)
+        needed += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
+    worked = [each for each in needed if await sso_works(tx, call.project_id, each)]
+    yield
+    for each in worked:
+        if not await sso_works(tx, call.project_id, each):
+            raise SsoStillRequired
 
 
 def ref_of(row: OrganizationRow) -> OrganizationRef:

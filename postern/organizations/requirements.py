@@ -3,12 +3,8 @@
 from uuid import UUID
 
 from postern.customers.requirements import SignInRequirement
-from postern.kernel.credentials import Call
-from postern.kernel.database import Queries, Transaction
+from postern.kernel.database import Queries
 from postern.organizations import store
-from postern.organizations.operations import require_organization
-from postern.projects import operations as projects
-from postern.projects.sso_check import SsoStillRequired, sso_works
 
 
 async def required_of_customers(
@@ -21,16 +17,3 @@ async def required_of_customers(
 async def sso_required_at(db: Queries, project_id: UUID, domain: str) -> UUID | None:
     """The organization that owns a domain and requires single sign-on of everybody there; none if none does."""
     return await store.sso_required_at(db, project_id=project_id, domain=domain)
-
-
-async def require_sso_kept(tx: Transaction, call: Call, organization_id: UUID) -> None:
-    """Raises SsoStillRequired where single sign-on is required and nobody could use it any more.
-
-    Call it after the change, and `tx.one_at_a_time("required sso", project_id)` before anything is locked.
-    """
-    organization = await require_organization(tx, call, organization_id)
-    if organization.require_sso and not await sso_works(tx, call.project_id, organization_id):
-        raise SsoStillRequired
-    project = await projects.require_project(tx, call.project_id)
-    if project.settings.sign_in.require_sso and not await sso_works(tx, call.project_id, None):
-        raise SsoStillRequired

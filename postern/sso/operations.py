@@ -19,8 +19,7 @@ from postern.kernel.problems import Fault, Invalid
 from postern.kernel.values import Removed, new_id, seen_as, to_plain
 from postern.organizations.domains import owner_of_domain
 from postern.organizations.model import OrganizationMissing, OrganizationRef
-from postern.organizations.operations import lock_organization, require_organization
-from postern.organizations.requirements import require_sso_kept
+from postern.organizations.operations import keeping_sso, lock_organization, require_organization
 from postern.projects import operations as projects
 from postern.projects.sso_check import SsoStillRequired
 from postern.saml.certificates import read_certificate
@@ -190,8 +189,8 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
         await tx.one_at_a_time("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
-        await store.delete(tx, project_id=call.project_id, id=conn_id)
-        await require_sso_kept(tx, call, id)
+        async with keeping_sso(tx, call, id):
+            await store.delete(tx, project_id=call.project_id, id=conn_id)
         if row.status == "ACTIVE":
             await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
         await audit.record(tx, call, "sso_connection.deleted", "SsoConnection", conn_id, domain=row.domain)
@@ -475,11 +474,10 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnect
             await _require_complete(tx, call, after)
         if status != row.status:
             due_at = await _first_look_at(tx, call, after)
-            await store.set_status(
-                tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
-            )
-            if sign == "DEACTIVATE":
-                await require_sso_kept(tx, call, id)
+            async with keeping_sso(tx, call, id):
+                await store.set_status(
+                    tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
+                )
             tx.makes_due("sso_connections")
             what = "activated" if sign == "ACTIVATE" else "deactivated"
             await events.record(tx, call, f"sso.{what}", conn_id, organizationId=str(id), domain=row.domain)

@@ -302,8 +302,18 @@ async def test_the_last_connection_that_works_stays_while_it_is_required(connect
     await require(connected, value=False)
     await require_in_project(door)
     assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 409
+    organization = f"/b2b/organizations/{connected.organization['id']}"
+    for kept in (
+        await connected.client.patch(organization, {"status": "SUSPENDED"}),
+        await connected.client.delete(organization),
+    ):
+        assert (kept.status_code, kept.json()["code"]) == (409, "sso_still_required")
+    other = await connected.people.organization("Other")
+    assert (await connected.client.delete(f"/b2b/organizations/{other['id']}")).status_code == 200
     await require_in_project(door, value=False)
-    assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 200
+    await require(connected)
+    assert (await connected.client.patch(organization, {"status": "SUSPENDED"})).status_code == 200
+    assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 200, "it rests"
 
 
 async def test_it_holds_where_the_domain_has_lapsed_and_can_always_be_switched_off(connected, door, clock, work_off):
