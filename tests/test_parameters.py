@@ -128,6 +128,32 @@ async def test_what_is_wrong_with_a_body_is_said_in_a_sentence(
     assert not re.search(r"regex|\(\?!|\^\[|`str`|`int`|enum", answer.text)
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/access/roles", {"key": "editor", "permissions": []}),
+        ("/audiences", {}),
+        ("/automations", {"trigger": {"type": "CONTACT_CREATED"}, "steps": []}),
+        ("/b2b/features", {"key": "seats", "type": "BOOLEAN"}),
+        ("/b2b/organizations", {}),
+        ("/b2b/plans", {"key": "pro"}),
+        ("/campaigns", {}),
+        ("/customers", {"email": "ada@example.com"}),
+        ("/templates", {"html": "<p>x</p>"}),
+    ],
+)
+async def test_names_of_blanks_or_several_lines_are_refused(project: Tenant, path: str, body: Any) -> None:
+    """Defects: M17, I12"""
+    for name in ("  ", "\u00a0", "a\nb"):
+        refused = await project.developer.post(path, {**body, "name": name})
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/name"), refused.text
+        assert "one line of text" in refused.json()["detail"]
+    made = await project.developer.post(path, {**body, "name": "Ada’s Straße"})
+    assert made.status_code == 201, made.text
+    changed = await project.developer.patch(f"{path}/{made.json().get('key') or made.json()['id']}", {"name": " "})
+    assert (changed.status_code, changed.json()["errors"][0]["path"]) == (400, "/name"), changed.text
+
+
 async def test_fields_sent_to_an_operation_without_a_body_are_refused(project: Tenant) -> None:
     """Defects: N9"""
     made = (await project.client.post("/templates", {"name": "t", "html": "<p>x</p>"})).json()

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, NameForPeople, Record
 
 ROLES_PER_PROJECT = 10_000
 PERMISSIONS_PER_PROJECT = 10_000
@@ -55,7 +55,7 @@ RoleKey = Annotated[
         description="A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`.",
     ),
 ]
-RoleName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+RoleName = NameForPeople
 Description = Annotated[str, msgspec.Meta(max_length=1_000)]
 PermissionList = Annotated[list[PermissionPattern], msgspec.Meta(max_length=PERMISSIONS_PER_ROLE)]
 

@@ -17,7 +17,7 @@ from postern.kernel.problems import (
     Unknown,
     Unprocessable,
 )
-from postern.kernel.values import A_NAME, ONE_LINE, Body, Record
+from postern.kernel.values import ONE_LINE, Body, NameForPeople, Record
 from postern.projects.model import Project
 from postern.projects.permissions import MemberRole
 
@@ -31,15 +31,7 @@ EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = Annotated[
     str, msgspec.Meta(max_length=200, pattern=ONE_LINE, description="A name for people: one line of text.")
 ]
-NewName = Annotated[
-    str,
-    msgspec.Meta(
-        min_length=1,
-        max_length=200,
-        pattern=A_NAME,
-        description="A name for people: one line of text, not only blanks.",
-    ),
-]
+NewName = NameForPeople
 """A person's name once it is given: it cannot be changed to nothing."""
 AccountName = NewName
 TokenText = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]

@@ -10,7 +10,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Fault, Invalid, Limited, Missing, Refused
-from postern.kernel.values import Record, to_json
+from postern.kernel.values import NameForPeople, Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
 """Bytes that a contact's attributes may take as JSON."""
@@ -61,7 +61,7 @@ ImportStatus = Literal["UPLOADING", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
 CharsetFrom = Literal["BOM", "DECLARED", "DETECTED"]
 DelimiterFrom = Literal["DECLARED", "DETECTED"]
 ColumnDecision = Literal["EXACT", "SYNONYM", "DECLARED", "ATTRIBUTE", "IGNORED"]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = NameForPeople
 AddressText = Annotated[str, msgspec.Meta(max_length=1_000)]
 
 

@@ -9,7 +9,7 @@ import msgspec
 from postern.audiences.rules import Rules
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Fault, Missing, Unprocessable
-from postern.kernel.values import Body, Record, Timestamp
+from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 
 AUTOMATIONS_PER_PROJECT: Final = 500
 STEPS_LIMIT: Final = 150
@@ -89,7 +89,7 @@ class AutomationLoop(Conflict):
         )
 
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = NameForPeople
 MaxRunsPerHour = Annotated[int, msgspec.Meta(ge=1, le=RUNS_PER_HOUR_MAX)]
 EventName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=527_040)]

@@ -8,7 +8,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Fault, Missing
-from postern.kernel.values import Body, Record, Timestamp
+from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
 Metric = Literal["OPEN_RATE", "CLICK_RATE"]
@@ -70,7 +70,7 @@ class SeedListEmpty(Conflict):
     """The project has no seed list; set `seedList` in the project's settings."""
 
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = NameForPeople
 Subject = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
 Words = Annotated[str, msgspec.Meta(max_length=1_000)]
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]

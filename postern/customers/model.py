@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from postern.kernel.clock import Moment
 from postern.kernel.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Refused, Unknown, Unprocessable
-from postern.kernel.values import Body, Record, Timestamp
+from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
@@ -53,7 +53,7 @@ FAILURES_KEPT = timedelta(days=1)
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 GivenPassword = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
-PersonName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+PersonName = NameForPeople
 Phone = Annotated[
     str,
     msgspec.Meta(

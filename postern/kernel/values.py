@@ -19,6 +19,17 @@ A_NAME = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
 ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
 """The pattern of a text that can stand in the header of a mail, as names of people and things do."""
 
+NameForPeople = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=200,
+        pattern=A_NAME,
+        description="A name for people: one line of text, not only blanks.",
+    ),
+]
+"""What somebody calls a person or a thing, as requests give it."""
+
 NO_ID = UUID(int=0)
 """The identifier that no record has: what a malformed identifier is read as."""
 

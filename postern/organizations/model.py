@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Forbidden, Limited, Missing, Unprocessable
-from postern.kernel.values import ONE_LINE, Body, Record
+from postern.kernel.values import Body, NameForPeople, Record
 
 SLUG_LIMIT = 64
 DELETION_LEASE = timedelta(minutes=5)
@@ -100,15 +100,7 @@ JoinReason = Literal[
     "CUSTOMER_BANNED",
 ]
 
-Name = Annotated[
-    str,
-    msgspec.Meta(
-        min_length=1,
-        max_length=200,
-        pattern=rf"^(?=.*\S){ONE_LINE.removeprefix('^')}",
-        description="A name for people: one line of text, not only blanks.",
-    ),
-]
+Name = NameForPeople
 Slug = Annotated[
     str,
     msgspec.Meta(

@@ -8,18 +8,10 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.credentials import Environment
 from postern.kernel.problems import Missing, Unprocessable
-from postern.kernel.values import A_NAME, Body, Record
+from postern.kernel.values import Body, NameForPeople, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
-Name = Annotated[
-    str,
-    msgspec.Meta(
-        min_length=1,
-        max_length=200,
-        pattern=A_NAME,
-        description="A name for people: one line of text, not only blanks.",
-    ),
-]
+Name = NameForPeople
 HostName = Annotated[
     str,
     msgspec.Meta(

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Missing, Refused, Unprocessable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, NameForPeople, Record
 from postern.organizations.model import OrganizationRef
 from postern.saml.connection import MAX_IDP_CERTIFICATES
 from postern.saml.trace import Step
@@ -92,7 +92,7 @@ class Trouble(StrEnum):
     NOWHERE_TO_GO = "NOWHERE_TO_GO"
 
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = NameForPeople
 DomainText = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 EntityId = Annotated[str, msgspec.Meta(min_length=1, max_length=1_024)]
 Address = Annotated[str, msgspec.Meta(min_length=1, max_length=2_048)]

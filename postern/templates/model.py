@@ -7,7 +7,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, NameForPeople, Record
 from postern.mail.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000
@@ -22,7 +22,7 @@ LISTED_BYTES: Final = 8_000_000
 VARIABLES_BYTES: Final = 256_000
 """Bytes of variables that a preview takes."""
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Name = NameForPeople
 Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
 Words = Annotated[str, msgspec.Meta(max_length=WORDS_CHARACTERS)]
 
