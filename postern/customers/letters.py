@@ -18,6 +18,7 @@ import structlog
 from postern.customers import proof_store
 from postern.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, Person
 from postern.customers.proof_store import Letter
+from postern.emails.model import DomainNotVerified
 from postern.emails.operations import send_system_mail
 from postern.events import operations as events
 from postern.kernel.clock import Moment
@@ -139,7 +140,7 @@ async def write_letter(world: "World", letter: Letter) -> None:
         except Problem as problem:
             log.warning("letter_not_sent", kind=note.kind, project=str(letter.project_id), problem=problem.code())
             if letter.attempt >= ATTEMPTS:
-                await _gave_up(world, letter, note, problem.code(), problem.detail)
+                await _gave_up(world, letter, note, problem.code(), why_not_mailed(problem))
             return
     await proof_store.letter_written(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
 
@@ -152,6 +153,15 @@ def sender_of(world: "World", project: Project) -> str:
         return configured if "<" in configured else f'"{name}" <{configured}>'
     host = urlsplit(world.settings.public_url).hostname or ""
     return f'"{name}" <no-reply@{host if "." in host and not host[-1].isdigit() else "postern.test"}>'
+
+
+def why_not_mailed(problem: Problem) -> str:
+    """Why a mail to a customer or an invited person could not be sent, for those who run the project."""
+    if isinstance(problem, DomainNotVerified):
+        return (
+            f"{problem.detail} Set `settings.signIn.mailFrom`, which such mail is from, to an address at one that is."
+        )
+    return problem.detail
 
 
 def app_name(project: Project) -> str:

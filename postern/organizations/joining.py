@@ -118,7 +118,12 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             Fault(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
             for row in owned
         ]
-        raise CustomerOwnsOrganizations(message, errors=faults)
+        raise CustomerOwnsOrganizations(
+            message,
+            errors=faults,
+            next="Name another customer, who becomes OWNER, in the query: `transferOwnershipTo=…`; or delete the "
+            "organizations first.",
+        )
     heir = as_id(named)
     known = await store.hold_customer(tx, project_id=event.project_id, id=heir)
     if heir == event.subject_id or known is None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import structlog
 
+from postern.customers.letters import why_not_mailed
 from postern.events.operations import make_event, record_all
 from postern.kernel.due import Work, each
 from postern.kernel.problems import Problem
@@ -65,7 +66,7 @@ async def _mail(world: "World", row: InvitationRow) -> None:
         try:
             await mail_invitation(world, row, organization)
         except Problem as trouble:
-            problem = trouble.detail
+            problem = why_not_mailed(trouble)
             log.warning("invitation_not_mailed", project=str(row.project_id), problem=trouble.code())
             if row.attempt < MAIL_ATTEMPTS:
                 due_at = min(world.clock() + timedelta(minutes=2**row.attempt), row.expires_at)

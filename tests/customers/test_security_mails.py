@@ -62,6 +62,7 @@ async def test_the_project_hears_of_mails_that_do_not_go_out(door, project, cloc
     await door.work_off()
     (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
     assert (told["data"]["kind"], told["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
+    assert "settings.signIn.mailFrom" in told["data"]["reason"], "what to do"
 
 
 async def test_a_code_is_not_mailed_when_it_is_worthless(door, project, clock, world):

@@ -251,6 +251,7 @@ async def test_mail_that_cannot_be_sent_says_so_and_is_tried_again(people, door,
     (shown,) = (await project.client.get(path)).json()
     assert (shown["id"], shown["mailedAt"]) == (made["id"], None)
     assert "unproved.example" in shown["mailProblem"]
+    assert "settings.signIn.mailFrom" in shown["mailProblem"], "what to do"
     await project.developer.patch("", {"settings": {"transport": "capture"}})
     clock.move(timedelta(minutes=3))
     assert await token_for(door, "ada@example.com")
