@@ -106,6 +106,8 @@ async def test_enumerations_in_queries_are_read_in_either_case(project: Tenant) 
         ("/api-keys", {"name": ""}, "/name", ["at least 1 character"]),
         ("/api-keys", {"name": "a\nb"}, "/name", ["one line of text"]),
         ("/api-keys", {"name": "k", "expiresAt": "tomorrow"}, "/expiresAt", ["2026-01-31T12:00:00Z"]),
+        ("/api-keys", {"name": "k", "permissions": ["emails:fly"]}, "/permissions/0", ["`emails:send`", "`emails:*`"]),
+        ("/api-keys", {"name": "k", "permissions": ["mail"]}, "/permissions/0", ["emails, ", "customers"]),
         ("/api-keys", {}, "/name", ["`name` is required"]),
         ("/access/permissions", {"key": "Posts", "name": "x"}, "/key", ["`posts:write`"]),
         (

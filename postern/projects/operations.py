@@ -53,7 +53,7 @@ from postern.projects.model import (
     TooManyKeys,
 )
 from postern.projects.model import Origin as WebOrigin
-from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_for_keys, is_permission
+from postern.projects.permissions import KEY_PERMISSIONS, NAMED_ONLY, is_for_keys, is_permission, permissions_like
 from postern.projects.sso_check import SsoNotReady, sso_works
 
 if TYPE_CHECKING:
@@ -432,7 +432,7 @@ def _check(call: Call, data: NewApiKey) -> None:
         Fault(
             path=f"/permissions/{index}",
             code="unknown_permission",
-            message=f"There is no permission `{name}`.",
+            message=f"There is no permission `{name}`. {permissions_like(name)}",
         )
         for index, name in enumerate(data.permissions or [])
         if not is_permission(name)

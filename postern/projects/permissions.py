@@ -92,3 +92,13 @@ def is_permission(name: str) -> bool:
     """Whether `name` is a permission, or `area:*` of an area that has some."""
     area, _, verb = name.partition(":")
     return name in PERMISSIONS or (verb == "*" and any(each.startswith(f"{area}:") for each in PERMISSIONS))
+
+
+def permissions_like(name: str) -> str:
+    """Which permissions there are, as a sentence: those of the area that `name` begins with, or else the areas."""
+    area = name.partition(":")[0]
+    found = [each for each in PERMISSIONS if each.startswith(f"{area}:")]
+    if found:
+        return f"There are {', '.join(f'`{each}`' for each in found)} and `{area}:*`."
+    areas = dict.fromkeys(each.partition(":")[0] for each in PERMISSIONS if is_for_keys(each))
+    return f"The areas are {', '.join(areas)}."
