@@ -5,6 +5,7 @@ unknown people get the same status, the same body, and the same work done.
 """
 
 import asyncio
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -275,7 +276,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
         await proofs.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
         # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
-        await asyncio.sleep(await refusal_seconds([each.scheme for each in schemes]) - spent)
+        if pause := await refusal_seconds([each.scheme for each in schemes]):
+            await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
         raise SignInFailed
     if is_outdated(kept):
         renewed = await hash_password(data.password)

@@ -66,7 +66,7 @@ def token_of(link):
 async def confirmed(project, world, work_off, stranger, address):
     sender = await added(project, address)
     link = await link_to(project, world, work_off, address)
-    answer = await stranger.http.post(link.partition("?")[0], data={"token": token_of(link)})
+    answer = await stranger.request("POST", link.partition("?")[0], data={"token": token_of(link)})
     assert answer.status_code == 200, answer.text
     return sender
 
@@ -84,12 +84,12 @@ async def test_an_address_that_was_confirmed_by_mail_may_be_used_without_a_domai
     assert (await project.client.post("/emails", mail(address))).status_code == 403
     link = await link_to(project, world, work_off, address)
     # Opening the link changes nothing: mail scanners do that.
-    shown = await stranger.http.get(link)
+    shown = await stranger.get(link)
     assert shown.status_code == 200
     assert address.lower() in shown.text.lower()
     assert "<form" in shown.text
     assert (await project.client.get(f"/senders/{sender['id']}")).json()["status"] == "PENDING"
-    done = await stranger.http.post(link.partition("?")[0], data={"token": token_of(link)})
+    done = await stranger.request("POST", link.partition("?")[0], data={"token": token_of(link)})
     assert (done.status_code, "is confirmed" in done.text) == (200, True)
     read = (await project.client.get(f"/senders/{sender['id']}")).json()
     assert (read["status"], read["linkExpiresAt"]) == ("VERIFIED", None)
@@ -101,7 +101,7 @@ async def test_an_address_that_was_confirmed_by_mail_may_be_used_without_a_domai
     batch = await project.client.post("/emails/batch", {"emails": [mail(address), mail(unique())]})
     assert [each["status"] for each in batch.json()["data"]] == ["QUEUED", "FAILED"]
     # The link may be pressed twice; another address of the domain is not allowed by it.
-    assert (await stranger.http.post(link.partition("?")[0], data={"token": token_of(link)})).status_code == 200
+    assert (await stranger.request("POST", link.partition("?")[0], data={"token": token_of(link)})).status_code == 200
     assert (await project.client.post("/emails", mail(unique()))).status_code == 403
 
 
@@ -137,9 +137,9 @@ async def test_wrong_old_and_foreign_tokens_confirm_nothing(project, new_project
     other = await new_project()
     theirs = (await other.client.post("/senders", {"email": address})).json()
     for token in ("x", "", token_of(first), "€"):
-        wrong = await stranger.http.post(page, data={"token": token})
+        wrong = await stranger.request("POST", page, data={"token": token})
         assert (wrong.status_code, "<form" in wrong.text) == (400, False)
-        assert (await stranger.http.get(f"{page}?token={token}")).status_code == 400
+        assert (await stranger.get(f"{page}?token={token}")).status_code == 400
     assert (await project.client.post(f"{path}/verify", {"token": token_of(first)})).status_code == 400
     # Another project has it confirmed for itself.
     foreign = await other.client.post(f"/senders/{theirs['id']}/verify", {"token": token_of(second)})
@@ -147,7 +147,7 @@ async def test_wrong_old_and_foreign_tokens_confirm_nothing(project, new_project
     assert (await other.client.get(path)).status_code == 404
     assert (await other.client.post(f"{path}/verify", {"token": token_of(second)})).status_code == 404
     clock.move(timedelta(hours=25))
-    late = await stranger.http.post(page, data={"token": token_of(second)})
+    late = await stranger.request("POST", page, data={"token": token_of(second)})
     assert late.status_code == 400
     assert (await project.client.get(path)).json()["status"] == "PENDING"
     await project.client.post(f"{path}/resend")
