@@ -379,7 +379,7 @@ MARKETING: Mapping[str, Any] = {
     "retried": 12,
     "Fault.path": "/abTestSamplePercent",
     "Fault.code": "sample_too_small",
-    "Fault.message": "The sample has 40 contacts, of which get “B” 8.",
+    "Fault.message": "The sample has 40 contacts, of which “B” gets 8.",
     "Automation.version": 1,
     "currentStep": 1,
     "Run.status": "WAITING",

@@ -566,11 +566,11 @@ async def sample_warnings(db: Queries, row: Row, variants: list[VariantRow]) -> 
         message = "The audience has fewer contacts than there are variants: all would get the first variant, untested."
         return [Fault(path="/audienceId", code="sample_too_small", message=message)]
     parts = ab.allocate(size, [each.weight for each in variants])
-    few = [f"“{each.name}” {part}" for each, part in zip(variants, parts, strict=True) if part < ab.ENOUGH_EACH]
+    few = [f"“{each.name}” gets {part}" for each, part in zip(variants, parts, strict=True) if part < ab.ENOUGH_EACH]
     if not few:
         return []
     message = (
-        f"The sample has {size} contacts, of which get {', '.join(few)}. Below {ab.ENOUGH_EACH} for each variant the "
+        f"The sample has {size} contacts, of which {', '.join(few)}. Below {ab.ENOUGH_EACH} for each variant the "
         "test cannot decide: the leader would win without being clearly better."
     )
     return [Fault(path="/abTestSamplePercent", code="sample_too_small", message=message)]

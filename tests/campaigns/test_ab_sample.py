@@ -116,7 +116,7 @@ async def test_a_sample_that_cannot_decide_is_warned_about(project, work_off):
     campaign, _ = await prepared(project, 40, **test_of(100, 80, 20))
     (warning,) = (await detail(project, campaign))["warnings"]
     assert (warning["path"], warning["code"]) == ("/abTestSamplePercent", "sample_too_small")
-    assert "“V1” 8" in warning["message"]
+    assert "“V1” gets 8" in warning["message"]
     assert "V0" not in warning["message"]
     await act(project, campaign, "send")
     await work_off()
