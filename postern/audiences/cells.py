@@ -10,6 +10,7 @@ import msgspec
 from postern.audiences.model import AttributeType
 from postern.audiences.rules import read_moment
 from postern.kernel.pages import unguarded
+from postern.kernel.untrusted_json import is_too_deep
 
 NUMBER_LENGTH: Final = 400
 """Characters of a number; the largest that is stored takes 309 digits."""
@@ -140,8 +141,10 @@ def _object_or_text(cell: str) -> Any:
 
 
 def _json(text: str) -> Any:
+    """The value of a cell that holds JSON; None where it is none, or nested too deeply to be kept."""
     try:
-        return msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
+        return None if is_too_deep(text.encode()) else value
     except (msgspec.DecodeError, RecursionError):
         return None
 

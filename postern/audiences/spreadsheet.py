@@ -35,6 +35,7 @@ from postern.audiences.model import (
 )
 from postern.kernel.pages import unguarded
 from postern.kernel.problems import Fault, Invalid
+from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
 from postern.kernel.values import to_json
 from postern.mail.address import AddressInvalid, domain_of, normalise, parse_address
 
@@ -662,6 +663,8 @@ def _object(cell: str) -> dict[str, Any]:
         found = msgspec.json.decode(cell, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         raise RowFault("`attributes` is not a JSON object.") from None
+    if is_too_deep(cell.encode()):
+        raise RowFault(f"`attributes` is nested deeper than {CALLERS_DEPTH_LIMIT} levels.")
     for name, value in found.items():
         if fault := attribute_fault(name, value):
             raise RowFault(fault)

@@ -47,6 +47,7 @@ from postern.kernel.credentials import (
 from postern.kernel.limits import Rate
 from postern.kernel.pages import Feed, Listed, Page
 from postern.kernel.problems import Conflict, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
 from postern.kernel.validation import invalid_value, unknown_parameters
 from postern.kernel.values import as_id, new_id, to_json
 
@@ -619,6 +620,7 @@ class _Decoder:
         return read_json(self._decoder, body)
 
 
+NESTED = f"The body is nested too deeply: more than {CALLERS_DEPTH_LIMIT} arrays and objects inside each other."
 SUSPECT = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
 """What a text that holds something we cannot keep has in it."""
 
@@ -630,6 +632,8 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     """
     try:
         value = decoder.decode(body)
+        if is_too_deep(bytes(body)):
+            raise BodyInvalid(NESTED)
         if any(each in bytes(body) for each in SUSPECT):
             _refuse_unstorable(value, "")
     except msgspec.ValidationError as error:
@@ -637,7 +641,7 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
     except RecursionError:
-        raise BodyInvalid("The body is nested too deeply.") from None
+        raise BodyInvalid(NESTED) from None
     return value
 
 

@@ -1,6 +1,8 @@
 """JSON from other people's servers, refused unless everything in it can be stored and compared."""
 
 import math
+import re
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +11,11 @@ DEPTH_LIMIT: Final = 32
 """Arrays and objects inside each other."""
 INTEGER_LIMIT: Final = 2**63
 """Integers are smaller than this and larger than its negative: what a PostgreSQL bigint and a JWT's time hold."""
+
+
+CALLERS_DEPTH_LIMIT: Final = 64
+"""Arrays and objects inside each other in JSON of our own callers. What goes deeper could be read in one place and be
+too deep in another, where it is part of something larger or more is on Python's stack."""
 
 
 class JsonRefused(ValueError):
@@ -31,6 +38,19 @@ def read_untrusted_json(document: bytes) -> Any:
         raise JsonRefused("nested too deeply") from None
     _check(value)
     return value
+
+
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"[]{}")))
+_STEPS: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
+
+
+def is_too_deep(document: bytes) -> bool:
+    """Whether a document that is known to be JSON is nested deeper than CALLERS_DEPTH_LIMIT. Linear in its size."""
+    if document.count(b"[") + document.count(b"{") <= CALLERS_DEPTH_LIMIT:
+        return False
+    brackets = _TEXTS.sub(b"", document).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > CALLERS_DEPTH_LIMIT
 
 
 def _check(document: Any) -> None:

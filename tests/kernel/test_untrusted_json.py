@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.kernel.untrusted_json import DEPTH_LIMIT, JsonRefused, read_untrusted_json
+from postern.kernel.untrusted_json import (
+    CALLERS_DEPTH_LIMIT,
+    DEPTH_LIMIT,
+    JsonRefused,
+    is_too_deep,
+    read_untrusted_json,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +66,50 @@ def test_everything_else_is_what_json_says(value):
 def test_any_octets_are_read_or_refused(document):
     with suppress(JsonRefused):
         read_untrusted_json(document)
+
+
+def nested(depth: int, inner: str = "") -> str:
+    """A JSON list with lists inside each other, `depth` in all."""
+    return "[" * depth + inner + "]" * depth
+
+
+@pytest.mark.parametrize("path", ["/contacts", "/customers", "/b2b/organizations"])
+async def test_bodies_are_nested_as_deep_as_the_limit_says_wherever_they_are_kept(project, path):
+    """Deeper ones were kept up to about 960 levels, and from there on answered 500."""
+    field = "attributes" if path == "/contacts" else "metadata"
+    levels = CALLERS_DEPTH_LIMIT - 2  # The body and the field are objects.
+    for number, more in enumerate((0, 1, 300, 900, 970, 5_000)):
+        body = f'{{"{field}": {{"a": {nested(levels + more)}}}, '
+        rest = '"name": "Acme"}' if "b2b" in path else f'"email": "deep{number}@example.com"}}'
+        answer = await project.client.post(path, content=body + rest, headers={"content-type": "application/json"})
+        if more:
+            assert (answer.status_code, answer.json()["code"]) == (400, "body_invalid"), more
+            assert "64" in answer.json()["detail"]
+        else:
+            assert answer.status_code == 201, answer.text
+            assert answer.json()[field]["a"] == json.loads(nested(levels))
+    exported = await project.developer.get("/account/export")
+    assert nested(levels) in exported.text
+
+
+async def test_cells_of_an_import_are_nested_no_deeper(project, work_off):
+    """One row could stop its import for ever."""
+    rows = [f'd{depth}@example.com,"{{""a"":{nested(depth)}}}",' for depth in (60, 64, 980)]
+    rows += [f"l{depth}@example.com,,{nested(depth)}" for depth in (64, 65, 980)]
+    file = "\n".join(["email,attributes,list", *rows])
+    types = "/contacts/import?attributeTypes=" + json.dumps({"list": "list"})
+    up = await project.client.post(types, content=file, headers={"content-type": "text/csv"})
+    assert up.status_code == 201, up.text
+    await work_off()
+    done = (await project.client.get(f"/contacts/imports/{up.json()['id']}")).json()
+    assert (done["status"], done["created"]) == ("COMPLETED", 2)
+    assert [error["line"] for error in done["errors"]] == [3, 4, 6, 7]
+    assert "nested deeper than 64" in done["errors"][0]["message"]
+
+
+@given(st.recursive(st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_brackets_within_texts_are_no_nesting(value):
+    text = json.dumps(["[{" * 100, value, '\\"[', "\\"], ensure_ascii=False)
+    assert not is_too_deep(text.encode("utf-8", "surrogatepass"))
+    assert is_too_deep(nested(CALLERS_DEPTH_LIMIT, text).encode("utf-8", "surrogatepass"))
+    assert is_too_deep(('{"]":' * (CALLERS_DEPTH_LIMIT + 1) + text + "}" * 65).encode("utf-8", "surrogatepass"))
