@@ -232,6 +232,7 @@ MAIL: Mapping[str, Any] = {
     "address": "ada@example.com",
     "Suppression.source": "api",
     "FormerReason.source": "unsubscribe",
+    "FormerReason.since": "2026-01-31T12:00:00.000Z",
     "BulkResult.upgraded": 0,
     "BulkResult.added": 2,
     "BulkResult.skipped": 0,

@@ -617,6 +617,7 @@ FIELDS: Mapping[str, str] = {
     # Problems
     "requestId": "Identifier of the request, also in the header `X-Request-Id`.",
     "path": "JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`.",
+    "FormerReason.since": "Since when it was suppressed for this reason (UTC).",
     "ProblemDocument.type": "Address of the kind of problem.",
     "ProblemDocument.title": "Name of the kind of problem, for people.",
     "ProblemDocument.status": "HTTP status.",

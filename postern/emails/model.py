@@ -439,7 +439,8 @@ class FormerReason(Record):
     source: str
     detail: str | None
     send_id: UUID | None
-    since: datetime
+    # It is stored as the text that answers show.
+    since: Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
 class Suppression(Record):

@@ -1,6 +1,5 @@
 """A stronger reason takes the place of a weaker one on the suppression list; the former stays to be read."""
 
-from datetime import datetime
 from uuid import uuid4
 
 import pytest
@@ -25,7 +24,7 @@ async def test_a_hard_bounce_upgrades_who_had_unsubscribed_and_password_resets_s
     kept = (await sender.client.get(f"/suppressions/{gone}")).json()
     assert (kept["reason"], kept["sendId"]) == ("BOUNCE", first["id"])
     assert [(each["reason"], each["source"]) for each in kept["history"]] == [("UNSUBSCRIBE", "api")]
-    assert datetime.fromisoformat(kept["history"][0]["since"]) == datetime.fromisoformat(kept["createdAt"])
+    assert kept["history"][0]["since"] == kept["createdAt"]
     tried = sum(command.startswith("RCPT") for command in sink.commands)
     second = (await sender.client.post("/emails", mail)).json()
     assert (await entry(sender, second["id"]))["status"] == "SUPPRESSED"
