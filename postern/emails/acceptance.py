@@ -5,8 +5,10 @@ all of them. Key, sends and events of a request are in one transaction, so a key
 """
 
 import hashlib
+import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -247,6 +249,24 @@ async def _with_template(call: Call, data: EmailBody, shared: Shared) -> Words:
     return Words(subject, html, text, engine or "minijinja")
 
 
+_UNSUBSCRIBE_URL = r"<(?:https?|mailto):[^<>\s]+>"
+_UNSUBSCRIBE = re.compile(rf"{_UNSUBSCRIBE_URL}(?:\s*,\s*{_UNSUBSCRIBE_URL})*", re.IGNORECASE)
+"""RFC 2369, section 3.2: one or several URLs in angle brackets."""
+
+
+def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
+    """Refuse fields of a caller's own list that no mail program could use. Raises Invalid."""
+    given = {name.lower(): (name, value.strip()) for name, value in headers}
+    name, urls = given.get("list-unsubscribe", ("", ""))
+    if name and not _UNSUBSCRIBE.fullmatch(urls):
+        message = "Write URLs in angle brackets, with commas between: `<https://a.example/1>, <mailto:u@a.example>`."
+        raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+    name, pressed = given.get("list-unsubscribe-post", ("", ""))
+    if name and (pressed.lower() != "list-unsubscribe=one-click" or "<https:" not in urls.lower()):
+        message = "Its value is `List-Unsubscribe=One-Click`, beside a `List-Unsubscribe` with an https URL (RFC 8058)."
+        raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+
+
 def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
@@ -263,6 +283,7 @@ def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
             raise Invalid.at(f"/headers/{name}", message, "header_invalid")
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
+    _check_unsubscribe(headers)
     attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
     _require_room(attachments, words)
     return SendBody(

@@ -61,6 +61,25 @@ async def test_a_caller_who_runs_the_list_sets_its_headers(project):
     assert (both.status_code, both.json()["errors"][0]["path"]) == (400, "/headers/List-Unsubscribe")
 
 
+async def test_list_headers_that_no_mail_program_could_use_are_refused(project):
+    """
+    Defects: M16
+    """
+    field, pressed = "List-Unsubscribe", "List-Unsubscribe-Post"
+    for headers, wrong in (
+        ({field: "https://acme.example/u/1"}, field),
+        ({field: "nonsense"}, field),
+        ({field: "<javascript:1>"}, field),
+        ({pressed: "List-Unsubscribe=One-Click"}, pressed),
+        ({field: "<mailto:u@acme.example>", pressed: "List-Unsubscribe=One-Click"}, pressed),
+        ({field: "<https://acme.example/u/1>", pressed: "yes"}, pressed),
+    ):
+        refused = await project.client.post("/emails", {**MAIL, "headers": headers})
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, f"/headers/{wrong}"), headers
+    several = {"list-unsubscribe": "<mailto:u@acme.example?subject=leave>, <https://acme.example/u/1?a=b,c>"}
+    assert (await project.client.post("/emails", {**MAIL, "headers": several})).status_code == 201
+
+
 async def test_leaving_a_test_message_changes_nothing_for_live_mail(project, stranger):
     """
     Defects: M17
