@@ -55,6 +55,7 @@ from postern.mail.address import Address, AddressInvalid
 from postern.mail.composing import Words, address_of
 from postern.mail.header import HeaderInvalid
 from postern.mail.links import LINKS_LIMIT
+from postern.mail.plain_holes import fill_holes
 from postern.projects import operations as projects
 from postern.projects.model import ProjectSettings
 from postern.templates import operations as templates
@@ -341,11 +342,11 @@ _NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
 async def render_check(call: Call, new: NewSend) -> NewSend:
     """The e-mail with its subject as it will be; a template that cannot be rendered with its variables is refused now.
 
-    Raises Invalid with the place, or what render processes raise. Words without a `{` need no template engine.
+    Raises Invalid with the place, or what render processes raise.
     """
     body = new.body
-    if not _needs_rendering(body):
-        subject = body.subject.strip()
+    subject = _subject_of_simple(body)
+    if subject is not None:
         try:
             mime.check_subject(subject)
         except HeaderInvalid as error:
@@ -366,14 +367,18 @@ async def render_check(call: Call, new: NewSend) -> NewSend:
     return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
 
 
-def _needs_rendering(body: SendBody) -> bool:
-    parts = [part for part in (body.subject, body.html, body.text) if part is not None]
+def _subject_of_simple(body: SendBody) -> str | None:
+    """The subject as it will be, where nothing but names stands in the words and nothing is large; else None."""
     html = body.html or ""
-    return (
-        (body.engine != "none" and any("{" in part for part in parts))
-        or sum(map(len, parts)) > CHECKED_CHARACTERS
-        or (len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT)
-    )
+    parts = [part for part in (body.subject, body.html, body.text) if part is not None]
+    if sum(map(len, parts)) > CHECKED_CHARACTERS:
+        return None
+    if len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT:
+        return None
+    if body.engine == "none":
+        return body.subject.strip()
+    filled = [fill_holes(part, body.variables) for part in parts]
+    return None if filled[0] is None or None in filled else filled[0].strip()
 
 
 async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:
