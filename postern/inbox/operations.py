@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 SEES_SECRETS = "customers:impersonate"
+SHOWN_IMAGES_LIMIT = 64 * 1_048_576
+"""Characters that the images of one message may add to the html that is shown: a message can name one very often."""
 SAFE_TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
 Search = Annotated[str, msgspec.Meta(max_length=320)]
 
@@ -194,7 +196,8 @@ def shown_html(raw: Raw) -> str | None:
         if part.get_content_maintype() == "image"
     }
     pieces: list[str] = []
-    done = 0
+    known: dict[int, str] = {}
+    done, room = 0, SHOWN_IMAGES_LIMIT
     for token in tokens(html):
         if token.kind is not Kind.START:
             continue
@@ -206,11 +209,22 @@ def shown_html(raw: Raw) -> str | None:
                 break
             if value[:4].lower() == "cid:" and (part := images.get(unquote(value[4:]))) is not None:
                 quoted = len(attribute.quote)
-                content = b64encode(_bytes(part)).decode()
-                image = f'"data:{escape(part.get_content_type())};base64,{content}"'
+                image = _as_url(part, known)
+                if len(image) > room:
+                    continue  # It shows as a missing image.
+                room -= len(image)
                 pieces += (html[done : attribute.start - quoted], image)
                 done = attribute.end + quoted
     return "".join(pieces) + html[done:]
+
+
+def _as_url(part: Any, known: dict[int, str]) -> str:
+    """An image as a quoted `data:` address; `known` are those that were made before, by the image."""
+    found = known.get(id(part))
+    if found is None:
+        content = b64encode(_bytes(part)).decode()
+        found = known[id(part)] = f'"data:{escape(part.get_content_type())};base64,{content}"'
+    return found
 
 
 def _path_of(url: str) -> str:

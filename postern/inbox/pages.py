@@ -1,5 +1,6 @@
 """The inbox as a page for people, at /inbox: signed-in developers only, messages in a sandboxed frame."""
 
+import asyncio
 import base64
 import dataclasses
 import re
@@ -229,7 +230,8 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
     if caller is None:
         return _page("sign-in", "Sign in", status=401)
     world = request.app.state.world
-    found = inbox.taken_apart(await inbox.require_message(world, caller, as_id(project), as_id(message)))
+    raw = await inbox.require_message(world, caller, as_id(project), as_id(message))
+    found = await asyncio.to_thread(inbox.taken_apart, raw)
     return _page(
         "message",
         found.subject,
@@ -266,7 +268,7 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
     if caller is None:
         return _page("sign-in", "Sign in", status=401)
     raw = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    html = inbox.shown_html(raw) or ""
+    html = await asyncio.to_thread(inbox.shown_html, raw) or ""
     headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     return Response(_opening_links(html), media_type="text/html", headers=headers)
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from postern.accounts.operations import make_link
+from postern.inbox.operations import SHOWN_IMAGES_LIMIT
 from tests.conftest import PASSWORD
 
 MAIL = {
@@ -72,6 +73,21 @@ async def test_the_page_asks_who_you_are_and_shows_messages_in_a_sandbox(project
         assert "Invoice" in (await browser.get(f"/inbox/{project.id}", params={"page": page})).text
     await browser.post("/inbox/sign-out")
     assert (await browser.get(f"/inbox/{project.id}/{link}")).status_code == 401
+
+
+async def test_an_image_that_a_message_names_very_often_does_not_fill_the_memory(project, browser):
+    image = base64.b64encode(b"x" * 1_500_000).decode()
+    attachments = [{"filename": "x.png", "content": image, "contentType": "image/png", "contentId": "x"}]
+    html = "<p>first</p>" + "<img src='cid:x'>" * 5_000 + '<img src="cid:x"><p>last</p>'
+    sent = await project.client.post("/emails", {**MAIL, "html": html, "attachments": attachments})
+    assert sent.status_code == 201, sent.text
+    await browser.post("/inbox/sign-in", data={"email": project.email, "password": PASSWORD})
+    (each,) = (await project.client.get("/inbox")).json()["data"]
+    shown = await browser.get(f"/inbox/{project.id}/{each['id']}/html")
+    assert shown.text.count("data:image/png;base64,") == SHOWN_IMAGES_LIMIT // len(image)
+    assert len(shown.text) < SHOWN_IMAGES_LIMIT + len(html)
+    assert "<p>first</p>" in shown.text
+    assert shown.text.endswith('<img src="cid:x"><p>last</p>')
 
 
 async def test_a_one_time_link_opens_the_inbox_once(project, browser, world, clock):
