@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -142,10 +142,16 @@ def _memory() -> tuple[int, int]:
     Not `ru_maxrss`: a new program inherits that of the process which started it, however large that one was.
     """
     try:
-        pages = Path("/proc/self/statm").read_text().split()
+        pages = os.pread(_statm(), 200, 0).split()
     except OSError:
         return 0, 0
     return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
+
+
+@cache
+def _statm() -> int:
+    """Kept open: it is read for each answer."""
+    return os.open("/proc/self/statm", os.O_RDONLY)
 
 
 def _resident_bytes() -> int:
