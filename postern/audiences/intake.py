@@ -75,14 +75,19 @@ PIECE: Final = 1_048_576
 PREVIEW_BYTES: Final = HEADER_BYTES + BATCH_BYTES + ROW_LIMIT
 """Bytes of a file that a preview holds in memory: those that an import takes in first."""
 
+CHARSET_LIMIT: Final = 100
+COLUMNS_LIMIT: Final = 5_000
+"""Characters. Escaped in a URL each takes up to 12 octets of its 65,535."""
+
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
 Charset = Annotated[
-    str | None,
+    str,
     msgspec.Meta(
+        max_length=CHARSET_LIMIT,
         description="Character encoding of the file, such as `windows-1252`, where neither `Content-Type` nor a byte "
         "order mark says it; it is found by itself where the file is UTF-8, UTF-16 with a byte order mark or "
-        "Windows-1252."
+        "Windows-1252.",
     ),
 ]
 AttributeTypes = Annotated[
@@ -93,11 +98,12 @@ AttributeTypes = Annotated[
     ),
 ]
 Columns = Annotated[
-    str | None,
+    str,
     msgspec.Meta(
+        max_length=COLUMNS_LIMIT,
         description="What columns fill, as a JSON object by their names: `email`, `unsubscribed`, `subscribed` (the "
         "opposite), `attributes` (a JSON object), `attributes.<name>`, or null to leave one out. Columns that are not "
-        "named are understood by themselves."
+        "named are understood by themselves.",
     ),
 ]
 
@@ -133,8 +139,8 @@ async def import_contacts(
     call: Call,
     request: RawRequest,
     mode: ImportMode = "upsert",
-    charset: Charset = None,
-    columns: Columns = None,
+    charset: Charset | None = None,
+    columns: Columns | None = None,
     attribute_types: AttributeTypes | None = None,
 ) -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
@@ -223,8 +229,8 @@ async def import_contacts(
 async def preview_contact_import(
     call: Call,
     request: RawRequest,
-    charset: Charset = None,
-    columns: Columns = None,
+    charset: Charset | None = None,
+    columns: Columns | None = None,
     attribute_types: AttributeTypes | None = None,
 ) -> ImportPreview:
     """Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows.
