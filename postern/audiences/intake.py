@@ -63,6 +63,7 @@ from postern.audiences.spreadsheet import (
 )
 from postern.events import operations as events
 from postern.kernel.clock import Moment
+from postern.kernel.connections import HeaderTooLarge
 from postern.kernel.credentials import Call
 from postern.kernel.database import Jsonb, Transaction
 from postern.kernel.http import Answer, RawRequest, UnsupportedMediaType, get, post
@@ -76,8 +77,8 @@ PREVIEW_BYTES: Final = HEADER_BYTES + BATCH_BYTES + ROW_LIMIT
 """Bytes of a file that a preview holds in memory: those that an import takes in first."""
 
 CHARSET_LIMIT: Final = 100
-COLUMNS_LIMIT: Final = 5_000
-"""Characters. Escaped in a URL each takes up to 12 octets of its 65,535."""
+COLUMNS_LIMIT: Final = 2_500
+"""Characters. Escaped in a URL each takes up to 12 of the octets that a head may have."""
 
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
@@ -118,6 +119,7 @@ ids_of = intake_store.ids_of
     takes="text/csv",
     problems=[
         ContactAttributeDeclared,
+        HeaderTooLarge,
         ImportFileInvalid,
         TooManyContactAttributes,
         TooManyImports,
@@ -219,6 +221,7 @@ async def import_contacts(
     takes="text/csv",
     problems=[
         ContactAttributeDeclared,
+        HeaderTooLarge,
         ImportFileInvalid,
         TooManyContactAttributes,
         TooManyPreviews,

@@ -35,8 +35,8 @@ IMPORT_LIMIT: Final = 1_073_741_824
 """Bytes of an imported file."""
 IMPORT_BATCH: Final = 10_000
 """Rows that one transaction of an import takes in."""
-ATTRIBUTE_TYPES_LIMIT: Final = 5_000
-"""Characters of the parameter `attributeTypes`: escaped in a URL each takes up to 12 octets of its 65,535."""
+ATTRIBUTE_TYPES_LIMIT: Final = 2_500
+"""Characters of `attributeTypes`: escaped in a URL each takes up to 12 of the octets that a head may have."""
 IMPORT_ERRORS_KEPT: Final = 200
 """Lines whose errors an import lists; more are counted only."""
 COLUMN_LIMIT: Final = 1_000

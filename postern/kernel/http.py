@@ -46,7 +46,7 @@ from postern.kernel.credentials import (
 )
 from postern.kernel.limits import Rate
 from postern.kernel.pages import Feed, Listed, Page
-from postern.kernel.problems import Conflict, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.problems import Conflict, Fault, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
 from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
 from postern.kernel.validation import invalid_value, unknown_parameters
 from postern.kernel.values import as_id, new_id, to_json
@@ -633,7 +633,7 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     try:
         value = decoder.decode(body)
         if is_too_deep(bytes(body)):
-            raise BodyInvalid(NESTED)
+            raise _nested_too_deeply()
         if any(each in bytes(body) for each in SUSPECT):
             _refuse_unstorable(value, "")
     except msgspec.ValidationError as error:
@@ -641,8 +641,12 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
     except RecursionError:
-        raise BodyInvalid(NESTED) from None
+        raise _nested_too_deeply() from None
     return value
+
+
+def _nested_too_deeply() -> BodyInvalid:
+    return BodyInvalid(NESTED, errors=[Fault(path="", code="too_deep", message=NESTED)])
 
 
 def _refuse_unstorable(value: Any, path: str) -> None:

@@ -17,6 +17,7 @@ import uvicorn
 from postern.app import WORK, make_app
 from postern.cli.begin import Beginning, begin
 from postern.instance import beat
+from postern.kernel.connections import limited_protocol
 from postern.kernel.due import Worker
 from postern.kernel.migrations import migrate
 from postern.kernel.settings import Settings
@@ -77,7 +78,7 @@ class WholeServer:
             async with open_world(settings, self.database_url) as world:
                 config = uvicorn.Config(
                     make_app(world),  # pyright: ignore[reportArgumentType]
-                    http="httptools",
+                    http=limited_protocol(settings),
                     ws="none",
                     lifespan="off",
                     log_config=None,
