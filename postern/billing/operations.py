@@ -211,7 +211,8 @@ def _limits(world: "World", plan: str) -> Limits:
 
 async def _account(call: Call) -> BillingAccount:
     provider = provider_of(call.world).name
-    return await store.begin(call.db, account_id=call.account_id, provider=provider, now=call.now)
+    await store.insert_missing(call.db, account_id=call.account_id, provider=provider, now=call.now)
+    return await store.set_provider(call.db, account_id=call.account_id, provider=provider)
 
 
 def _read_event(body: bytes) -> tuple[str, str, str | None]:

@@ -12,13 +12,17 @@ from postern.kernel.database import Queries, Transaction, statement
 async def billing_account(db: Queries, *, account_id: UUID) -> BillingAccount | None: ...
 
 
+# Of two who insert at once, one may meet the other's row at either of the two unique indexes.
 @statement("""
-    insert into billing_accounts as b (project_id, id, provider, created_at, updated_at)
+    insert into billing_accounts (project_id, id, provider, created_at, updated_at)
     values (%(account_id)s, %(account_id)s, %(provider)s, %(now)s, %(now)s)
-    on conflict (project_id) do update set provider = %(provider)s
-    returning *
+    on conflict do nothing
 """)
-async def begin(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> BillingAccount: ...
+async def insert_missing(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> None: ...
+
+
+@statement("update billing_accounts set provider = %(provider)s where project_id = %(account_id)s returning *")
+async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> BillingAccount: ...
 
 
 @statement("""

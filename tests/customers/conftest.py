@@ -64,8 +64,8 @@ class Door:
 
     async def code(self, address: str) -> str:
         """The newest six digits mailed to an address."""
-        found = [re.search(r"\b\d{6}\b", mail["text"]) for mail in await self.mails(address)]
-        return [each[0] for each in found if each][-1]
+        found = [re.search(r": (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
+        return [each[1] for each in found if each][-1]
 
     async def link_token(self, address: str) -> str:
         found = [re.search(r"token=(\w+)", mail["text"]) for mail in await self.mails(address)]
