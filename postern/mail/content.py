@@ -29,6 +29,7 @@ from postern.mail.template import (
     Kind,
     RenderFailed,
     TemplateInvalid,
+    Values,
     compile_template,
     variables,
 )
@@ -101,7 +102,7 @@ class AsWritten:
     def __init__(self, source: str) -> None:
         self._source = source
 
-    def render(self, values: Mapping[str, Any]) -> str:
+    def render(self, values: Mapping[str, Any] | Values) -> str:
         """The part as it was written."""
         return self._source
 
@@ -201,20 +202,21 @@ class Content:
             leave = unsubscribe_url(tracking.base, send_id, tracking.key)
             merged["unsubscribe_url"] = merged["unsubscribeUrl"] = leave
         reached("subject")
-        subject = self._subject.render(merged).strip()
+        filled = merged if self._engine == "none" else Values(merged)
+        subject = self._subject.render(filled).strip()
         reached(self._text_part)
         leads_to = leave or self._facts.get("unsubscribe_url")
-        text = self._text.render(merged) if self._text is not None else None
+        text = self._text.render(filled) if self._text is not None else None
         if text is not None and self._leave_mark and leads_to:
             text = text.replace(self._leave_mark, leads_to)
         reached("html")
-        html = self._render_html(merged, send_id, tracking, leads_to)
+        html = self._render_html(filled, send_id, tracking, leads_to)
         if self._html is not None and (self._text_from_rendered or (self._leave_mark and not leads_to)):
-            text = text_from_html(self._render_html(merged, send_id, None, leads_to) or "", template=False)
+            text = text_from_html(self._render_html(filled, send_id, None, leads_to) or "", template=False)
         return Rendered(subject=subject, text=text, html=html, unsubscribe_url=leave)
 
     def _render_html(
-        self, values: Mapping[str, Any], send_id: str, tracking: Tracking | None, leave: str | None
+        self, values: Mapping[str, Any] | Values, send_id: str, tracking: Tracking | None, leave: str | None
     ) -> str | None:
         if self._html is None or self._tracked is None:
             return None

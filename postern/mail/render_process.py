@@ -14,8 +14,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
@@ -84,14 +82,19 @@ class Process:
         self._slow = []
         made: list[Made] = []
         answers: list[Answer] = []
-        for index, (number, by, draft) in enumerate(frame.drafts):
-            order = Order(self._words[number], draft, [self._signers[each] for each in by])
-            with self._limited(frame.number, index, order.size):
+        clock = time.process_time()
+        try:
+            for index, (number, by, draft) in enumerate(frame.drafts):
+                order = Order(self._words[number], draft, [self._signers[each] for each in by])
+                self._begin(frame.number, index, order.size)
                 made.append(make(order, frame.now, reached=self._reached))
-        for index, (name, size, arguments) in enumerate(frame.tasks):
-            with self._limited(frame.number, index, size):
+                clock = self._end(index, clock)
+            for index, (name, size, arguments) in enumerate(frame.tasks):
+                self._begin(frame.number, index, size)
                 answers.append(self._do(name, arguments))
-        self._mark(0, 0, 0)
+                clock = self._end(index, clock)
+        finally:
+            self._rest()
         return Reply(made, answers, self._slow)
 
     def _do(self, name: str, arguments: bytes) -> Answer:
@@ -105,22 +108,26 @@ class Process:
             faults = [Fault(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
             return Answer(None, TemplateTooExpensive.code(), message, faults)
 
-    @contextmanager
-    def _limited(self, number: int, index: int, size: int) -> Iterator[None]:
-        """Hold one item to its limits; the kernel ends the process that is beyond them."""
+    def _begin(self, number: int, index: int, size: int) -> None:
+        """Hold an item to its limits from now on; the kernel ends the process that is beyond them."""
         self._place = (number, index)
         self._mark(number, index, 0)
         seconds = CPU_SECONDS + size / 1_000_000 * CPU_SECONDS_PER_MILLION
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
-        started = time.process_time()
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            if (spent := time.process_time() - started) > SLOW_SECONDS:
-                self._slow.append((index, spent))
+
+    def _end(self, index: int, began: float) -> float:
+        """Note an item that took long since `began`, in seconds of processor time; what that clock says now."""
+        now = time.process_time()
+        if now - began > SLOW_SECONDS:
+            self._slow.append((index, now - began))
+        return now
+
+    def _rest(self) -> None:
+        """Nothing is worked on: no limits run."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._mark(0, 0, 0)
 
     def _reached(self, part: Part | None) -> None:
         self._mark(*self._place, PARTS.index(part))

@@ -68,6 +68,28 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
+class Values:
+    """What templates are filled with, brought into shape once for the several templates of a message."""
+
+    __slots__ = ("named", "octets", "simple")
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """Raises RenderFailed where the values are not plain JSON, or nested too deep."""
+        encoded = _encoded(values)
+        self.named = _without_nulls(values) if b"null" in encoded else values
+        self.octets = len(encoded)
+        """As JSON."""
+        self.simple = _simple(self.named)
+        """Those that are neither lists nor objects."""
+
+
+_NESTED = (Mapping, list, tuple)
+
+
+def _simple(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if type(value) is str or not isinstance(value, _NESTED)}
+
+
 class Compiled:
     """A template ready to be rendered many times, by any number of threads at once."""
 
@@ -83,26 +105,25 @@ class Compiled:
         self._environments: dict[tuple[str, ...], minijinja.Environment] = {}
         self._lock = threading.Lock()
 
-    def render(self, values: Mapping[str, Any]) -> str:
+    def render(self, values: "Mapping[str, Any] | Values") -> str:
         """The text for these values. An unknown or null value renders as nothing.
 
         The engine gets copies that are its own data: lists and objects are written as literals of its language, so
         nothing of Python can be reached from a template.
         Raises RenderFailed with the reason: out of fuel, too large, a division by zero.
         """
-        octets = _encoded(values)
-        if b"null" in octets:
-            values = _without_nulls(values)
+        given = values if isinstance(values, Values) else Values(values)
+        named, simple = given.named, given.simple
         if self._has_dashes:
-            values = {**values, **{name.replace("-", DASH): value for name, value in values.items() if "-" in name}}
-        size = (len(octets) + 64) * self._bound.growth
+            dashed = {name.replace("-", DASH): value for name, value in named.items() if "-" in name}
+            named, simple = {**named, **dashed}, {**simple, **_simple(dashed)}
+        size = (given.octets + 64) * self._bound.growth
         if size > WORK_LIMIT:
             raise _too_large()
-        simple = {name: value for name, value in values.items() if not isinstance(value, Mapping | list | tuple)}
-        nested = () if len(simple) == len(values) else tuple(sorted((values.keys() - simple.keys()) & self._asked()))
+        nested = () if len(simple) == len(named) else tuple(sorted((named.keys() - simple.keys()) & self._asked()))
         try:
             with self._lock:
-                text = self._run(values, simple, nested, counting=self._bound.emits * size > WORK_LIMIT)
+                text = self._run(named, simple, nested, counting=self._bound.emits * size > WORK_LIMIT)
         except minijinja.TemplateError as error:
             raise RenderFailed(_reason(error)) from None
         except Problem:
@@ -412,7 +433,7 @@ def require_depth(value: Any) -> None:
                 below.extend(each.values())
             elif isinstance(each, list | tuple):
                 below.extend(each)
-        level = [each for each in below if isinstance(each, Mapping | list | tuple)]
+        level = [each for each in below if isinstance(each, _NESTED)]
         depth += 1
 
 
