@@ -199,7 +199,8 @@ async def send_campaign(call: Call, id: UUID) -> Success:
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     """Stop a campaign for good: what has not been handed over is not sent; what was, was.
 
-    It takes effect at once, whatever the size of the campaign; its waiting sends become CANCELLED within moments.
+    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
+    arrives. Its waiting sends become CANCELLED within moments.
     For a SENT campaign of which some messages are retried it stops those; the campaign stays SENT.
     """
     async with call.db.transaction() as tx:
@@ -214,6 +215,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
     call.world.bell.ring("campaigns")
+    await running.until_stopped(call.world, row, call.now)
     return shown(row)
 
 
@@ -226,13 +228,15 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
     """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice.
 
-    It takes effect at once, whatever the size of the campaign; only what is on the wire at this moment still arrives.
+    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
+    arrives.
     """
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "pause")
         row = await running.pause(tx, row, call.now)
         await events.record(tx, call, "campaign.paused", id, name=row.name)
         await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)
+    await running.until_stopped(call.world, row, call.now)
     return shown(row)
 
 

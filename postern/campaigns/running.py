@@ -22,7 +22,7 @@ from postern.campaigns.model import (
     VariantRow,
 )
 from postern.domains import operations as domains
-from postern.emails import contents, frequency
+from postern.emails import clearance, contents, frequency
 from postern.emails.model import TRANSITIONS as SEND_STATES
 from postern.emails.model import SendBody
 from postern.emails.rates import reached
@@ -219,8 +219,13 @@ async def cancel_retries(tx: Transaction, row: Row, now: Moment) -> None:
     )
 
 
-async def _content_ids(tx: Transaction, row: Row) -> list[UUID]:
-    variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
+async def until_stopped(world: "World", row: Row, now: Moment) -> None:
+    """Return when nothing more of a paused or cancelled campaign leaves, which is half a second later at most."""
+    await clearance.until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
+
+
+async def _content_ids(db: Queries, row: Row) -> list[UUID]:
+    variants = await store.variants(db, project_id=row.project_id, campaign_id=row.id)
     return sorted({each for each in (row.content_id, *(variant.content_id for variant in variants)) if each})
 
 

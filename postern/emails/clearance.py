@@ -6,8 +6,10 @@ message's turn on a connection comes, one statement looks at all of that and com
 
 A statement for each message would be too dear. The look for one message covers those that stand behind it in the same
 queue, as many as will probably have their turn while the answer is fresh; a message whose answer is older than that is
-looked at again. With a relay that is slow to answer hardly anything is looked at ahead. With a fast one the next look
-begins before the answers at hand are used up, so that no connection waits for it.
+looked at again. With a relay that is slow to answer few are looked at ahead. With a fast one the next look begins
+before the answers at hand are used up, so that no connection waits for it.
+
+Whoever stops sends waits for `until_stopped`: when it returns, answers from before the stop no longer count.
 """
 
 import asyncio
@@ -29,22 +31,22 @@ if TYPE_CHECKING:
 
 LOST = "The process that handed the message over ended before it could note the reply."
 
-FRESH_SECONDS = 0.08
-"""How old an answer may be when the message leaves: what a cancelled campaign can lose in that time."""
-FRESH_SECONDS_TRANSACTIONAL = 0.2
-"""The same for single sends, which were looked at by the request that accepted them a moment ago."""
+FRESH_SECONDS = 0.25
+"""How old an answer may be when the message leaves."""
 FRESH_SECONDS_AT_MOST = 0.5
 """On a busy machine a look takes longer, and its answer holds for longer in proportion; never for more than this."""
 LOOKS_PER_ANSWER = 4
 """An answer holds for at least so many times as long as the look took."""
-AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 250
+AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
 """Messages behind the one whose turn it is that are looked at with it."""
 AHEAD_IN_BACKGROUND = 32
 """From so many messages ahead on, the next look begins while connections still have messages that may go."""
 BACKGROUND_AFTER = 0.5
 """After which share of the time for which answers hold it begins."""
 PACE_SECONDS = 0.1
-"""Over how long the number of turns is counted."""
+"""Over how long the number of turns is counted, while messages wait."""
+STOP_CHECK_SECONDS = 0.05
+"""How often `until_stopped` asks whether there is anything left to wait for."""
 
 Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
 
@@ -96,9 +98,8 @@ class Turn:
 class Queue:
     """The messages that wait for connections of one transport, in the order in which they came."""
 
-    def __init__(self, world: "World", fresh_seconds: float) -> None:
+    def __init__(self, world: "World") -> None:
         self._world = world
-        self._fresh_at_least = fresh_seconds
         self._waiting: dict[Turn, None] = {}
         self._turns = 0
         self._counted_from = 0.0
@@ -113,6 +114,8 @@ class Queue:
     @contextmanager
     def holding(self, turn: Turn) -> Iterator[None]:
         """The message waits here for as long as the block runs, or until it may go."""
+        if not self._waiting:  # Time in which nothing waited says nothing about the pace.
+            self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
         self._waiting[turn] = None
         try:
             yield
@@ -136,7 +139,7 @@ class Queue:
 
     @property
     def _fresh_seconds(self) -> float:
-        return min(FRESH_SECONDS_AT_MOST, max(self._fresh_at_least, LOOKS_PER_ANSWER * self._look_seconds))
+        return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, LOOKS_PER_ANSWER * self._look_seconds))
 
     def _is_known(self, turn: Turn, came: float) -> bool:
         if turn.answer != "GO" or turn.needs_mark:
@@ -149,6 +152,9 @@ class Queue:
 
     async def _look(self, turn: Turn) -> None:
         """Wait for the look that is under way for this message, or begin one for it and those behind it."""
+        if turn.look is None:
+            # Messages are prepared in groups: when the first one has its connection, the others are about to come.
+            await asyncio.sleep(0)
         look = turn.look or self._begin([turn, *self._next(besides=turn)])
         # Whoever gives up waiting does not end the look for the others.
         await asyncio.shield(look)
@@ -226,6 +232,19 @@ async def look(world: "World", turns: list[Turn]) -> dict[UUID, bool]:
     return {row.id: row.may_go for row in rows}
 
 
+async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
+    """Return when no send of these words leaves any more, which a committed change of their state forbids.
+
+    What the workers, wherever they run, were told before the change has left by then or is too old to count. What is on
+    the wire may still be. Returns at once where nothing was looked at, after `FRESH_SECONDS_AT_MOST` at the latest.
+    """
+    ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
+    while (left := ends - asyncio.get_running_loop().time()) > 0:
+        if not await store.has_marked(world.db, project_id=project_id, content_ids=content_ids, now=now):
+            return
+        await asyncio.sleep(min(left, STOP_CHECK_SECONDS))
+
+
 class Queues:
     """The queues of one process, by transport and lane."""
 
@@ -233,16 +252,13 @@ class Queues:
         self._world = world
         self._queues: WeakKeyDictionary[Transport, dict[int, Queue]] = WeakKeyDictionary()
 
-    @contextmanager
-    def holding(self, transport: Transport, turn: Turn) -> Iterator[Queue]:
-        """The queue of a transport, with the message in it for as long as the block runs."""
+    def of(self, transport: Transport, lane: int) -> Queue:
+        """The queue of a transport and a lane."""
         lanes = self._queues.setdefault(transport, {})
-        queue = lanes.get(turn.send.lane)
+        queue = lanes.get(lane)
         if queue is None:
-            seconds = FRESH_SECONDS if turn.send.lane == MARKETING else FRESH_SECONDS_TRANSACTIONAL
-            queue = lanes[turn.send.lane] = Queue(self._world, seconds)
-        with queue.holding(turn):
-            yield queue
+            queue = lanes[lane] = Queue(self._world)
+        return queue
 
     async def aclose(self) -> None:
         """Nothing is held open."""

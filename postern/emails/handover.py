@@ -56,7 +56,7 @@ SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
 """How often and how soon to try again to write an outcome down."""
 PREPARED_TOGETHER = 250
 """Most messages that are rendered, composed and signed together: a tenth of a second's work."""
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.05
 """How long outcomes gather before they are written down together, where nobody waits for one."""
 LINKS_PURPOSE = "links"
 CHANGES_FOLLOWED = 3
@@ -169,16 +169,12 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         outcome=outcome,
         spent=spent,
         subject=prepared.subject,
-        dated_at=_date_of(prepared.plan),
+        dated_at=turn.dated_at,
         # A signature has a hash of the body: the few possible codes could be tried against it.
         as_sent=None if secrets else _as_sent(job.send, prepared),
         has_secrets=bool(secrets),
         suppressed=suppressed,
     )
-
-
-def _date_of(plan: Decided) -> Moment:
-    return Moment.fromtimestamp(plan.order.draft.date, UTC)
 
 
 def _as_sent(send: Send, prepared: Prepared) -> AsSent | None:
@@ -228,7 +224,8 @@ async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> 
         except NoSmartHost as gone:
             pause = rules.untried_pause(send.attempt)
             return postpone(plan.envelope, gone.detail, "", untried=True, retry_after=pause)
-        with queues(world).holding(transport, turn) as queue:
+        queue = queues(world).of(transport, send.lane)
+        with queue.holding(turn):
             outcome = await _deliver_by(transport, prepared, turn, queue)
     if plan.decided:
         outcome = msgspec.structs.replace(outcome, results=(*plan.decided, *outcome.results))
@@ -252,7 +249,8 @@ async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queu
 
 def _turn(send: Send, body: SendBody | None, plan: Decided, *, needs_mark: bool) -> Turn:
     addresses = [each.lower() for each in plan.envelope.recipients]
-    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark, dated_at=_date_of(plan))
+    date = Moment.fromtimestamp(plan.order.draft.date, UTC)
+    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark, dated_at=date)
 
 
 async def _hold(world: "World", send: Send) -> None:

@@ -309,6 +309,15 @@ async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: J
 async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
 
 
+# A send in hand is due when its lease ends; one without a mark has not been looked at, or is settled.
+@statement("""
+    select exists (
+        select from sends where project_id = %(project_id)s and lane = 1 and due_at > %(now)s
+                            and content_id = any (%(content_ids)s) and handed_over = attempt)
+""")
+async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment) -> bool: ...
+
+
 # The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
 # before that, so that it is found and released. What was let go meanwhile is due at once. Nothing of this attempt
 # reached the wire, so its mark goes.

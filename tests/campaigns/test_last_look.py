@@ -25,9 +25,13 @@ class SlowSink(Sink):
         super().__init__()
         self.answering = asyncio.Event()
         self.answering.set()
+        self.answers_after = 0.0
+        """Seconds that each message takes, where that is not nothing."""
 
     def _commit(self) -> None:
-        if self.answering.is_set():
+        if self.answers_after:
+            asyncio.get_running_loop().call_later(self.answers_after, super()._commit)
+        elif self.answering.is_set():
             super()._commit()
         else:
             self._later = asyncio.ensure_future(self._commit_later())
@@ -79,6 +83,21 @@ async def test_after_cancel_only_what_was_on_the_wire_arrives(sender, sink, work
     assert await statuses(sender, campaign) == ["CANCELLED"] * (40 - CONNECTIONS) + ["SENT"] * CONNECTIONS
     progress = (await detail(sender, campaign))["progress"]
     assert (progress["waiting"], progress["handedOver"]) == (0, CONNECTIONS)
+
+
+@pytest.mark.parametrize("verb", ["cancel", "pause"])
+async def test_a_relay_that_takes_hundreds_a_second_gets_nothing_after_the_answer(sender, sink, work_off, verb):
+    """Many were looked at ahead when the campaign was stopped: the answer comes when they have left. Defects: C1"""
+    campaign, _ = await outward(sender, 400)
+    sink.answers_after = 0.02
+    working = asyncio.ensure_future(work_off())
+    await sink.until(60)
+    assert (await act(sender, campaign, verb)).status_code == 200
+    answered = sink.accepted
+    await working
+    await work_off()
+    assert answered < 400
+    assert sink.accepted - answered <= CONNECTIONS
 
 
 async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_the_rest_once(
