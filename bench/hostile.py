@@ -152,8 +152,15 @@ class Attack:
                 everywhere = number == 0 and not self.short
                 yield from wanted if everywhere else [self.chance.choice(wanted)]
 
+    def _progress(self) -> None:
+        """Say on a terminal how far it is: in full it takes half an hour."""
+        total = (len(MJML) + len(sources())) * (self.mutations + (1 if self.short else len(requests(""))))
+        if sys.stderr.isatty():
+            print(f"\r{len(self.slow):,} of {total:,} requests", end="", file=sys.stderr, flush=True)
+
     async def _attacker(self, inputs) -> None:
         for method, path, body in inputs:
+            self._progress()
             started = time.monotonic()
             try:
                 answer = await self.client.request(
