@@ -239,8 +239,11 @@ async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID
     the wire may still be. Returns at once where nothing was looked at, after `FRESH_SECONDS_AT_MOST` at the latest.
     """
     ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
+    leases_end = now + 2 * world.settings.lease  # Those that are renewed meanwhile, too.
     while (left := ends - asyncio.get_running_loop().time()) > 0:
-        if not await store.has_marked(world.db, project_id=project_id, content_ids=content_ids, now=now):
+        if not await store.has_marked(
+            world.db, project_id=project_id, content_ids=content_ids, now=now, until=leases_end
+        ):
             return
         await asyncio.sleep(min(left, STOP_CHECK_SECONDS))
 

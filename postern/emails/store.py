@@ -312,10 +312,10 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
 # A send in hand is due when its lease ends; one without a mark has not been looked at, or is settled.
 @statement("""
     select exists (
-        select from sends where project_id = %(project_id)s and lane = 1 and due_at > %(now)s
+        select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
                             and content_id = any (%(content_ids)s) and handed_over = attempt)
 """)
-async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment) -> bool: ...
+async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment) -> bool: ...
 
 
 # The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
