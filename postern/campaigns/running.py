@@ -1,11 +1,14 @@
 """A campaign on its way: complete, started, filled chunk by chunk, tested, and ended by itself."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
 import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
 from postern.audiences import operations as audiences
 from postern.campaigns import ab, content, store
@@ -221,7 +224,10 @@ async def cancel_retries(tx: Transaction, row: Row, now: Moment) -> None:
 
 async def until_stopped(world: "World", row: Row, now: Moment) -> None:
     """Return when nothing more of a paused or cancelled campaign leaves, which is half a second later at most."""
-    await clearance.until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
+    try:
+        await clearance.until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
+    except (OperationalError, PoolTimeout):  # The change is committed: the caller must not be told that it failed.
+        await asyncio.sleep(clearance.FRESH_SECONDS_AT_MOST)
 
 
 async def _content_ids(db: Queries, row: Row) -> list[UUID]:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from psycopg import OperationalError
 
 from postern.campaigns import running
 from postern.emails import clearance
@@ -98,6 +99,17 @@ async def test_a_relay_that_takes_hundreds_a_second_gets_nothing_after_the_answe
     await work_off()
     assert answered < 400
     assert sink.accepted - answered <= CONNECTIONS
+
+
+async def test_a_pause_that_is_committed_is_not_told_as_failed_when_the_database_goes(sender, monkeypatch):
+    campaign, _ = await outward(sender, 4)
+
+    async def away(*_, **__):
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(clearance.store, "has_marked", away)
+    answer = await act(sender, campaign, "pause")
+    assert (answer.status_code, answer.json()["status"]) == (200, "PAUSED")
 
 
 async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_the_rest_once(
