@@ -21,16 +21,16 @@ import psycopg
 import structlog
 import uvloop
 
-from postern.access.model import Check
-from postern.access.operations import check_access
 from postern.app import make_app
-from postern.cli.begin import begin_in
-from postern.entitlements.model import EntitlementCheck
-from postern.entitlements.operations import check_entitlement
-from postern.kernel.credentials import Call, Caller, Origin
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
+from postern.cli.bootstrap import begin_in
+from postern.identity.access.model import Check
+from postern.identity.access.operations import check_access
+from postern.identity.entitlements.model import EntitlementCheck
+from postern.identity.entitlements.operations import check_entitlement
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
+from postern.kernel.http.call import Call, Caller, Origin
 from postern.kernel.values import to_json
 from postern.world import World, open_world
 

@@ -20,8 +20,8 @@ import psycopg
 import uvloop
 
 from bench.audiences import PORT, memory, running, show, sign_up
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 
 FILL = """
     insert into contacts (project_id, id, email, email_key, attributes, created_at, updated_at)

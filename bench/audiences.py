@@ -21,10 +21,10 @@ import httpx
 import psycopg
 import uvloop
 
-from postern.cli.begin import begin
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
+from postern.cli.bootstrap import begin
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 
 PORT = 18_641
 SECRET = "a secret for the length of one benchmark"

@@ -11,17 +11,17 @@ from pathlib import Path
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
-from postern.audiences import operations as audiences
-from postern.automations import operations as automations
-from postern.automations.work import WORK
 from postern.kernel.clock import FixedClock
-from postern.kernel.credentials import Call, Caller, Origin
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain, look
-from postern.kernel.embedded import run_embedded
-from postern.kernel.http import Operation
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
+from postern.kernel.http.call import Call, Caller, Origin
+from postern.kernel.http.operation import Operation
 from postern.kernel.values import new_id
+from postern.messaging.audiences import operations as audiences
+from postern.messaging.automations import operations as automations
+from postern.messaging.automations.work import WORK
 from postern.world import World, open_world
 
 SECRET = "a secret for the length of one benchmark"

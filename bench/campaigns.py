@@ -39,8 +39,8 @@ from bench.emails import (
     sink,
     verified_domain,
 )
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 
 WIRE = 20_000
 READS_SECONDS = 4.0

@@ -29,8 +29,8 @@ import httpx
 import psycopg
 
 from bench.emails import Server, relay_environment, sink, verified_domain
-from postern.kernel.embedded import EmbeddedPostgres, leftovers
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import EmbeddedPostgres, leftovers
+from postern.kernel.database.migrations import migrate
 
 BATCH = 500
 ASKED_SECONDS = 240

@@ -21,7 +21,7 @@ import psycopg
 
 from bench.chaos import Chaos, open_folder, run_as_asked
 from bench.emails import HTML, Server, relay_environment, sink, verified_domain
-from postern.kernel.migrations import migrate
+from postern.kernel.database.migrations import migrate
 
 QUIET_SECONDS = 600
 """The longest that a campaign may take after its last kill: leases that dead workers held run out in it."""

@@ -35,8 +35,8 @@ from bench.chaos import open_folder, run_as_asked
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
-from postern.kernel.embedded import EmbeddedPostgres, leftovers
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import EmbeddedPostgres, leftovers
+from postern.kernel.database.migrations import migrate
 
 PARTS = ("api-0", "api-1", "worker-0", "worker-1", "worker-2")
 PASSWORD = "a password that nobody guesses"

@@ -21,8 +21,8 @@ import uvloop
 from argon2 import PasswordHasher
 
 from bench.emails import Server, percentile, post
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 
 SECONDS = 8.0
 CONNECTIONS = 32

@@ -27,11 +27,11 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from bench import smtp
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
-from postern.mail.address import parse_address
-from postern.mail.content import Tracking, compile_content
-from postern.mail.mime import Message, compose
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
+from postern.protocols.mail.address import parse_address
+from postern.protocols.mail.mime import Message, compose
+from postern.protocols.mail.templates.content import Tracking, compile_content
 from tests.peers.ports import nobodys_port
 
 SECONDS = 8.0

@@ -28,9 +28,9 @@ from pathlib import Path
 import httpx
 
 from bench.emails import Server, percentile, relay_environment, sink, verified_domain
-from postern.kernel.embedded import EmbeddedPostgres
-from postern.kernel.migrations import migrate
-from tests.templates.test_hostile import DEEP, GROWING, MJML
+from postern.kernel.database.embedded import EmbeddedPostgres
+from postern.kernel.database.migrations import migrate
+from tests.messaging.templates.test_hostile import DEEP, GROWING, MJML
 
 AT_ONCE = 8
 MAILS_PER_SECOND = 50

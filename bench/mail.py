@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 
-from postern.mail.address import parse_address
-from postern.mail.content import Tracking, compile_content
-from postern.mail.dkim import Signer, generate_ed25519, generate_rsa, sign
-from postern.mail.mime import Message, compile_message, compose
+from postern.protocols.mail.address import parse_address
+from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, sign
+from postern.protocols.mail.mime import Message, compile_message, compose
+from postern.protocols.mail.templates.content import Tracking, compile_content
 
 PARAGRAPH = "<p>Hello {{ name }}, here is what happened in your neighbourhood this week.</p>\n"
 LINKS = "".join(f'<a href="https://shop.example.test/item/{n}?ref=mail&amp;n={n}">Item {n}</a>\n' for n in range(10))

@@ -19,11 +19,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from lxml import etree
 
-from postern.saml.response import read_response
-from postern.saml.trace import SamlRejected
+from postern.protocols.saml.response import read_response
+from postern.protocols.saml.trace import SamlRejected
 from tests.peers.identity_provider import IdentityProvider, keys
-from tests.saml.conftest import NOW, REQUEST, agreed_with, honest
-from tests.saml.test_bombs import BOMBS
+from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
+from tests.protocols.saml.test_bombs import BOMBS
 
 LIMIT_MS = 50
 LIMIT_MB = 64

@@ -18,9 +18,9 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from postern.mail.smtp import Peer, Tls, connect
-from postern.mail.transport import Envelope
-from postern.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.smtp import Peer, Tls, connect
+from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.transport import Envelope
 
 SIZE = 9_000
 ENVELOPE = Envelope(

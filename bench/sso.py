@@ -16,17 +16,17 @@ import structlog
 import uvloop
 
 from postern.app import make_app
-from postern.cli.begin import begin_in
+from postern.cli.bootstrap import begin_in
 from postern.kernel.clock import FixedClock
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 from postern.world import open_world
 from tests.conftest import Client
-from tests.organizations.conftest import People
+from tests.identity.organizations.conftest import People
+from tests.identity.sso.conftest import BACK, VERIFIER, Acme, query_of
 from tests.peers.dns_zone import dns_zone
 from tests.peers.identity_provider import IdentityProvider
-from tests.sso.conftest import BACK, VERIFIER, Acme, query_of
 
 LIMIT_MS = 50
 

@@ -19,15 +19,15 @@ import httpx
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
-from postern.events import operations as events
-from postern.kernel.addresses import read_networks
-from postern.kernel.embedded import run_embedded
-from postern.kernel.migrations import migrate
-from postern.kernel.outbound import Answer
-from postern.kernel.settings import Settings
-from postern.kernel.signatures import new_webhook_secret
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
+from postern.kernel.outbound.client import Answer
+from postern.kernel.outbound.ssrf import read_networks
 from postern.kernel.values import new_id
-from postern.webhooks import store
+from postern.platform.events import operations as events
+from postern.platform.webhooks import store
+from postern.security.signatures import new_webhook_secret
 from postern.world import World, open_world
 
 SECRET = "a secret for the length of one benchmark"
@@ -184,7 +184,7 @@ def lag_of(each) -> float:
 
 def start_worker(folder: str, url: str) -> subprocess.Popen[bytes]:
     worker = subprocess.Popen(
-        [sys.executable, "-m", "tests.webhooks.worker", folder, url, SECRET], stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.platform.webhooks.worker", folder, url, SECRET], stdout=subprocess.PIPE
     )
     assert worker.stdout
     worker.stdout.readline()

@@ -8,153 +8,153 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.types import Receive, Scope, Send
 
-import postern.access.operations
-import postern.accounts.deletion
-import postern.accounts.export
-import postern.accounts.members
-import postern.accounts.mfa
-import postern.accounts.operations
-import postern.accounts.pages
-import postern.accounts.profile
-import postern.accounts.recovery
-import postern.analytics.operations
-import postern.audiences.attributes
-import postern.audiences.contacts
-import postern.audiences.intake
-import postern.audiences.operations
-import postern.audiences.work
-import postern.automations.intake
-import postern.automations.operations
-import postern.automations.work
-import postern.billing.operations
-import postern.campaigns.operations
-import postern.campaigns.work
-import postern.customers.contacts
-import postern.customers.end_users
-import postern.customers.identity_requests
-import postern.customers.linking
-import postern.customers.merging
-import postern.customers.operations
-import postern.customers.pages
-import postern.customers.passkeys
-import postern.customers.providers
-import postern.customers.sessions
-import postern.customers.sign_in
-import postern.customers.totp
-import postern.customers.work
-import postern.domains.operations
-import postern.domains.senders
-import postern.domains.work
-import postern.emails.logs
-import postern.emails.operations
-import postern.emails.suppressions
-import postern.entitlements.features
-import postern.entitlements.operations
-import postern.entitlements.plans
-import postern.entitlements.work
-import postern.events.operations
-import postern.inbox.operations
-import postern.organizations.app_family
-import postern.organizations.domains
-import postern.organizations.invitation_pages
-import postern.organizations.invitations
-import postern.organizations.joining
-import postern.organizations.members
-import postern.organizations.operations
-import postern.organizations.requirements
-import postern.organizations.work
-import postern.projects.operations
-import postern.sso.app_family
-import postern.sso.door
-import postern.sso.operations
-import postern.sso.signing_on
-import postern.sso.signing_out
-import postern.sso.work
-import postern.templates.operations
-import postern.tracking.operations
-import postern.webhooks.operations
-import postern.webhooks.work
+import postern.identity.access.operations
+import postern.identity.customers.contacts
+import postern.identity.customers.end_users
+import postern.identity.customers.identity_requests
+import postern.identity.customers.linking
+import postern.identity.customers.merging
+import postern.identity.customers.operations
+import postern.identity.customers.pages
+import postern.identity.customers.passkeys
+import postern.identity.customers.providers
+import postern.identity.customers.sessions
+import postern.identity.customers.sign_in
+import postern.identity.customers.totp
+import postern.identity.customers.work
+import postern.identity.entitlements.features
+import postern.identity.entitlements.operations
+import postern.identity.entitlements.plans
+import postern.identity.entitlements.work
+import postern.identity.organizations.app_family
+import postern.identity.organizations.domains
+import postern.identity.organizations.invitation_pages
+import postern.identity.organizations.invitations
+import postern.identity.organizations.joining
+import postern.identity.organizations.members
+import postern.identity.organizations.operations
+import postern.identity.organizations.requirements
+import postern.identity.organizations.work
+import postern.identity.sso.app_family
+import postern.identity.sso.endpoints
+import postern.identity.sso.login
+import postern.identity.sso.logout
+import postern.identity.sso.operations
+import postern.identity.sso.work
+import postern.messaging.analytics.operations
+import postern.messaging.audiences.attributes
+import postern.messaging.audiences.contacts
+import postern.messaging.audiences.imports
+import postern.messaging.audiences.operations
+import postern.messaging.audiences.work
+import postern.messaging.automations.custom_events
+import postern.messaging.automations.operations
+import postern.messaging.automations.work
+import postern.messaging.campaigns.operations
+import postern.messaging.campaigns.work
+import postern.messaging.domains.operations
+import postern.messaging.domains.senders
+import postern.messaging.domains.work
+import postern.messaging.emails.logs
+import postern.messaging.emails.operations
+import postern.messaging.emails.suppressions
+import postern.messaging.inbox.operations
+import postern.messaging.templates.operations
+import postern.messaging.tracking.operations
+import postern.platform.accounts.deletion
+import postern.platform.accounts.export
+import postern.platform.accounts.members
+import postern.platform.accounts.mfa
+import postern.platform.accounts.operations
+import postern.platform.accounts.pages
+import postern.platform.accounts.profile
+import postern.platform.accounts.recovery
+import postern.platform.billing.operations
+import postern.platform.events.operations
+import postern.platform.projects.operations
+import postern.platform.webhooks.operations
+import postern.platform.webhooks.work
 from postern import instance
-from postern.accounts.deletion import DELETIONS, close_with
-from postern.accounts.mail import MAILS, deliver_with
-from postern.accounts.operations import read_token
-from postern.billing.work import BILLING
-from postern.customers.cors import CustomersCors
-from postern.customers.elsewhere import sign_on_by
-from postern.customers.invited import invited_by
-from postern.customers.requirements import requirements_by
-from postern.customers.sessions import read_customer_token
-from postern.emails.letters import deliver_letter
-from postern.emails.work import SENDS
-from postern.events.operations import BulkReaction, Reaction, react_with
-from postern.inbox import pages as inbox_pages
-from postern.kernel import public_pages
-from postern.kernel.allowances import allow_by
-from postern.kernel.credentials import ReadCredential
+from postern.identity.customers.cors import CustomersCors
+from postern.identity.customers.invitation_check import invited_by
+from postern.identity.customers.requirements import requirements_by
+from postern.identity.customers.sessions import read_customer_token
+from postern.identity.customers.sso_lookup import sign_on_by
+from postern.kernel.config import Settings
 from postern.kernel.due import Work
-from postern.kernel.html import answer_trouble_for_people
-from postern.kernel.http import Front, Operation, handler_of, operations_of
-from postern.kernel.settings import Settings
-from postern.projects.operations import read_key
-from postern.projects.sso_check import sso_checked_by
+from postern.kernel.http.call import ReadCredential
+from postern.kernel.http.operation import Front, Operation, handler_of, operations_of
+from postern.kernel.quotas import allow_by
+from postern.messaging.emails.system_mail import deliver_letter
+from postern.messaging.emails.work import SENDS
+from postern.messaging.inbox import pages as inbox_pages
+from postern.platform.accounts.deletion import DELETIONS, close_with
+from postern.platform.accounts.mailer import MAILS, deliver_with
+from postern.platform.accounts.operations import read_token
+from postern.platform.billing.work import BILLING
+from postern.platform.events.operations import BulkReaction, Reaction, react_with
+from postern.platform.projects.operations import read_key
+from postern.platform.projects.sso_check import sso_checked_by
+from postern.web import public_pages
+from postern.web.html import answer_trouble_for_people
 from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
 OPERATIONS: list[Operation[Any, Any]] = operations_of(
-    postern.accounts.operations,
-    postern.accounts.recovery,
-    postern.accounts.mfa,
-    postern.accounts.profile,
-    postern.accounts.members,
-    postern.accounts.export,
-    postern.accounts.deletion,
-    postern.accounts.pages,
-    postern.projects.operations,
-    postern.events.operations,
-    postern.access.operations,
-    postern.domains.operations,
-    postern.domains.senders,
-    postern.webhooks.operations,
-    postern.templates.operations,
-    postern.audiences.intake,
-    postern.audiences.contacts,
-    postern.audiences.attributes,
-    postern.audiences.operations,
-    postern.emails.operations,
-    postern.emails.logs,
-    postern.emails.suppressions,
-    postern.customers.operations,
-    postern.customers.merging,
-    postern.customers.end_users,
-    postern.customers.sessions,
-    postern.customers.sign_in,
-    postern.customers.totp,
-    postern.customers.passkeys,
-    postern.customers.providers,
-    postern.customers.linking,
-    postern.customers.identity_requests,
-    postern.customers.pages,
-    postern.sso.operations,
-    postern.sso.app_family,
-    postern.campaigns.operations,
-    postern.analytics.operations,
-    postern.tracking.operations,
-    postern.inbox.operations,
-    postern.automations.operations,
-    postern.automations.intake,
-    postern.organizations.operations,
-    postern.organizations.members,
-    postern.organizations.invitations,
-    postern.organizations.invitation_pages,
-    postern.organizations.domains,
-    postern.organizations.joining,
-    postern.organizations.app_family,
-    postern.billing.operations,
-    postern.entitlements.features,
-    postern.entitlements.plans,
-    postern.entitlements.operations,
-    postern.sso.door,
-    postern.sso.signing_out,
+    postern.platform.accounts.operations,
+    postern.platform.accounts.recovery,
+    postern.platform.accounts.mfa,
+    postern.platform.accounts.profile,
+    postern.platform.accounts.members,
+    postern.platform.accounts.export,
+    postern.platform.accounts.deletion,
+    postern.platform.accounts.pages,
+    postern.platform.projects.operations,
+    postern.platform.events.operations,
+    postern.identity.access.operations,
+    postern.messaging.domains.operations,
+    postern.messaging.domains.senders,
+    postern.platform.webhooks.operations,
+    postern.messaging.templates.operations,
+    postern.messaging.audiences.imports,
+    postern.messaging.audiences.contacts,
+    postern.messaging.audiences.attributes,
+    postern.messaging.audiences.operations,
+    postern.messaging.emails.operations,
+    postern.messaging.emails.logs,
+    postern.messaging.emails.suppressions,
+    postern.identity.customers.operations,
+    postern.identity.customers.merging,
+    postern.identity.customers.end_users,
+    postern.identity.customers.sessions,
+    postern.identity.customers.sign_in,
+    postern.identity.customers.totp,
+    postern.identity.customers.passkeys,
+    postern.identity.customers.providers,
+    postern.identity.customers.linking,
+    postern.identity.customers.identity_requests,
+    postern.identity.customers.pages,
+    postern.identity.sso.operations,
+    postern.identity.sso.app_family,
+    postern.messaging.campaigns.operations,
+    postern.messaging.analytics.operations,
+    postern.messaging.tracking.operations,
+    postern.messaging.inbox.operations,
+    postern.messaging.automations.operations,
+    postern.messaging.automations.custom_events,
+    postern.identity.organizations.operations,
+    postern.identity.organizations.members,
+    postern.identity.organizations.invitations,
+    postern.identity.organizations.invitation_pages,
+    postern.identity.organizations.domains,
+    postern.identity.organizations.joining,
+    postern.identity.organizations.app_family,
+    postern.platform.billing.operations,
+    postern.identity.entitlements.features,
+    postern.identity.entitlements.plans,
+    postern.identity.entitlements.operations,
+    postern.identity.sso.endpoints,
+    postern.identity.sso.logout,
 )
 """Every operation of the API."""
 
@@ -162,16 +162,16 @@ WORK: list[Work[Any]] = [
     MAILS,
     DELETIONS,
     BILLING,
-    *postern.domains.work.WORK,
-    *postern.webhooks.work.WORK,
-    *postern.audiences.work.WORK,
+    *postern.messaging.domains.work.WORK,
+    *postern.platform.webhooks.work.WORK,
+    *postern.messaging.audiences.work.WORK,
     *SENDS,
-    *postern.campaigns.work.WORK,
-    *postern.customers.work.WORK,
-    *postern.automations.work.WORK,
-    *postern.sso.work.WORK,
-    *postern.organizations.work.WORK,
-    *postern.entitlements.work.WORK,
+    *postern.messaging.campaigns.work.WORK,
+    *postern.identity.customers.work.WORK,
+    *postern.messaging.automations.work.WORK,
+    *postern.identity.sso.work.WORK,
+    *postern.identity.organizations.work.WORK,
+    *postern.identity.entitlements.work.WORK,
 ]
 """Every kind of record that becomes due."""
 
@@ -182,12 +182,12 @@ def work_in(settings: Settings) -> list[Work[Any]]:
 
 
 REACTIONS: list[Reaction] = [
-    postern.webhooks.operations.fan_out,
-    postern.emails.suppressions.follow_contacts,
-    postern.customers.contacts.meet,
-    postern.automations.operations.react,
-    postern.organizations.joining.follow_customers,
-    postern.sso.signing_on.follow_customers,
+    postern.platform.webhooks.operations.fan_out,
+    postern.messaging.emails.suppressions.follow_contacts,
+    postern.identity.customers.contacts.meet,
+    postern.messaging.automations.operations.react,
+    postern.identity.organizations.joining.follow_customers,
+    postern.identity.sso.login.follow_customers,
 ]
 """Who reacts to events, in the transaction that records them."""
 
@@ -199,29 +199,33 @@ READERS: Sequence[ReadCredential] = (
 """Who can read a bearer token, in the order they are asked."""
 
 IN_BULK: dict[Reaction, BulkReaction] = {
-    postern.webhooks.operations.fan_out: postern.webhooks.operations.fan_out_in_bulk,
-    postern.emails.suppressions.follow_contacts: postern.emails.suppressions.follow_contacts_in_bulk,
-    postern.customers.contacts.meet: postern.customers.contacts.meet_in_bulk,
-    postern.automations.operations.react: postern.automations.operations.react_in_bulk,
-    postern.organizations.joining.follow_customers: postern.organizations.joining.follow_customers_in_bulk,
-    postern.sso.signing_on.follow_customers: postern.sso.signing_on.follow_customers_in_bulk,
+    postern.platform.webhooks.operations.fan_out: postern.platform.webhooks.operations.fan_out_in_bulk,
+    postern.messaging.emails.suppressions.follow_contacts: (
+        postern.messaging.emails.suppressions.follow_contacts_in_bulk
+    ),
+    postern.identity.customers.contacts.meet: postern.identity.customers.contacts.meet_in_bulk,
+    postern.messaging.automations.operations.react: postern.messaging.automations.operations.react_in_bulk,
+    postern.identity.organizations.joining.follow_customers: (
+        postern.identity.organizations.joining.follow_customers_in_bulk
+    ),
+    postern.identity.sso.login.follow_customers: postern.identity.sso.login.follow_customers_in_bulk,
 }
 """How those react to events that one statement recorded by the thousand."""
 
 react_with(REACTIONS, IN_BULK)
 deliver_with(deliver_letter)
-close_with(postern.billing.operations.close_account)
-allow_by(postern.billing.operations.plan_allows)
-invited_by(postern.organizations.invitations.is_invited)
+close_with(postern.platform.billing.operations.close_account)
+allow_by(postern.platform.billing.operations.plan_allows)
+invited_by(postern.identity.organizations.invitations.is_invited)
 sign_on_by(
-    postern.sso.door.sign_on_of_address,
-    postern.sso.door.anybody_signs_on,
-    postern.sso.door.sign_on_of_organization,
+    postern.identity.sso.endpoints.sign_on_of_address,
+    postern.identity.sso.endpoints.anybody_signs_on,
+    postern.identity.sso.endpoints.sign_on_of_organization,
 )
-sso_checked_by(postern.sso.door.has_working_connection)
+sso_checked_by(postern.identity.sso.endpoints.has_working_connection)
 requirements_by(
-    postern.organizations.requirements.required_of_customers,
-    postern.organizations.requirements.sso_required_at,
+    postern.identity.organizations.requirements.required_of_customers,
+    postern.identity.organizations.requirements.sso_required_at,
 )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from postern.kernel.examples import LATER, MOMENT, Examples, identifier
+from postern.kernel.http.openapi_examples import LATER, MOMENT, Examples, identifier
 
 SOON = "2026-01-31T12:10:00.000Z"
 PUBLIC_URL = "https://postern.example.com"

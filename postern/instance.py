@@ -19,19 +19,19 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.domains.zone import zone_lines
 from postern.examples import EXAMPLES
-from postern.kernel import migrations
 from postern.kernel.clock import Moment
-from postern.kernel.database import Database, Queries, statement
+from postern.kernel.config import Settings
+from postern.kernel.database import migrations
+from postern.kernel.database.statements import Database, Queries, statement
 from postern.kernel.due import Work, longest_wait
-from postern.kernel.http import Operation, RawRequest
-from postern.kernel.openapi import document
-from postern.kernel.problems import Forbidden
-from postern.kernel.secrets import Secrets, WrongMasterKey
-from postern.kernel.settings import Settings
+from postern.kernel.http.openapi import document
+from postern.kernel.http.operation import Operation, RawRequest
+from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import to_json
+from postern.messaging.domains.zone import zone_lines
 from postern.reference import REFERENCE
+from postern.security.secrets import Secrets, WrongMasterKey
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -202,10 +202,10 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
         return Response(DOCS_SCRIPT, media_type="text/javascript")
 
     assets = create_static_files_router(
-        path="/docs/assets", directories=[Path(__file__).parent / "assets" / "swagger-ui"], name="docs-assets"
+        path="/docs/assets", directories=[Path(__file__).parent / "web" / "assets" / "swagger-ui"], name="docs-assets"
     )
     own_assets = create_static_files_router(
-        path="/assets", directories=[Path(__file__).parent / "assets"], name="assets"
+        path="/assets", directories=[Path(__file__).parent / "web" / "assets"], name="assets"
     )
     return [own_assets, healthz, readyz, metrics, zone, openapi_json, docs, docs_start, assets]
 

@@ -6,8 +6,8 @@ A field is described by its own docstring, else by the entry `Record.field` here
 from collections.abc import Mapping
 from typing import Any
 
-from postern.kernel.examples import identifier
-from postern.kernel.openapi import Reference
+from postern.kernel.http.openapi import Reference
+from postern.kernel.http.openapi_examples import identifier
 
 SCHEMA_NAMES: Mapping[str, str] = {
     "accounts.SignUp": "DeveloperSignUp",

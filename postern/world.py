@@ -8,18 +8,18 @@ from datetime import timedelta
 from random import Random, SystemRandom
 from typing import Any, TypeVar
 
-from postern.kernel.addresses import Remembered
+from postern.kernel.batching import GROUP_LIMIT, Grouped
 from postern.kernel.clock import Clock, system_clock
-from postern.kernel.database import Database, open_database
+from postern.kernel.config import Settings
+from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import Doorbell
-from postern.kernel.grouping import GROUP_LIMIT, Grouped
 from postern.kernel.limits import Limiter, Rate
-from postern.kernel.outbound import Outbound, open_outbound
-from postern.kernel.secrets import Secrets, load_master_key
-from postern.kernel.settings import Settings
-from postern.mail.blocklists import ZONES, Blocklists, parse_zones
-from postern.mail.rendering import RenderProcesses
-from postern.mail.resolver import Resolver, parse_nameservers
+from postern.kernel.outbound.client import Outbound, open_outbound
+from postern.kernel.outbound.ssrf import Remembered
+from postern.protocols.mail.blocklists import ZONES, Blocklists, parse_zones
+from postern.protocols.mail.dns import Resolver, parse_nameservers
+from postern.protocols.mail.templates.rendering import RenderProcesses
+from postern.security.secrets import Secrets, load_master_key
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

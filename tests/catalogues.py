@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from postern.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
-from postern.kernel.problems import Problem
+from postern.kernel.http.problems import Problem
+from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
 from tests.contract import mend_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"

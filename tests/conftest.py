@@ -16,16 +16,16 @@ import httpx
 import hypothesis
 import pytest
 
-from postern.accounts.model import SignUp
-from postern.accounts.operations import open_account
 from postern.app import WORK, make_app
 from postern.kernel.clock import FixedClock
-from postern.kernel.credentials import NOBODY, Call, Origin
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
+from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain
-from postern.kernel.embedded import EmbeddedPostgres, run_embedded
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
-from postern.mail.rendering import Child, RenderProcesses
+from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.platform.accounts.model import SignUp
+from postern.platform.accounts.operations import open_account
+from postern.protocols.mail.templates.rendering import Child, RenderProcesses
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from postern.kernel.embedded import EmbeddedPostgres, run_embedded
-from postern.kernel.migrations import migrate
+from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
+from postern.kernel.database.migrations import migrate
 
 SCHEMA = Path(__file__).parent.parent / "schema.sql"
 NOTE = "-- Written by script/schema from migrations/; do not edit.\n\n"

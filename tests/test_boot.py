@@ -22,7 +22,7 @@ import httpx
 import psycopg
 import pytest
 
-from postern.kernel import embedded
+from postern.kernel.database import embedded
 from tests.peers.ports import nobodys_port
 
 ROOT = Path(__file__).parent.parent

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from postern.app import OPERATIONS
-from postern.projects.permissions import PERMISSIONS
+from postern.platform.projects.permissions import PERMISSIONS
 from tests.contract import contract, name_of
 
 GUARDED = [each for each in OPERATIONS if each.accepts and "nobody" not in each.accepts]

@@ -25,9 +25,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from postern.cli.begin import begin
-from postern.kernel.settings import Settings
-from postern.kernel.totp import code_at
+from postern.cli.bootstrap import begin
+from postern.kernel.config import Settings
+from postern.security.totp import code_at
 from tests.peers.whole_server import WholeServer, whole_server
 
 GUIDE = Path(__file__).parent.parent / "docs/guide"
@@ -42,12 +42,12 @@ ROUNDS = 2
 NOT_RUN_HERE = {
     ("quickstart.md", "sh", "script/server"): "starts a server: tests/test_boot.py does it",
     ("quickstart.md", "sh", "bootstrap"): "asks the server's data folder: tests/test_boot.py does it",
-    ("webhooks.md", "python", "HTTPServer"): "an endpoint that serves for ever: tests/webhooks/test_guide.py runs it",
-    ("webhooks.md", "sh", "postern listen"): "listens for ever: tests/webhooks/test_listen.py runs it",
-    ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/sso/test_over_http.py goes the same way",
+    ("webhooks.md", "python", "HTTPServer"): "an endpoint that serves for ever: tests/platform/webhooks/test_guide.py",
+    ("webhooks.md", "sh", "postern listen"): "listens for ever: tests/platform/webhooks/test_listen.py runs it",
+    ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
     ("sso.md", "sh", "/test"): "needs the connection that the block before makes",
-    ("sso.md", "python", "/auth/sso"): "needs a browser at an identity provider: tests/sso/test_over_http.py",
-    ("sso.md", "python", "/auth/token"): "needs a browser at an identity provider: tests/sso/test_over_http.py",
+    ("sso.md", "python", "/auth/sso"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",
+    ("sso.md", "python", "/auth/token"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",
 }
 """Blocks (page, language, what is in them) that are not run here, and why."""
 

@@ -9,38 +9,32 @@ import psycopg
 import pytest
 
 import postern.app
-from postern.kernel.database import STATEMENTS
+from postern.kernel.database.statements import STATEMENTS
 
 ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-STAND_ALONE = {"kernel": {"kernel"}, "mail": {"mail", "kernel.values", "kernel.problems"}}
-STAND_ALONE["security"] = {"security", "kernel"}
-STAND_ALONE["saml"] = {"saml", "kernel.values", "kernel.problems"}
-COMPOSITION = {"__main__", "app", "cli", "world", "instance", "demo"}
+RINGS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity"]
+"""Each imports only those before it."""
+PURE = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
+COMPOSITION = {"__main__", "app", "cli", "world", "instance", "reference", "examples"}
+FEATURE_RINGS = {"platform", "messaging", "identity"}
 ROOMS_BEHIND_THE_DOOR = {"store", "work"}
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
 
 ORDER = [
-    {"audit"},
-    {"projects"},
-    {"accounts"},
-    {"events"},
-    {"access"},
-    {"domains", "templates", "audiences", "webhooks"},
-    {"emails"},
-    {"customers"},
-    {"organizations"},
-    {"campaigns", "automations", "tracking", "sso", "entitlements", "inbox"},
-    {"analytics", "billing"},
+    ["audit", "projects", "accounts", "events", "webhooks", "billing"],
+    ["domains", "templates", "audiences", "emails", "campaigns", "automations", "tracking", "inbox", "analytics"],
+    ["access", "customers", "organizations", "sso", "entitlements"],
 ]
-LEVEL = {feature: level for level, features in enumerate(ORDER) for feature in features}
+"""The features of platform, messaging and identity: each imports only those before it."""
+LEVEL = {feature: level for level, feature in enumerate(feature for ring in ORDER for feature in ring)}
 
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
-    r"^postern\.(instance|audit|accounts|billing)\.|^postern\.projects\.store\.(keys_in_use|insert_project|projects_of|release_mail|delete_keys_of_account)$"
-    r"|^postern\.domains\.store\.all_keys$"
-    r"|^postern\.analytics\.store\.put_together$"
-    r"|^postern\.sso\.store\.whose$"
-    r"|^postern\.emails\.store\.(forget_keys|forget_bodies|forget_captured|erase_settled|touched_sends)$"
+    r"^postern\.(instance|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|release_mail|delete_keys_of_account)$"
+    r"|^postern\.messaging\.domains\.store\.all_keys$"
+    r"|^postern\.messaging\.analytics\.store\.put_together$"
+    r"|^postern\.identity\.sso\.store\.whose$"
+    r"|^postern\.messaging\.emails\.store\.(forget_keys|forget_bodies|forget_captured|erase_settled|touched_sends)$"
 )
 
 
@@ -67,19 +61,27 @@ def name(file: Path) -> str:
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
-def test_who_may_import_whom(file):
-    home = file.relative_to(ROOT).with_suffix("").parts[0]
+def test_a_ring_imports_only_rings_below_it(file):
+    ring = file.relative_to(ROOT).with_suffix("").parts[0]
     for module in imports(file):
-        package, _, rest = module.partition(".")
-        room = rest.partition(".")[0]
-        if home in STAND_ALONE:
-            allowed = any(module == each or module.startswith(f"{each}.") for each in STAND_ALONE[home])
-            assert allowed, f"{home} stands alone but imports {module}"
-        elif home not in COMPOSITION:
-            assert package not in COMPOSITION, f"{module} composes; features do not know it"
-            if package != home and package in LEVEL:
-                assert room not in ROOMS_BEHIND_THE_DOOR, f"knock on {package}'s door instead of {module}"
-                assert LEVEL[package] < LEVEL[home], f"{home} stands below or beside {package}"
+        target = module.partition(".")[0]
+        if ring in COMPOSITION:
+            continue
+        assert target not in COMPOSITION, f"{module} composes; rings do not know it"
+        assert RINGS.index(target) <= RINGS.index(ring), f"{ring} stands below {target}"
+        if ring in PURE and target != "__init__":
+            allowed = any(module == each or module.startswith(f"{each}.") for each in PURE[ring])
+            assert allowed, f"{ring} is pure code but imports {module}"
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.relative_to(ROOT).parts[0] in FEATURE_RINGS], ids=name)
+def test_a_feature_imports_only_the_doors_of_features_below_it(file):
+    home = (*file.relative_to(ROOT).with_suffix("").parts, "")[1]
+    for module in imports(file):
+        ring, feature, room, *_ = *module.split("."), "", ""
+        if ring in FEATURE_RINGS and feature != home:
+            assert room not in ROOMS_BEHIND_THE_DOOR, f"import a door of {feature} instead of {module}"
+            assert LEVEL[feature] < LEVEL[home], f"{home} stands below {feature}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
@@ -136,12 +138,12 @@ CALLING_OUT = re.compile(
     re.MULTILINE,
 )
 MAY_CALL_OUT = {
-    "kernel/outbound.py": "the guarded client",
-    "mail/smtp.py": "mail, to exchangers and relays",
+    "kernel/outbound/client.py": "the guarded client",
+    "protocols/mail/smtp.py": "mail, to exchangers and relays",
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
-    "cli/people.py": "a command, to the server that its user names",
-    "cli/tree.py": "a command, to its own server",
+    "cli/client.py": "a command, to the server that its user names",
+    "cli/supervisor.py": "a command, to its own server",
 }
 
 

@@ -17,41 +17,56 @@ def named(number: int) -> str:
 
 
 KINDS = {
-    "keys": ("projects.operations", "KEYS_PER_PROJECT", "/api-keys", lambda n: {"name": named(n)}),
+    "keys": ("platform.projects.operations", "KEYS_PER_PROJECT", "/api-keys", lambda n: {"name": named(n)}),
     "webhooks": (
-        "webhooks.operations",
+        "platform.webhooks.operations",
         "WEBHOOKS_PER_PROJECT",
         "/webhooks",
         lambda n: {"url": f"https://example.com/{n}", "events": ["*"]},
     ),
-    "domains": ("domains.operations", "DOMAINS_PER_PROJECT", "/domains", lambda n: {"domain": f"d{n}.example"}),
-    "templates": ("templates.operations", "TEMPLATES_PER_PROJECT", "/templates", lambda n: {"name": named(n)}),
-    "audiences": ("audiences.operations", "AUDIENCES_PER_PROJECT", "/audiences", lambda n: {"name": named(n)}),
+    "domains": (
+        "messaging.domains.operations",
+        "DOMAINS_PER_PROJECT",
+        "/domains",
+        lambda n: {"domain": f"d{n}.example"},
+    ),
+    "templates": (
+        "messaging.templates.operations",
+        "TEMPLATES_PER_PROJECT",
+        "/templates",
+        lambda n: {"name": named(n)},
+    ),
+    "audiences": (
+        "messaging.audiences.operations",
+        "AUDIENCES_PER_PROJECT",
+        "/audiences",
+        lambda n: {"name": named(n)},
+    ),
     "automations": (
-        "automations.operations",
+        "messaging.automations.operations",
         "AUTOMATIONS_PER_PROJECT",
         "/automations",
         lambda n: {"name": named(n), "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]},
     ),
     "permissions": (
-        "access.operations",
+        "identity.access.operations",
         "PERMISSIONS_PER_PROJECT",
         "/access/permissions",
         lambda n: {"key": f"posts:do{n}"},
     ),
     "roles": (
-        "access.operations",
+        "identity.access.operations",
         "ROLES_PER_PROJECT",
         "/access/roles",
         lambda n: {"key": f"ROLE{n}", "permissions": []},
     ),
     "features": (
-        "entitlements.features",
+        "identity.entitlements.features",
         "FEATURES_PER_PROJECT",
         "/b2b/features",
         lambda n: {"key": f"feature_{n}", "type": "BOOLEAN"},
     ),
-    "plans": ("entitlements.plans", "PLANS_PER_PROJECT", "/b2b/plans", lambda n: {"key": f"plan_{n}"}),
+    "plans": ("identity.entitlements.plans", "PLANS_PER_PROJECT", "/b2b/plans", lambda n: {"key": f"plan_{n}"}),
 }
 
 

@@ -23,20 +23,20 @@ import pytest
 import structlog
 
 from postern.app import OPERATIONS
-from postern.emails.letters import captured_letters
-from postern.emails.model import SendBody
-from postern.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
-from postern.kernel.credentials import Caller
-from postern.kernel.embedded import program
+from postern.kernel.config import Settings
+from postern.kernel.database.embedded import program
+from postern.kernel.http.call import Caller
 from postern.kernel.log import LEFT_OUT, processors
-from postern.kernel.settings import Settings
-from postern.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
-from tests.accounts.people import House
+from postern.messaging.emails.model import SendBody
+from postern.messaging.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
+from postern.messaging.emails.system_mail import captured_letters
+from postern.platform.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
 from tests.conftest import PASSWORD, Client
-from tests.customers.conftest import GOOD, Door, door, new_address
-from tests.domains.test_domains import publish
+from tests.identity.customers.conftest import GOOD, Door, door, new_address
+from tests.messaging.domains.test_domains import publish
 from tests.peers.http_receiver import http_receiver
 from tests.peers.smtp_sink import Sink
+from tests.platform.accounts.members import House
 
 __all__ = ["door"]
 

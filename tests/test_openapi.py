@@ -17,8 +17,8 @@ from jsonschema_rs import Draft202012Validator
 
 from postern.app import OPERATIONS
 from postern.examples import EXAMPLES
-from postern.kernel.http import FORM, camel
-from postern.kernel.openapi import document, types_of_objects
+from postern.kernel.http.openapi import document, types_of_objects
+from postern.kernel.http.operation import FORM, camel
 from postern.kernel.values import to_json
 from postern.reference import REFERENCE
 
@@ -458,7 +458,7 @@ def test_openapi_python_client_makes_a_client_with_every_operation(tmp_path: Pat
 
 # The page --------------------------------------------------------------------------------------------------------
 
-SWAGGER_UI = Path(__file__).parent.parent / "postern" / "assets" / "swagger-ui"
+SWAGGER_UI = Path(__file__).parent.parent / "postern" / "web" / "assets" / "swagger-ui"
 
 
 def test_the_page_is_made_of_the_files_that_were_published() -> None:

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 import postern.app
-from postern.kernel.settings import Settings
+from postern.kernel.config import Settings
 from tests.conftest import Client
 
 ROOT = Path(__file__).parent.parent

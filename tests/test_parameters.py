@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from postern.app import OPERATIONS
-from postern.kernel.pages import Feed, Listed, Page
-from postern.kernel.validation import invalid_value
+from postern.kernel.http.pagination import Feed, Listed, Page
+from postern.kernel.http.validation import invalid_value
 from tests.conftest import Client, Tenant
 
 STRICT = [each for each in OPERATIONS if not each.any_query]

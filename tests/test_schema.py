@@ -1,6 +1,6 @@
 """schema.sql is what the migrations add up to."""
 
-from postern.kernel.embedded import run_embedded
+from postern.kernel.database.embedded import run_embedded
 from tests.schema import SCHEMA, dump
 
 

@@ -35,8 +35,8 @@ from schemathesis.specs.openapi.checks import (
 
 from postern import examples
 from postern.app import OPERATIONS
-from postern.kernel.http import Operation
-from postern.kernel.openapi import document
+from postern.kernel.http.openapi import document
+from postern.kernel.http.operation import Operation
 from postern.reference import REFERENCE
 from tests.peers.whole_server import WholeServer, whole_server
 

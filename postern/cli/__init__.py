@@ -15,11 +15,11 @@ from typer import Exit, Option
 
 COMMANDS = (
     "postern.cli.serve",
-    "postern.cli.begin",
+    "postern.cli.bootstrap",
     "postern.cli.field",
     "postern.cli.listen",
     "postern.cli.developers",
-    "postern.cli.people",
+    "postern.cli.client",
     "postern.cli.demo",
     "postern.cli.audit",
     "postern.cli.contacts",
@@ -98,10 +98,10 @@ def _is_silence(error: Exception) -> bool:
 def _is_expected(error: Exception) -> bool:
     from psycopg import OperationalError
 
-    from postern.kernel.embedded import EmbeddedError
-    from postern.kernel.migrations import MigrationError
-    from postern.kernel.secrets import WrongMasterKey
-    from postern.kernel.settings import SettingInvalid
+    from postern.kernel.config import SettingInvalid
+    from postern.kernel.database.embedded import EmbeddedError
+    from postern.kernel.database.migrations import MigrationError
+    from postern.security.secrets import WrongMasterKey
 
     kinds = CannotRun | EmbeddedError | MigrationError | SettingInvalid | OperationalError | WrongMasterKey
     return isinstance(error, kinds)

@@ -24,8 +24,8 @@ def verify(
     project: Annotated[str | None, typer.Option(help="One project (or account) only; all without it.")] = None,
 ) -> None:
     """Recompute the hash chains of the audit log; says where one was tampered with, and then ends with 1."""
-    from postern.cli.place import reach_database, require_schema
-    from postern.kernel.settings import read_settings
+    from postern.cli.data_folder import reach_database, require_schema
+    from postern.kernel.config import read_settings
 
     try:
         only = UUID(project) if project else None
@@ -39,8 +39,8 @@ def verify(
 
 
 async def _verify(url: str, only: UUID | None) -> bool:
-    from postern.audit.operations import chains, verify_chain
-    from postern.kernel.database import open_database
+    from postern.kernel.database.statements import open_database
+    from postern.platform.audit.operations import chains, verify_chain
 
     whole, entries, count = True, 0, 0
     async with open_database(url, size=2) as db:

@@ -31,8 +31,8 @@ def backup(file: File) -> None:
 
     The master key is not in it: keep a copy of `master.key` of the data folder (or of POSTERN_SECRET) elsewhere.
     """
-    from postern.cli.place import reach_database, require_schema
-    from postern.kernel.settings import read_settings
+    from postern.cli.data_folder import reach_database, require_schema
+    from postern.kernel.config import read_settings
 
     if file.exists():
         raise CannotRun(f"{file} is there already; name another file.")
@@ -59,8 +59,8 @@ def restore(file: File) -> None:
 
     Without DATABASE_URL a new database is made in the data folder, which must hold the master key of that time.
     """
-    from postern.cli.place import fill_database, has_schema
-    from postern.kernel.settings import read_settings
+    from postern.cli.data_folder import fill_database, has_schema
+    from postern.kernel.config import read_settings
 
     if not file.is_file():
         raise CannotRun(f"There is no file {file}.")
@@ -78,7 +78,7 @@ def _fill(url: str, file: Path) -> None:
     The script goes through this process, because pg_restore 17 and newer begin it with a setting that older servers
     do not know (the notes on compatibility of its manual).
     """
-    from postern.kernel import embedded
+    from postern.kernel.database import embedded
 
     to_script = [embedded.program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(file)]
     to_database = [embedded.program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
@@ -118,7 +118,7 @@ def _knows_transaction_timeout(url: str) -> bool:
 
 def _run(program: str, *arguments: str) -> None:
     """Run one of PostgreSQL's own programs. Raises CannotRun with what it says is wrong."""
-    from postern.kernel import embedded
+    from postern.kernel.database import embedded
 
     ran = subprocess.run([embedded.program(program), *arguments], capture_output=True, text=True, check=False)
     if ran.returncode != 0:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from postern.cli.people import There
+    from postern.cli.client import There
 
 LOOK_EVERY = timedelta(milliseconds=500)
 RATE_OVER = timedelta(seconds=10)
@@ -39,8 +39,8 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
     """Show how a campaign goes, until it is SENT, CANCELLED or FAILED. Ctrl-C stops the watching, not the campaign."""
     from rich.console import Console
 
-    from postern.cli.people import server_at
-    from postern.kernel.settings import read_settings
+    from postern.cli.client import server_at
+    from postern.kernel.config import read_settings
 
     base_url, _ = server_at(url, read_settings())
     with bar(Console(stderr=True)) as show:
@@ -54,7 +54,7 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
 
 
 async def _watch(url: str | None, key: str, project: str, campaign: str, show: Show) -> dict[str, Any]:
-    from postern.cli.people import reach
+    from postern.cli.client import reach
 
     async with reach(url, key, project) as there:
         return await watched(there, campaign, show)

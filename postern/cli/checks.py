@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from postern.billing.rules import parse_limits
-from postern.emails.ways_out import instance_relays
-from postern.kernel.settings import SettingInvalid, Settings
+from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
-from postern.mail.address import AddressInvalid, parse_address
-from postern.mail.blocklists import parse_zones
-from postern.mail.resolver import parse_nameservers
+from postern.messaging.emails.transports import instance_relays
+from postern.platform.billing.rules import parse_limits
+from postern.protocols.mail.address import AddressInvalid, parse_address
+from postern.protocols.mail.blocklists import parse_zones
+from postern.protocols.mail.dns import parse_nameservers
 
 
 def check_settings(settings: Settings) -> None:

@@ -65,8 +65,8 @@ def import_contacts(
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    from postern.cli.people import server_at
-    from postern.kernel.settings import read_settings
+    from postern.cli.client import server_at
+    from postern.kernel.config import read_settings
 
     base_url, _ = server_at(url, read_settings())
     reading, declared = how_to_read(charset, column or []), read_types(types or [])

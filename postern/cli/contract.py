@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from postern.kernel.http import Operation
+    from postern.kernel.http.operation import Operation
 
 Area = Annotated[str, typer.Argument(help="Only operations whose address has this in it, such as `/campaigns`.")]
 CREDENTIALS = ("developer", "secret_key", "publishable_key", "customer")

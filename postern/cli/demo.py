@@ -23,7 +23,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from postern.cli.people import There
+    from postern.cli.client import There
 
 MESSAGES, CONTACTS = 200, 5_000
 AT_ONCE = 16
@@ -87,7 +87,7 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from postern.cli.people import reach
+    from postern.cli.client import reach
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     async with reach(url, key, project) as there:

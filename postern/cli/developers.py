@@ -11,7 +11,7 @@ import typer
 from postern.cli import CannotRun
 
 if TYPE_CHECKING:
-    from postern.accounts.model import Developer
+    from postern.platform.accounts.model import Developer
     from postern.world import World
 
 
@@ -38,7 +38,7 @@ def access(email: Email = None) -> None:
 
 
 async def _access(email: str | None) -> None:
-    from postern.accounts.operations import make_link
+    from postern.platform.accounts.operations import make_link
 
     async with opened_world() as world:
         developer = await _developer(world, email)
@@ -53,7 +53,7 @@ def reset_password(email: Email = None) -> None:
 
 
 async def _reset_password(email: str | None) -> None:
-    from postern.accounts.operations import make_reset_link
+    from postern.platform.accounts.operations import make_reset_link
 
     async with opened_world() as world:
         developer = await _developer(world, email)
@@ -62,7 +62,7 @@ async def _reset_password(email: str | None) -> None:
 
 
 async def _developer(world: "World", email: str | None) -> "Developer":
-    from postern.accounts.operations import developer_for_operator
+    from postern.platform.accounts.operations import developer_for_operator
 
     developer = await developer_for_operator(world, email)
     if developer is None and email is None:
@@ -83,11 +83,11 @@ def create_key(
 
 
 async def _create_key(project: str, name: str, permissions: list[str] | None, *, test: bool) -> str:
-    from postern.kernel.credentials import Call, Caller, Origin
-    from postern.kernel.problems import Problem
+    from postern.kernel.http.call import Call, Caller, Origin
+    from postern.kernel.http.problems import Problem
     from postern.kernel.values import as_id, new_id
-    from postern.projects.operations import NewApiKey, create_api_key, require_project
-    from postern.projects.permissions import ROLE_PERMISSIONS
+    from postern.platform.projects.operations import NewApiKey, create_api_key, require_project
+    from postern.platform.projects.permissions import ROLE_PERMISSIONS
 
     async with opened_world() as world:
         try:
@@ -121,7 +121,7 @@ def show_mail(
 
 
 async def _show_mail(email: str | None, last: int) -> None:
-    from postern.emails.letters import captured_letters
+    from postern.messaging.emails.system_mail import captured_letters
 
     async with opened_world() as world:
         messages = captured_letters(world, email)[-last:]
@@ -136,9 +136,9 @@ async def _show_mail(email: str | None, last: int) -> None:
 @asynccontextmanager
 async def opened_world() -> "AsyncIterator[World]":
     """The installation that the settings name, with its database, whether the server runs or not."""
-    from postern.cli.place import reach_database, require_master_key
+    from postern.cli.data_folder import reach_database, require_master_key
     from postern.instance import check_master_key
-    from postern.kernel.settings import read_settings
+    from postern.kernel.config import read_settings
     from postern.world import open_world
 
     settings = read_settings()

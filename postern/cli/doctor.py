@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import typer
 
-from postern.kernel.settings import Settings
+from postern.kernel.config import Settings
 
 if TYPE_CHECKING:
-    from postern.domains.model import Check, PublicKey
-    from postern.mail.resolver import Resolver
-    from postern.mail.smtp import Connection
-    from postern.mail.transports.relay import Relay
+    from postern.messaging.domains.model import Check, PublicKey
+    from postern.protocols.mail.dns import Resolver
+    from postern.protocols.mail.smtp import Connection
+    from postern.protocols.mail.transports.relay import Relay
 
 PATIENCE = timedelta(seconds=15)
 """How long each step may take."""
@@ -57,7 +57,7 @@ def check_relay(sender: From = None, recipient: To = None) -> None:
 
     Then look at the base URL, and at what receivers will look at: PTR, SPF and DKIM. Ends with 1 if there is a problem.
     """
-    from postern.kernel.settings import read_settings
+    from postern.kernel.config import read_settings
 
     settings = read_settings()
     if asyncio.run(_print_all(settings, sender, recipient)):
@@ -75,8 +75,8 @@ async def _print_all(settings: Settings, sender: str | None, recipient: str | No
 
 async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[Line]:
     """All that is looked at, in the order of a message's way. Raises SettingInvalid for a relay that cannot be read."""
-    from postern.emails.ways_out import instance_relays
-    from postern.mail.resolver import Resolver, parse_nameservers
+    from postern.messaging.emails.transports import instance_relays
+    from postern.protocols.mail.dns import Resolver, parse_nameservers
 
     if settings.transport != "relay":
         yield Line(
@@ -103,7 +103,7 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
 async def _look_at_relay(
     relay: "Relay", settings: Settings, sender: str | None, recipient: str | None
 ) -> AsyncIterator[Line]:
-    from postern.mail import smtp
+    from postern.protocols.mail import smtp
 
     where = f"{relay.host}:{relay.port}"
     patience = smtp.Patience(connect=PATIENCE, greeting=PATIENCE, command=PATIENCE, group=PATIENCE)
@@ -139,7 +139,7 @@ async def _look_at_relay(
 
 def _steps_before(trouble: Exception, relay: "Relay", where: str) -> list[Line]:
     """Which step failed, and what to do about it."""
-    from postern.mail import smtp
+    from postern.protocols.mail import smtp
 
     assert isinstance(trouble, smtp.Trouble)
     reached = [Line("ok", f"Relay {where}", "connects")]
@@ -207,7 +207,7 @@ def _base_url(settings: Settings) -> Line:
 
 async def _pointers(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIterator[Line]:
     """Whether each sending address has a name that leads back to it."""
-    from postern.mail.resolver import DnsUnavailable, NoSuchRecord
+    from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     if not addresses:
         said = "not looked at: the addresses that mail leaves from are the relay's"
@@ -230,9 +230,9 @@ async def _pointers(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIter
 
 
 async def _spf(resolver: "Resolver", settings: Settings, domain: str) -> Line:
-    from postern.domains.look import look_at
-    from postern.domains.recheck import published_by
-    from postern.domains.rules import spf_terms
+    from postern.messaging.domains.dns_check import look_at
+    from postern.messaging.domains.rules import spf_terms
+    from postern.messaging.domains.verification import published_by
 
     published = published_by(settings)._replace(zone=None)
     look = await look_at(resolver, domain, [], published)
@@ -248,10 +248,10 @@ async def _spf(resolver: "Resolver", settings: Settings, domain: str) -> Line:
 async def _dkim(resolver: "Resolver", settings: Settings, domain: str) -> Line:
     """Whether the keys of the sending domain are published, as the database has them."""
     from postern.cli import CannotRun
-    from postern.cli.place import has_schema, reach_database
-    from postern.domains.look import look_at
-    from postern.domains.recheck import published_by
-    from postern.kernel.embedded import EmbeddedError
+    from postern.cli.data_folder import has_schema, reach_database
+    from postern.kernel.database.embedded import EmbeddedError
+    from postern.messaging.domains.dns_check import look_at
+    from postern.messaging.domains.verification import published_by
 
     add = f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
     try:
@@ -275,7 +275,7 @@ def _keys_of(url: str, domain: str) -> "list[list[PublicKey]]":
     import msgspec
     import psycopg
 
-    from postern.domains.model import PublicKey
+    from postern.messaging.domains.model import PublicKey
 
     with psycopg.connect(url, autocommit=True) as connection:
         rows = connection.execute("select keys from domains where domain = %s", [domain]).fetchall()

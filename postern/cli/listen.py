@@ -47,9 +47,9 @@ def listen(
     secret: Secret = None,
 ) -> None:
     """Show a project's events as they happen, and forward them signed with `--forward http://localhost:3000/hook`."""
-    from postern.cli.people import server_at
-    from postern.kernel.settings import read_settings
-    from postern.kernel.signatures import new_webhook_secret
+    from postern.cli.client import server_at
+    from postern.kernel.config import read_settings
+    from postern.security.signatures import new_webhook_secret
 
     base_url, _ = server_at(url, read_settings())
     secret = secret or new_webhook_secret()
@@ -63,7 +63,7 @@ def listen(
 
 def names_in(text: str) -> list[str]:
     """The events that a comma-separated text names. Raises CannotRun for an unknown one."""
-    from postern.webhooks.rules import is_known
+    from postern.platform.webhooks.rules import is_known
 
     names = [part.strip() for part in text.split(",") if part.strip()]
     for name in names:
@@ -75,7 +75,7 @@ def names_in(text: str) -> list[str]:
 async def _listen(url: str, key: str, project: str, names: Sequence[str], forward: str | None, secret: str) -> None:
     import httpx
 
-    from postern.cli.people import described
+    from postern.cli.client import described
 
     headers = {"Authorization": f"Bearer {key}"}
     async with (
@@ -91,7 +91,7 @@ async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]
     """Events from now on, each once, in the order in which they show. Raises CannotRun where they cannot be read."""
     import httpx
 
-    from postern.webhooks.rules import keys_of, wants
+    from postern.platform.webhooks.rules import keys_of, wants
 
     newest = (await _read(server, project, limit=1))[:1]
     last = UUID(newest[0]["id"]) if newest else UUID(int=0)
@@ -144,9 +144,9 @@ async def send_on(there: "httpx.AsyncClient", forward: str, event: dict[str, Any
     import httpx
 
     from postern.kernel.clock import system_clock
-    from postern.kernel.signatures import webhook_headers
     from postern.kernel.values import to_json
-    from postern.webhooks.rules import payload
+    from postern.platform.webhooks.rules import payload
+    from postern.security.signatures import webhook_headers
 
     subject_id, project_id, contact = event["subjectId"], event["projectId"], event.get("contact")
     body = to_json(payload(event["type"], event["occurredAt"], subject_id, project_id, event["data"], contact))

@@ -22,33 +22,33 @@ def serve(api_processes: Many = 1, workers: Many = 1) -> None:
     Set with the environment: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL.
     Ctrl-C lets requests and work in hand finish, then stops all that was started.
     """
-    from postern.cli.tree import run_tree
-    from postern.kernel.settings import read_settings
+    from postern.cli.supervisor import run_tree
+    from postern.kernel.config import read_settings
 
     raise typer.Exit(asyncio.run(run_tree(read_settings(), api_processes=api_processes, workers=workers)))
 
 
 def api() -> None:
     """Run one API process on POSTERN_HOST and POSTERN_PORT. Any number share one database."""
-    from postern.cli.parts import run_api
-    from postern.kernel.settings import read_settings
+    from postern.cli.processes import run_api
+    from postern.kernel.config import read_settings
 
     run_api(read_settings(), _checked_url())
 
 
 def worker() -> None:
     """Run one worker: it delivers mail, webhooks and everything else that becomes due. Any number may run."""
-    from postern.cli.parts import run_worker
-    from postern.kernel.settings import read_settings
+    from postern.cli.processes import run_worker
+    from postern.kernel.config import read_settings
 
     run_worker(read_settings(), _checked_url())
 
 
 def bring_up_to_date() -> None:
     """Bring the database's schema up to date: DATABASE_URL's, or that of the data folder."""
-    from postern.cli.place import reach_database
-    from postern.kernel.migrations import migrate
-    from postern.kernel.settings import read_settings
+    from postern.cli.data_folder import reach_database
+    from postern.kernel.config import read_settings
+    from postern.kernel.database.migrations import migrate
 
     settings = read_settings()
     with reach_database(settings) as (url, _):
@@ -61,9 +61,9 @@ def bring_up_to_date() -> None:
 def _checked_url() -> str:
     """The database, once it answers. Raises CannotRun when it lacks migrations of this release."""
     from postern.cli import CannotRun
-    from postern.cli.place import database_url
-    from postern.kernel.migrations import connect_patiently, missing
-    from postern.kernel.settings import read_settings
+    from postern.cli.data_folder import database_url
+    from postern.kernel.config import read_settings
+    from postern.kernel.database.migrations import connect_patiently, missing
 
     settings = read_settings()
     url = database_url(settings)

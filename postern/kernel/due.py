@@ -26,7 +26,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Clock
-from postern.kernel.database import Database, row_maker, sharing
+from postern.kernel.database.statements import Database, row_maker, sharing
 
 Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)

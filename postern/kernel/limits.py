@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv6Address, IPv6Network
 
-from postern.kernel.problems import Limited
+from postern.kernel.http.problems import Limited
 
 KEYS_REMEMBERED = 50_000
 """Callers that one process keeps a balance for; the longest-silent are forgotten first."""

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
-from postern.kernel.database import Queries, statement
+from postern.kernel.database.statements import Queries, statement
 from postern.kernel.values import Record
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.database import Queries, Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import new_id
 from postern.security import attempt_store
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from postern.cli.doctor import Line, diagnose
-from postern.kernel.settings import Settings
+from postern.kernel.config import Settings
 from tests.peers.smtp_sink import Behaviour, Sink, server_context
 
 

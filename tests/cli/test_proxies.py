@@ -6,8 +6,8 @@ import httpx
 import msgspec
 import pytest
 
-from postern.cli.parts import configuration
-from tests.customers.conftest import GOOD, new_address
+from postern.cli.processes import configuration
+from tests.identity.customers.conftest import GOOD, new_address
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
 SAID = {

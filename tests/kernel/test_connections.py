@@ -13,8 +13,8 @@ import msgspec
 import pytest
 import uvicorn
 
-from postern.cli.parts import configuration
-from postern.kernel.connections import ConnectionLimits
+from postern.cli.processes import configuration
+from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.limits import Limiter, Rate, TooManyRequests, network_of
 
 PATIENCE_SECONDS = 60

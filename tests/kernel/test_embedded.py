@@ -15,14 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from postern.kernel import embedded
-from postern.kernel.embedded import (
-    THROWAWAY,
-    EmbeddedError,
-    EmbeddedPostgres,
-    FolderInUseError,
-    run_embedded,
-)
+from postern.kernel.database import embedded
+from postern.kernel.database.embedded import THROWAWAY, EmbeddedError, EmbeddedPostgres, FolderInUseError, run_embedded
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +115,7 @@ def test_a_dead_server_that_nobody_reaped_is_no_rival(folder: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from postern.kernel.embedded import EmbeddedPostgres
+from postern.kernel.database.embedded import EmbeddedPostgres
 server = EmbeddedPostgres(Path(sys.argv[1]), settings={"fsync": "off"})
 print(server.start(), flush=True)
 print(server.pid, flush=True)

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from postern.kernel import migrations
-from postern.kernel.migrations import MigrationError, migrate, pending
+from postern.kernel.database import migrations
+from postern.kernel.database.migrations import MigrationError, migrate, pending
 
 FIRST = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
 SECOND = "alter table shelves add column label text not null default '100% wood';\n"

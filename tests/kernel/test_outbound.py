@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from postern.kernel.addresses import read_networks
-from postern.kernel.outbound import Answer, Outbound, OutboundFailed, OutboundRefused, default_tls
-from tests.kernel.test_addresses import SPECIAL
+from postern.kernel.outbound.client import Answer, Outbound, OutboundFailed, OutboundRefused, default_tls
+from postern.kernel.outbound.ssrf import read_networks
+from tests.kernel.test_ssrf import SPECIAL
 from tests.peers.dns_zone import dns_zone, patient
 from tests.peers.http_receiver import Reply, http_receiver
 from tests.peers.ports import nobodys_port

@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from postern.kernel.database import sharing
-from postern.webhooks.work import WORK
+from postern.kernel.database.statements import sharing
+from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
 

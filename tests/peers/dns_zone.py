@@ -31,7 +31,7 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
-from postern.mail.resolver import Nameserver, Resolver
+from postern.protocols.mail.dns import Nameserver, Resolver
 
 PATIENT = {"try_timeout": timedelta(seconds=5), "lookup_timeout": timedelta(seconds=120)}
 """For answers that come: how busy the machine is must not decide."""

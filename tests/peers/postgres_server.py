@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from postern.kernel.embedded import (
+from postern.kernel.database.embedded import (
     Account,
     account_for,
     as_account,

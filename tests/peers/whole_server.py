@@ -15,12 +15,12 @@ import psycopg
 import uvicorn
 
 from postern.app import WORK, make_app
-from postern.cli.begin import Beginning, begin
+from postern.cli.bootstrap import Beginning, begin
 from postern.instance import beat
-from postern.kernel.connections import limited_protocol
+from postern.kernel.config import Settings
+from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker
-from postern.kernel.migrations import migrate
-from postern.kernel.settings import Settings
+from postern.kernel.http.connections import limited_protocol
 from postern.world import open_world
 from tests.peers.dns_zone import DnsZone, dns_zone
 

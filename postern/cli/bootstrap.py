@@ -1,0 +1,136 @@
+"""`postern bootstrap`: an account, a project and a key to begin with."""
+
+import asyncio
+import json
+import secrets
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from postern.kernel.config import Settings
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one needs to use a server: printed once, kept nowhere."""
+
+    base_url: str
+    project_id: str
+    secret_key: str
+    developer_email: str
+    developer_password: str
+    developer_token: str
+    inbox_url: str
+    """Opens the inbox page once, within ten minutes."""
+
+    def as_json(self) -> str:
+        """What programs need: all but the link for a person."""
+        fields = msgspec.to_builtins(self)
+        del fields["inboxUrl"]
+        return json.dumps(fields)
+
+    def curl(self) -> str:
+        """A command that sends a message."""
+        message = {
+            "to": ["ada@example.com"],
+            "from": "Postern <hello@example.org>",
+            "subject": "It works",
+            "html": "<h1>Hello, Ada</h1><p>Your first message from Postern.</p>",
+        }
+        return (
+            f"curl -sS {self.base_url}/projects/{self.project_id}/emails \\\n"
+            f"    -H 'Authorization: Bearer {self.secret_key}' \\\n"
+            "    -H 'Content-Type: application/json' \\\n"
+            f"    -d {shlex.quote(json.dumps(message))}"
+        )
+
+    def welcome(self, ready: str = "") -> str:
+        """What a person needs to begin with; `ready` are the lines of a server that has just started."""
+        return f"""
+{ready or f"A new account on the server at {self.base_url}."} The API's reference is at {self.base_url}/docs
+These are shown only now; `postern bootstrap` makes another set.
+
+    export POSTERN_URL={self.base_url}
+    export POSTERN_PROJECT={self.project_id}
+    export POSTERN_KEY={self.secret_key}
+    export POSTERN_EMAIL={self.developer_email}
+    export POSTERN_PASSWORD={self.developer_password}
+
+The developer account that owns them (POST /auth/sign-in):
+
+    email     {self.developer_email}
+    password  {self.developer_password}
+
+Send a message:
+
+    {self.curl()}
+
+Then look at it in the inbox; this link signs you in once, within ten minutes:
+
+    {self.inbox_url}
+
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(bootstrap)
+
+
+def bootstrap(as_json: Json = False) -> None:
+    """Make a fresh account, its project and a live secret key, whether the server runs or not."""
+    from postern.cli.data_folder import reach_database, require_master_key
+    from postern.kernel.config import read_settings
+    from postern.kernel.database.migrations import migrate
+
+    settings = read_settings()
+    with reach_database(settings) as (url, base_url):
+        require_master_key(settings)
+        migrate(url)
+        made = asyncio.run(begin(settings, url, base_url))
+    print(made.as_json() if as_json else made.welcome())
+
+
+async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
+    """Make an account, a project and a live secret key on the database at `url`."""
+    from postern.instance import check_master_key
+    from postern.world import open_world
+
+    async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
+        await check_master_key(world.db, world.secrets)
+        return await begin_in(world, base_url)
+
+
+async def begin_in(world: "World", base_url: str) -> Beginning:
+    """The same in a world that is open already."""
+    from postern.kernel.http.call import NOBODY, Call, Origin
+    from postern.kernel.values import new_id
+    from postern.platform.accounts.model import SignUp
+    from postern.platform.accounts.operations import make_link, open_account, read_token
+    from postern.platform.projects.operations import NewApiKey, create_api_key
+
+    origin = Origin("127.0.0.1", "postern bootstrap")
+    call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
+    email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
+    signed_in = await open_account(call, SignUp(email=email, password=password, name="Developer"), proven=True)
+    project = signed_in.projects[0]
+    caller = await read_token(world, signed_in.access_token, project.id, origin)
+    assert caller is not None
+    owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, path_project_id=project.id)
+    key = await create_api_key(owner, NewApiKey(name="First key"))
+    assert key.key is not None
+    return Beginning(
+        base_url=base_url,
+        project_id=str(project.id),
+        secret_key=key.key,
+        developer_email=email,
+        developer_password=password,
+        developer_token=signed_in.access_token,
+        inbox_url=await make_link(world, signed_in.developer.id),
+    )

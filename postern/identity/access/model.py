@@ -1,0 +1,248 @@
+"""Permissions, roles, and the answer to who may do what."""
+
+from typing import Annotated, Literal, get_args
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.problems import Conflict, Forbidden, Missing, Unprocessable
+from postern.kernel.values import Body, NameForPeople, Record
+
+ROLES_PER_PROJECT = 10_000
+PERMISSIONS_PER_PROJECT = 10_000
+PERMISSIONS_PER_ROLE = 1_000
+CHECKS_AT_ONCE = 50
+
+Scope = Literal["PROJECT", "ORGANIZATION"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+SYSTEM_ROLES = ("OWNER", "ADMIN", "MEMBER")
+
+Reason = Literal[
+    "PROJECT_ROLE",
+    "ORGANIZATION_ROLE",
+    "ALL_ORGANIZATIONS_ROLE",
+    "NO_ROLE_GRANTS_PERMISSION",
+    "NOT_A_MEMBER",
+    "UNKNOWN_PERMISSION",
+    "CUSTOMER_BANNED",
+    "ORGANIZATION_SUSPENDED",
+]
+
+# `(?!\n)`, because Python lets `$` match before a line feed at the end.
+PermissionKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}(?!\n)$",
+        max_length=128,
+        description="Two to four lower-case words (letters, digits, `_`) joined by colons, such as `posts:write`.",
+    ),
+]
+PermissionPattern = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})(?!\n)$",
+        max_length=128,
+        description="A permission (`posts:write`), all that begin alike (`posts:*`), or all there are (`*`).",
+    ),
+]
+RoleKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*(?!\n)$",
+        max_length=64,
+        description="A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`.",
+    ),
+]
+RoleName = NameForPeople
+Description = Annotated[str, msgspec.Meta(max_length=1_000)]
+PermissionList = Annotated[list[PermissionPattern], msgspec.Meta(max_length=PERMISSIONS_PER_ROLE)]
+
+
+class RoleMissing(Missing):
+    """There is no such role."""
+
+
+class PermissionUnknown(Missing):
+    """There is no such permission."""
+
+
+class RoleExists(Conflict):
+    """This project already has a role with that key; keys are one name space over both scopes."""
+
+
+class PermissionExists(Conflict):
+    """This project already has that permission."""
+
+
+class SystemRoleFixed(Conflict):
+    """System roles (OWNER, ADMIN, MEMBER) are the same everywhere; they cannot be changed or deleted."""
+
+
+class RoleInUse(Conflict):
+    """Somebody still has this role, or is invited with it; take it from them first."""
+
+
+class SubjectMissing(Missing):
+    """There is no such customer."""
+
+
+class PlaceMissing(Missing):
+    """There is no such organization."""
+
+
+class NotYourself(Forbidden):
+    """A customer's token asks for the customer alone."""
+
+
+class PermissionUndeclared(Unprocessable):
+    """A role can name only permissions that the project has declared."""
+
+
+class RoleUnknown(Unprocessable):
+    """A role does not exist in that scope."""
+
+
+class TooManyRoles(Unprocessable):
+    """A project has at most 10,000 roles; delete some first."""
+
+
+class TooManyPermissions(Unprocessable):
+    """A project has at most 10,000 permissions; delete some first."""
+
+
+class Permission(Record):
+    """Something that may be allowed."""
+
+    key: str
+    description: str | None
+    created_at: Moment
+
+
+class PermissionRow(Permission):
+    """The row of a permission."""
+
+    id: UUID
+
+
+class Role(Record):
+    """A named set of permissions."""
+
+    key: str
+    name: str
+    description: str | None
+    scope: Scope
+    """Where its permissions hold: in the project, or in the organization that somebody has it in."""
+    applies_to_all_organizations: bool
+    """Whether someone who has it in the project has it in every organization too."""
+    system: bool
+    permissions: list[str]
+    created_at: Moment
+    updated_at: Moment
+
+
+class RoleRow(Role):
+    """The row of a role, or what stands for one where the role is the same everywhere."""
+
+    id: UUID
+
+
+Step = Literal[
+    "PERMISSION_DECLARED",
+    "CUSTOMER_GIVEN",
+    "CUSTOMER_NOT_BANNED",
+    "PROJECT_ROLE",
+    "ORGANIZATION_ACTIVE",
+    "MEMBER",
+    "ORGANIZATION_ROLE",
+    "ALL_ORGANIZATIONS_ROLE",
+]
+
+
+class Explained(Record):
+    """One step of a check. Each check of a scope has the same steps in the same order."""
+
+    step: Step
+    ok: bool
+    roles: list[str] = []
+    """The roles that grant the permission, where the step is about roles."""
+
+
+class Decision(Record):
+    """Whether somebody may do something, and how that came about."""
+
+    allowed: bool
+    reason: Reason
+    permission: str
+    scope: Scope
+    roles: list[str]
+    """The roles that were considered: all that the customer has in the scope."""
+    explanation: list[Explained]
+    customer_id: UUID | None
+    organization_id: UUID | None
+
+
+class Decisions(Record):
+    """The answers to several checks, in the order they were asked."""
+
+    results: list[Decision]
+
+
+class Check(Body):
+    """May this customer do that, in the project or in one of its organizations?"""
+
+    permission: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+    customer_id: str | None = None
+    """With a customer's own token: the bearer, and nobody else."""
+    organization_id: str | None = None
+
+
+class Checks(Body):
+    """Several checks at once."""
+
+    checks: Annotated[list[Check], msgspec.Meta(min_length=1, max_length=CHECKS_AT_ONCE)]
+
+
+class Standing(Record):
+    """What a check has to know, in one row."""
+
+    number: int
+    declared: bool
+    customer_known: bool
+    banned: bool
+    customer_roles: list[str]
+    organization_known: bool
+    suspended: bool
+    member_roles: list[str] | None
+    granting_in_project: list[str]
+    granting_everywhere: list[str]
+    granting_to_members: list[str]
+
+
+class NewPermission(Body):
+    """A permission to declare."""
+
+    key: PermissionKey
+    description: Description | None = None
+
+
+class NewRole(Body):
+    """A role to create. Its permissions must be declared; `posts:*` needs nothing declared."""
+
+    key: RoleKey
+    name: RoleName | None = None
+    """The key, if none is given."""
+    scope: Scope = "PROJECT"
+    description: Description | None = None
+    permissions: PermissionList = []
+    applies_to_all_organizations: bool = False
+
+
+class RoleChange(Body):
+    """What to change of a role; `permissions` replaces the whole list."""
+
+    name: RoleName | UnsetType = UNSET
+    description: Description | None | UnsetType = UNSET
+    permissions: PermissionList | UnsetType = UNSET
+    applies_to_all_organizations: bool | UnsetType = UNSET

@@ -1,0 +1,365 @@
+"""Declaring permissions and roles; and the door for those who give roles to people."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from msgspec import UNSET
+
+from postern.identity.access import store
+from postern.identity.access.model import (
+    PERMISSIONS_PER_PROJECT,
+    ROLES_PER_PROJECT,
+    SYSTEM_ROLES,
+    Check,
+    Checks,
+    Decision,
+    Decisions,
+    NewPermission,
+    NewRole,
+    NotYourself,
+    Permission,
+    PermissionExists,
+    PermissionUndeclared,
+    PermissionUnknown,
+    PlaceMissing,
+    Role,
+    RoleChange,
+    RoleExists,
+    RoleInUse,
+    RoleMissing,
+    RoleRow,
+    RoleUnknown,
+    Scope,
+    Standing,
+    SubjectMissing,
+    SystemRoleFixed,
+    TooManyPermissions,
+    TooManyRoles,
+)
+from postern.identity.access.rules import decide, patterns_for, system_roles
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call, Kind
+from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Problem
+from postern.kernel.values import Deleted, as_id, new_id, seen_as
+from postern.platform.audit import operations as audit
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+GROUPS_AT_ONCE = 2
+"""Statements of checks in flight at the same time in one process."""
+WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
+
+
+@get("/projects/{project_id}/access/permissions", needs="access:read")
+async def list_permissions(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Permission]:
+    """The permissions that the project has declared, newest first."""
+    before = before_id(call, "permissions", cursor)
+    rows = await store.permissions(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    found = listed(call, "permissions", rows, limit)
+    return Listed([seen_as(Permission, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    "/projects/{project_id}/access/permissions",
+    needs="access:write",
+    status=201,
+    problems=(PermissionExists, TooManyPermissions),
+    example={"key": "posts:write", "description": "Write and change posts."},
+)
+async def create_permission(call: Call, data: NewPermission) -> Permission:
+    """Declare a permission: two to four words of `a-z0-9_` joined by colons.
+
+    Roles name it, whole or by what it begins with (`posts:*`). What is not declared is allowed to nobody.
+    """
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("permissions", call.project_id)
+        if await store.count_permissions(tx, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
+            raise TooManyPermissions
+        row = await store.insert_permission(
+            tx, project_id=call.project_id, id=new_id(), key=data.key, description=data.description, now=call.now
+        )
+        if row is None:
+            raise PermissionExists
+        await audit.record(tx, call, "permission.created", "Permission", data.key)
+    return seen_as(Permission, row)
+
+
+@delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
+async def delete_permission(call: Call, key: str) -> Deleted:
+    """Take a permission away: from now on nobody has it. Roles that name it lose it; `posts:*` stays as it is."""
+    async with call.db.transaction() as tx:
+        if not await store.delete_permission(tx, project_id=call.project_id, key=key):
+            raise PermissionUnknown
+        await store.strike_permission(tx, project_id=call.project_id, key=key, now=call.now)
+        await audit.record(tx, call, "permission.deleted", "Permission", key)
+    return Deleted()
+
+
+@get("/projects/{project_id}/access/roles", needs="access:read")
+async def list_roles(
+    call: Call, scope: Scope | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Role]:
+    """The roles of the project, newest first, and last the system roles; `scope` narrows to one of the scopes."""
+    name = f"roles|{scope or ''}"
+    before = before_id(call, name, cursor)
+    rows = await store.roles(call.db, project_id=call.project_id, scope=scope, before=before, limit=limit + 1)
+    created_at = await store.project_created_at(call.db, project_id=call.project_id)
+    rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
+    found = listed(call, name, rows[: limit + 1], limit)
+    return Listed([seen_as(Role, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    "/projects/{project_id}/access/roles",
+    needs="access:write",
+    status=201,
+    problems=(RoleExists, TooManyRoles, PermissionUndeclared),
+    example={"key": "editor", "name": "Editor", "scope": "PROJECT", "permissions": ["posts:*"]},
+)
+async def create_role(call: Call, data: NewRole) -> Role:
+    """Create a role.
+
+    The permissions of a role with the scope PROJECT hold in the project for the customers who have it; those of
+    a role with the scope ORGANIZATION hold in the organization whose member has it. With
+    `appliesToAllOrganizations`, a customer who has the role in the project has it in every organization.
+    """
+    if data.key.upper() in SYSTEM_ROLES:
+        raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
+    permissions = list(dict.fromkeys(data.permissions))
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("roles", call.project_id)
+        if await store.count_roles(tx, project_id=call.project_id) >= ROLES_PER_PROJECT:
+            raise TooManyRoles
+        await _require_declared(tx, call.project_id, permissions)
+        row = await store.insert_role(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            key=data.key,
+            name=data.name or data.key,
+            description=data.description,
+            scope=data.scope,
+            everywhere=data.applies_to_all_organizations,
+            permissions=permissions,
+            now=call.now,
+        )
+        if row is None:
+            raise RoleExists
+        await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=permissions)
+    return seen_as(Role, row)
+
+
+@get("/projects/{project_id}/access/roles/{key}", needs="access:read", problems=(RoleMissing,))
+async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
+    """One role by its key. `scope` only matters for the system roles, which are in both."""
+    if key in SYSTEM_ROLES:
+        created_at = await store.project_created_at(call.db, project_id=call.project_id)
+        return next(seen_as(Role, row) for row in system_roles(created_at, scope) if row.key == key)
+    row = await store.role(call.db, project_id=call.project_id, key=key)
+    if row is None:
+        raise RoleMissing
+    return seen_as(Role, row)
+
+
+@patch(
+    "/projects/{project_id}/access/roles/{key}",
+    needs="access:write",
+    problems=(RoleMissing, SystemRoleFixed, PermissionUndeclared),
+    example={"name": "Editor in chief", "permissions": ["posts:*", "authors:read"]},
+)
+async def change_role(call: Call, key: str, data: RoleChange) -> Role:
+    """Change a role for everybody who has it, from the next check on. `permissions` replaces the list."""
+    async with call.db.transaction() as tx:
+        given = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
+        row = await _hold(tx, call, key, given or [])
+        call.require_match(row.updated_at)
+        permissions = row.permissions if given is None else given
+        everywhere = data.applies_to_all_organizations
+        row = await store.change_role(
+            tx,
+            project_id=call.project_id,
+            id=row.id,
+            name=row.name if data.name is UNSET else data.name,
+            description=row.description if data.description is UNSET else data.description,
+            permissions=permissions,
+            everywhere=row.applies_to_all_organizations if everywhere is UNSET else everywhere,
+            now=call.now,
+        )
+        await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
+    return seen_as(Role, row)
+
+
+@delete(
+    "/projects/{project_id}/access/roles/{key}",
+    needs="access:write",
+    problems=(RoleMissing, SystemRoleFixed, RoleInUse),
+)
+async def delete_role(call: Call, key: str) -> Deleted:
+    """Delete a role that nobody has any more (409 while a customer or member has it or is invited with it)."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, key)
+        call.require_match(row.updated_at)
+        if await store.is_held(tx, project_id=call.project_id, key=key):
+            raise RoleInUse
+        await store.delete_role(tx, project_id=call.project_id, id=row.id)
+        await audit.record(tx, call, "role.deleted", "Role", row.key, scope=row.scope)
+    return Deleted()
+
+
+@post(
+    "/projects/{project_id}/access/check",
+    needs="access:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
+)
+async def check_access(call: Call, data: Check) -> Decision:
+    """Whether a customer has a permission: in an organization if `organizationId` is given, else in the project.
+
+    With a customer's token the bearer is asked for. A refusal is a normal answer, and so is a permission that
+    nobody declared. `reason` says what decided, `explanation` lists every step in a fixed order, also those after
+    the deciding one.
+    """
+    subject, place = _subject(call, data, ""), _place(data)
+    look = call.world.grouped(standings_of_all, side_by_side=GROUPS_AT_ONCE)
+    return _decided(data, await look(Asked(call.project_id, data.permission, subject, place)), subject, place, "")
+
+
+@post(
+    "/projects/{project_id}/access/check/batch",
+    needs="access:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
+)
+async def check_access_in_batch(call: Call, data: Checks) -> Decisions:
+    """Up to 50 checks at once, decided at one moment and answered in their order."""
+    paths = [f"/checks/{index}" for index in range(len(data.checks))]
+    subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
+    places = [_place(check) for check in data.checks]
+    permissions = [check.permission for check in data.checks]
+    asked = [Asked(call.project_id, *each) for each in zip(permissions, subjects, places, strict=True)]
+    standings = await _standings(call.db, call.project_id, asked, call.now)
+    found = zip(data.checks, standings, subjects, places, paths, strict=True)
+    return Decisions(results=[_decided(*each) for each in found])
+
+
+class Asked(NamedTuple):
+    """One question: whether somebody has a permission somewhere."""
+
+    project_id: UUID
+    permission: str
+    customer_id: UUID | None
+    organization_id: UUID | None
+
+
+async def standings_of_all(world: "World", asked: list[Asked]) -> list[Standing]:
+    """What checks have to know, looked up together for the requests that come together, and never remembered."""
+    now, found = world.clock(), dict[int, Standing]()
+    for project_id in {each.project_id for each in asked}:
+        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
+        standings = await _standings(world.db, project_id, [asked[index] for index in own], now)
+        found.update(zip(own, standings, strict=True))
+    return [found[index] for index in range(len(asked))]
+
+
+async def _standings(db: Queries, project_id: UUID, asked: list[Asked], now: Moment) -> list[Standing]:
+    return await store.standings(
+        db,
+        project_id=project_id,
+        permissions=[each.permission for each in asked],
+        # What is well formed needs no quoting in the text of an array.
+        patterns=["{" + ",".join(patterns_for(each.permission)) + "}" for each in asked],
+        customer_ids=[each.customer_id for each in asked],
+        organization_ids=[each.organization_id for each in asked],
+        now=now,
+    )
+
+
+def _decided(check: Check, standing: Standing, subject: UUID | None, place: UUID | None, path: str) -> Decision:
+    """The decision. Raises SubjectMissing and PlaceMissing for what the project does not have."""
+    if subject is not None and not standing.customer_known:
+        raise _at(SubjectMissing, f"{path}/customerId")
+    if place is not None and not standing.organization_known:
+        raise _at(PlaceMissing, f"{path}/organizationId")
+    return decide(check.permission, standing, subject, place)
+
+
+def _place(check: Check) -> UUID | None:
+    return None if check.organization_id is None else as_id(check.organization_id)
+
+
+def _subject(call: Call, check: Check, path: str) -> UUID | None:
+    given = None if check.customer_id is None else as_id(check.customer_id)
+    if call.caller.kind != "customer":
+        return given
+    if given not in (None, call.caller.actor_id):
+        raise _at(NotYourself, f"{path}/customerId")
+    return call.caller.actor_id
+
+
+def _at(problem: type[Problem], path: str) -> Problem:
+    return problem(errors=[Fault(path=path, code=problem.code(), message=problem.message())])
+
+
+async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
+    """The keys of the roles that somebody can have in `scope`, system roles among them.
+
+    In the project these are its roles and those that apply to all organizations.
+    """
+    return {*SYSTEM_ROLES, *await store.role_keys(db, project_id=project_id, scope=scope)}
+
+
+async def require_roles(
+    tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles/{}"
+) -> None:
+    """Hold the roles until the transaction ends, so that nobody deletes one that is being given.
+
+    Raises RoleUnknown for what nobody can have in `scope`, at `path` with the place in `keys` filled in.
+    """
+    own = [key for key in keys if key not in SYSTEM_ROLES]
+    known = set(await store.hold_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
+    unknown = [key for key in own if key not in known]
+    if unknown:
+        message = f"There is no role {unknown[0]!r} in the scope {scope}."
+        raise RoleUnknown(message, errors=_faults(path, keys, unknown, "unknown_role"))
+
+
+async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
+    exact = [key for key in permissions if not key.endswith("*")]
+    known = set(await store.hold_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
+    unknown = [key for key in exact if key not in known]
+    if unknown:
+        message = f"The permission {unknown[0]!r} is not declared in this project."
+        raise PermissionUndeclared(
+            message, errors=_faults("/permissions/{}", permissions, unknown, "undeclared_permission")
+        )
+
+
+def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[Fault]:
+    return [Fault(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong]
+
+
+async def _hold(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
+    """Lock a role that is to name `permissions`.
+
+    Those are held first, because whoever takes a permission away strikes it out of roles afterwards: nobody waits in
+    a circle.
+    """
+    if key not in SYSTEM_ROLES and await store.role(tx, project_id=call.project_id, key=key) is not None:
+        await _require_declared(tx, call.project_id, permissions)
+    return await _lock(tx, call, key)
+
+
+async def _lock(tx: Transaction, call: Call, key: str) -> RoleRow:
+    if key in SYSTEM_ROLES:
+        raise SystemRoleFixed
+    row = await store.lock_role(tx, project_id=call.project_id, key=key)
+    if row is None:
+        raise RoleMissing
+    return row

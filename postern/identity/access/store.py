@@ -1,0 +1,220 @@
+"""SQL of roles and permissions.
+
+Who has which role is kept with customers and members, whose tables the last statements read: see
+docs/decisions/0031-one-statement-decides-access.md.
+"""
+
+from uuid import UUID
+
+from postern.identity.access.model import PermissionRow, RoleRow, Standing
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+
+
+@statement("""
+    insert into access_permissions (project_id, id, key, description, created_at)
+    values (%(project_id)s, %(id)s, %(key)s, %(description)s, %(now)s)
+    on conflict (project_id, key) do nothing
+    returning id, key, description, created_at
+""")
+async def insert_permission(
+    tx: Transaction, *, project_id: UUID, id: UUID, key: str, description: str | None, now: Moment
+) -> PermissionRow | None: ...
+
+
+@statement("select count(*)::int from access_permissions where project_id = %(project_id)s")
+async def count_permissions(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select id, key, description, created_at from access_permissions
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def permissions(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[PermissionRow]: ...
+
+
+@statement("""
+    select key from access_permissions where project_id = %(project_id)s and key = any (%(keys)s) for key share
+""")
+async def hold_permissions(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
+
+
+@statement("delete from access_permissions where project_id = %(project_id)s and key = %(key)s")
+async def delete_permission(tx: Transaction, *, project_id: UUID, key: str) -> bool: ...
+
+
+@statement("""
+    update access_roles set permissions = array_remove(permissions, %(key)s), updated_at = %(now)s
+    where project_id = %(project_id)s and id = any (array(
+        select id from access_roles where project_id = %(project_id)s and %(key)s = any (permissions)
+        order by id for update
+    ))
+""")
+async def strike_permission(tx: Transaction, *, project_id: UUID, key: str, now: Moment) -> None: ...
+
+
+@statement("""
+    insert into access_roles (project_id, id, key, name, description, scope, applies_to_all_organizations,
+                              permissions, created_at, updated_at)
+    select %(project_id)s, %(id)s, %(key)s, %(name)s, %(description)s, %(scope)s, %(everywhere)s, %(permissions)s,
+           %(now)s, %(now)s
+    on conflict (project_id, key) do nothing
+    returning *, false as system
+""")
+async def insert_role(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    key: str,
+    name: str,
+    description: str | None,
+    scope: str,
+    everywhere: bool,
+    permissions: list[str],
+    now: Moment,
+) -> RoleRow | None: ...
+
+
+@statement("select count(*)::int from access_roles where project_id = %(project_id)s")
+async def count_roles(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select *, false as system from access_roles
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+      and (%(scope)s::text is null or scope = %(scope)s)
+    order by id desc limit %(limit)s
+""")
+async def roles(
+    db: Queries, *, project_id: UUID, scope: str | None, before: UUID | None, limit: int
+) -> list[RoleRow]: ...
+
+
+@statement("select created_at from projects where id = %(project_id)s")
+async def project_created_at(db: Queries, *, project_id: UUID) -> Moment: ...
+
+
+@statement("select *, false as system from access_roles where project_id = %(project_id)s and key = %(key)s")
+async def role(db: Queries, *, project_id: UUID, key: str) -> RoleRow | None: ...
+
+
+@statement("""
+    select *, false as system from access_roles where project_id = %(project_id)s and key = %(key)s for update
+""")
+async def lock_role(tx: Transaction, *, project_id: UUID, key: str) -> RoleRow | None: ...
+
+
+@statement("""
+    update access_roles set name = %(name)s, description = %(description)s, permissions = %(permissions)s,
+        applies_to_all_organizations = %(everywhere)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, false as system
+""")
+async def change_role(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    description: str | None,
+    permissions: list[str],
+    everywhere: bool,
+    now: Moment,
+) -> RoleRow: ...
+
+
+@statement("delete from access_roles where project_id = %(project_id)s and id = %(id)s")
+async def delete_role(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    select key from access_roles
+    where project_id = %(project_id)s
+      and (scope = %(scope)s or (%(scope)s = 'PROJECT' and applies_to_all_organizations))
+""")
+async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: ...
+
+
+@statement("""
+    select key from access_roles
+    where project_id = %(project_id)s and key = any (%(keys)s)
+      and (scope = %(scope)s or (%(scope)s = 'PROJECT' and applies_to_all_organizations))
+    for key share
+""")
+async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
+
+
+# Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
+# Arrays behind sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
+@statement("""
+    with asked as (
+        select permission, patterns::text[], customer_id, organization_id, number
+        from unnest((select %(permissions)s::text[]), (select %(patterns)s::text[]),
+                    (select %(customer_ids)s::uuid[]), (select %(organization_ids)s::uuid[]))
+             with ordinality as asked (permission, patterns, customer_id, organization_id, number)
+    )
+    select asked.number::int,
+           exists (select from access_permissions permission
+                   where permission.project_id = %(project_id)s and permission.key = asked.permission) as declared,
+           customer.id is not null as customer_known,
+           coalesce(customer.banned_at is not null
+                    and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s), false) as banned,
+           coalesce(customer.roles, '{}') as customer_roles,
+           organization.id is not null as organization_known,
+           coalesce(organization.status = 'SUSPENDED', false) as suspended,
+           member.roles as member_roles,
+           array(select role.key from access_roles role
+                 where asked.organization_id is null and role.project_id = %(project_id)s
+                   and role.key = any (customer.roles) and role.scope = 'PROJECT'
+                   and role.permissions && asked.patterns order by role.key) as granting_in_project,
+           array(select role.key from access_roles role
+                 where asked.organization_id is not null and role.project_id = %(project_id)s
+                   and role.key = any (customer.roles) and role.applies_to_all_organizations
+                   and role.permissions && asked.patterns order by role.key) as granting_everywhere,
+           array(select role.key from access_roles role
+                 where role.project_id = %(project_id)s and role.key = any (member.roles)
+                   and role.scope = 'ORGANIZATION'
+                   and role.permissions && asked.patterns order by role.key) as granting_to_members
+    from asked
+    left join customers customer on customer.project_id = %(project_id)s and customer.id = asked.customer_id
+    left join organizations organization
+      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+     and organization.status <> 'DELETED'
+    left join organization_members member
+      on member.project_id = %(project_id)s and member.organization_id = organization.id
+     and member.customer_id = asked.customer_id
+    order by asked.number
+""")
+async def standings(
+    db: Queries,
+    *,
+    project_id: UUID,
+    permissions: list[str],
+    patterns: list[str],
+    customer_ids: list[UUID | None],
+    organization_ids: list[UUID | None],
+    now: Moment,
+) -> list[Standing]: ...
+
+
+# Somebody who has a role, or is invited to it.
+@statement("""
+    select from customers where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> '{}'
+    union all
+    select from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.roles @> array[%(key)s]::text[]
+      and member.roles <> array['MEMBER']
+    union all
+    select from invitations invitation
+    join organizations organization
+      on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
+     and organization.status <> 'DELETED'
+    where invitation.project_id = %(project_id)s and invitation.role = %(key)s and invitation.status = 'PENDING'
+    limit 1
+""")
+async def is_held(db: Queries, *, project_id: UUID, key: str) -> bool: ...

@@ -1,0 +1,93 @@
+"""Which web pages may call a project's sign-in operations from a browser (Fetch §3.2, "CORS protocol").
+
+Only what customers themselves call answers across origins, and only to the origins that the project names. No
+cookies are involved: `Access-Control-Allow-Credentials` is never sent.
+"""
+
+import re
+from collections import OrderedDict
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import ProjectMissing
+from postern.kernel.values import as_id
+from postern.platform.projects import operations as projects
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+PATHS = re.compile(
+    r"^/projects/([0-9a-fA-F-]{36})/(auth/(?!pages/)|\.well-known/|access/check|b2b/(entitlements|domain))"
+)
+METHODS = b"GET, POST, PATCH, DELETE"
+HEADERS = b"authorization, content-type, if-match, x-request-id"
+EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
+PREFLIGHT_SECONDS = b"600"
+ORIGINS_LIFE = timedelta(seconds=5)
+PROJECTS_REMEMBERED = 10_000
+
+
+class CustomersCors:
+    """Answers preflights, and marks answers that a page of the project's may read."""
+
+    def __init__(self, app: ASGIApp, world: "World") -> None:
+        self._app, self._world = app, world
+        self._known: OrderedDict[UUID, tuple[Moment, frozenset[str]]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = PATHS.match(scope["path"]) if scope["type"] == "http" else None
+        origin = _header(scope, b"origin") if found else None
+        if found is None or origin is None:
+            await self._app(scope, receive, send)
+            return
+        allowed = origin in await self._origins(as_id(found[1]))
+        if scope.get("method") == "OPTIONS" and _header(scope, b"access-control-request-method"):
+            await _preflight(send, origin, allowed)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message["headers"], (b"vary", b"Origin")]
+                if allowed:
+                    headers += [
+                        (b"access-control-allow-origin", origin.encode()),
+                        (b"access-control-expose-headers", EXPOSED),
+                    ]
+                message = {**message, "headers": headers}  # type: ignore[misc]
+            await send(message)
+
+        await self._app(scope, receive, marked)
+
+    async def _origins(self, project_id: UUID) -> frozenset[str]:
+        known, now = self._known.get(project_id), self._world.clock()
+        if known is not None and timedelta(0) <= now - known[0] < ORIGINS_LIFE:
+            return known[1]
+        try:
+            project = await projects.require_project(self._world.db, project_id)
+        except ProjectMissing:
+            return frozenset()
+        self._known[project_id] = now, frozenset(project.settings.sign_in.allowed_origins)
+        if len(self._known) > PROJECTS_REMEMBERED:
+            self._known.popitem(last=False)
+        return self._known[project_id][1]
+
+
+async def _preflight(send: Send, origin: str, allowed: bool) -> None:
+    headers = [(b"vary", b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers")]
+    if allowed:
+        headers += [
+            (b"access-control-allow-origin", origin.encode()),
+            (b"access-control-allow-methods", METHODS),
+            (b"access-control-allow-headers", HEADERS),
+            (b"access-control-max-age", PREFLIGHT_SECONDS),
+        ]
+    await send({"type": "http.response.start", "status": 204, "headers": headers})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)

@@ -1,0 +1,207 @@
+"""Recognising people by an account elsewhere: one rule for OIDC, OAuth and SAML.
+
+Issuer and subject decide. An address links only where whoever vouches for the person says that it is verified; and
+onto an account whose address nobody ever proved, it takes every way in from whoever made that account first.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from postern.identity.customers import mailer, rules, store
+from postern.identity.customers.invitation_check import may_sign_up as is_welcome
+from postern.identity.customers.model import Person, SignUpClosed
+from postern.identity.customers.operations import require_person, set_primary_email
+from postern.identity.customers.sign_in import new_person, prove_address
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Conflict, Problem
+from postern.kernel.values import Record, new_id
+from postern.platform.events import operations as events
+from postern.platform.projects.model import Project
+
+
+class AccountNotLinked(Conflict):
+    """An account with this address exists, and the address is not verified there: sign in another way."""
+
+
+class IdentityTaken(AccountNotLinked):
+    """That account is another customer's."""
+
+
+class IdentityConflict(Conflict):
+    """The customer with this address is linked to another account of this provider; ask an administrator."""
+
+    customer_id: UUID
+
+
+class IdentityHeld(IdentityConflict):
+    """The customer with this address is linked to another account of this provider; an administrator has to approve."""
+
+
+class IdentityLinked(Conflict):
+    """Another account of this provider is linked already; remove it first."""
+
+
+class Voucher(Record):
+    """What somebody else says about a person who signed in there."""
+
+    provider: str
+    issuer: str
+    subject: str
+    email: str | None
+    email_verified: bool
+    name: str | None
+
+
+async def recognise(
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    voucher: Voucher,
+    *,
+    may_sign_up: bool | None = None,
+    hold: bool = False,
+) -> Person:
+    """The customer that a voucher is about, locked: known, linked, or new.
+
+    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed; and IdentityTaken where the
+    same person comes in twice at the same moment: the second is recognised when they try again. Somebody whom the
+    provider calls otherwise than the account that is linked already is somebody else (an address may have been given
+    to another person): raises IdentityConflict, or IdentityHeld where such accounts are held for an administrator.
+    """
+    known = await store.lock_by_identity(
+        tx,
+        project_id=call.project_id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+    )
+    spec, key = _address_of(voucher)
+    if known is not None:
+        return await _follow_address(tx, call, project, known, voucher, spec, key)
+    held = await store.lock_by_email(tx, project_id=call.project_id, email_key=key) if key else None
+    if held is not None:
+        if not voucher.email_verified:
+            raise AccountNotLinked
+        await _require_first_subject(tx, call, held, voucher, hold=hold)
+        person = await prove_address(tx, call, project, held, key or "")
+        person = await claim(tx, call, person, voucher)
+        await note_linked(tx, call, project, person, voucher)
+        return person
+    invited = key is not None and voucher.email_verified and await is_welcome(tx, call, project, key)
+    if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
+        raise SignUpClosed
+    made = await new_person(
+        tx,
+        call,
+        spec,
+        key,
+        name=voucher.name[:200] if voucher.name else None,
+        password_hash=None,
+        verified=voucher.email_verified,
+        method=voucher.provider,
+    )
+    if made is None:  # Somebody took the address between our look and our insert.
+        raise AccountNotLinked
+    return await claim(tx, call, made, voucher)
+
+
+async def _follow_address(
+    tx: Transaction, call: Call, project: Project, known: Person, voucher: Voucher, email: str | None, key: str | None
+) -> Person:
+    """Let a customer's primary address follow the provider's, where it came from there and is verified there.
+
+    Never onto an address of another customer: then everything stays as it was.
+    """
+    if email is None or key is None or not voucher.email_verified:
+        return known
+    account: dict[str, Any] = {
+        "project_id": call.project_id,
+        "provider": voucher.provider,
+        "issuer": voucher.issuer,
+        "subject": voucher.subject,
+    }
+    last = await store.identity_email(tx, **account)
+    if last is None or last.email_key == key:
+        return known
+    follows = last.email_key is not None and last.email_key == known.email_key
+    if follows and key != known.email_key:
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=key)
+        if holder is not None and holder.id != known.id:
+            return known
+        await mailer.notify(tx, call, project, known, "EMAIL_CHANGED")
+        known = await set_primary_email(tx, call, known, email, key, call.now)
+        await events.record(tx, call, "customer.email_verified", known.id, changed=True, provider=voucher.provider)
+    await store.set_identity_email(tx, **account, email_key=key)
+    return known
+
+
+async def _require_first_subject(tx: Transaction, call: Call, held: Person, voucher: Voucher, *, hold: bool) -> None:
+    named: dict[str, Any] = {
+        "project_id": call.project_id,
+        "customer_id": held.id,
+        "provider": voucher.provider,
+        "issuer": voucher.issuer,
+        "subject": voucher.subject,
+    }
+    if not (await store.has_other_subject(tx, **named)).found:
+        return
+    rejected = hold and (await store.was_rejected(tx, **named)).found
+    problem = IdentityHeld() if hold and not rejected else IdentityConflict()
+    problem.customer_id = held.id
+    raise problem
+
+
+async def note_linked(tx: Transaction, call: Call, project: Project, person: Person, voucher: Voucher) -> None:
+    """Record that a customer who was there has one more way in, and tell them."""
+    await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
+    await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{voucher.provider} was added")
+
+
+async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -> Person:
+    """Make an account at a provider this customer's: one of each provider and issuer.
+
+    Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
+    """
+    other = await store.has_other_subject(
+        tx,
+        project_id=call.project_id,
+        customer_id=person.id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+    )
+    if other.found:
+        raise IdentityLinked
+    if not await store.insert_identity(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=person.id,
+        provider=voucher.provider,
+        issuer=voucher.issuer,
+        subject=voucher.subject,
+        now=call.now,
+    ):
+        raise IdentityTaken
+    _, key = _address_of(voucher)
+    if key is not None and voucher.email_verified:
+        await store.set_identity_email(
+            tx,
+            project_id=call.project_id,
+            provider=voucher.provider,
+            issuer=voucher.issuer,
+            subject=voucher.subject,
+            email_key=key,
+        )
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+    return await require_person(tx, call.project_id, person.id)
+
+
+def _address_of(voucher: Voucher) -> tuple[str | None, str | None]:
+    if not voucher.email:
+        return None, None
+    try:
+        return rules.read_email(voucher.email)
+    except Problem:
+        return None, None

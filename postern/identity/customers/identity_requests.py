@@ -1,0 +1,162 @@
+"""Accounts at a provider that claim a customer's address while the customer is linked to another account there.
+
+They become the customer's only when an administrator approves; the account that was linked before is removed then.
+"""
+
+from typing import Literal
+from uuid import UUID
+
+from postern.identity.customers import store
+from postern.identity.customers.identities import IdentityTaken, Voucher, claim, note_linked
+from postern.identity.customers.operations import lock_person
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import get, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Conflict, Invalid, Missing
+from postern.kernel.values import Record, new_id
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+
+REQUESTS_PER_CUSTOMER = 20
+"""Accounts at one provider that may wait for an administrator at one customer."""
+RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
+STATUSES = ("PENDING", "APPROVED", "REJECTED")
+
+
+class IdentityRequestMissing(Missing):
+    """There is no such request to link an account."""
+
+
+class IdentityRequestDecided(Conflict):
+    """This request was approved or rejected before."""
+
+
+class IdentityRequest(Record):
+    """An account at a provider that asks to become the customer's."""
+
+    id: UUID
+    customer_id: UUID
+    provider: str
+    connection_id: UUID | None
+    """The single sign-on connection that it came by; null for a sign-in provider of the project."""
+    issuer: str
+    subject: str
+    email: str | None
+    name: str | None
+    status: RequestStatus
+    created_at: Moment
+    decided_at: Moment | None
+
+
+@get("/projects/{project_id}/identity-requests", needs="customers:read")
+async def list_identity_requests(
+    call: Call, status: str | None = None, limit: ListLimit = 100, cursor: Cursor | None = None
+) -> Listed[IdentityRequest]:
+    """Accounts that wait for approval (or waited), newest first; `status` narrows to PENDING, APPROVED or REJECTED."""
+    wanted = status.upper() if status else None
+    if wanted is not None and wanted not in STATUSES:
+        raise Invalid.at("query/status", f"Status is one of {', '.join(STATUSES)}.", "unknown_status")
+    scope = f"identity_requests|{wanted or ''}"
+    rows = await store.identity_requests(
+        call.db,
+        project_id=call.project_id,
+        status=wanted,
+        before=before_id(call, scope, cursor),
+        limit=limit + 1,
+    )
+    return listed(call, scope, [_shown(row) for row in rows], limit)
+
+
+@post(
+    "/projects/{project_id}/identity-requests/{id}/approve",
+    needs="customers:write",
+    problems=[IdentityRequestMissing, IdentityRequestDecided, IdentityTaken],
+)
+async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
+    """Make an account the customer's instead of the one of the same provider that was linked before."""
+    async with call.db.transaction() as tx:
+        row = await store.identity_request(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise IdentityRequestMissing
+        person = await lock_person(tx, call, row.customer_id)
+        if not await store.decide_identity_request(
+            tx, project_id=call.project_id, id=id, status="APPROVED", now=call.now
+        ):
+            raise IdentityRequestDecided
+        voucher = Voucher(
+            provider=row.provider,
+            issuer=row.issuer,
+            subject=row.subject,
+            email=row.email,
+            email_verified=False,
+            name=row.name,
+        )
+        await store.drop_identities_at(
+            tx, project_id=call.project_id, customer_id=person.id, provider=row.provider, issuer=row.issuer
+        )
+        person = await claim(tx, call, person, voucher)
+        await note_linked(tx, call, await projects.require_project(tx, call.project_id), person, voucher)
+        await audit.record(tx, call, "customer.identity_approved", "Customer", person.id, provider=row.provider)
+        row = await store.identity_request(tx, project_id=call.project_id, id=id)
+        assert row is not None
+    return _shown(row)
+
+
+@post(
+    "/projects/{project_id}/identity-requests/{id}/reject",
+    needs="customers:write",
+    problems=[IdentityRequestMissing, IdentityRequestDecided],
+)
+async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
+    """Refuse an account for good: it is not held again when somebody signs in with it."""
+    async with call.db.transaction() as tx:
+        if await store.identity_request(tx, project_id=call.project_id, id=id) is None:
+            raise IdentityRequestMissing
+        if not await store.decide_identity_request(
+            tx, project_id=call.project_id, id=id, status="REJECTED", now=call.now
+        ):
+            raise IdentityRequestDecided
+        row = await store.identity_request(tx, project_id=call.project_id, id=id)
+        assert row is not None
+        await audit.record(tx, call, "customer.identity_rejected", "Customer", row.customer_id, provider=row.provider)
+    return _shown(row)
+
+
+async def hold_identity(call: Call, customer_id: UUID, voucher: Voucher, connection_id: UUID | None = None) -> None:
+    """Keep an account for an administrator to look at, once, in a transaction of its own: the sign-in is refused."""
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, customer_id)
+        held = await store.insert_identity_request(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            customer_id=customer_id,
+            provider=voucher.provider,
+            issuer=voucher.issuer,
+            subject=voucher.subject,
+            connection_id=connection_id,
+            email=voucher.email,
+            name=voucher.name[:200] if voucher.name else None,
+            most=REQUESTS_PER_CUSTOMER,
+            now=call.now,
+        )
+        if held:
+            await events.record(tx, call, "customer.identity_held", customer_id, provider=voucher.provider)
+
+
+def _shown(row: store.IdentityRequestRow) -> IdentityRequest:
+    return IdentityRequest(
+        id=row.id,
+        customer_id=row.customer_id,
+        provider=row.provider,
+        connection_id=row.connection_id,
+        issuer=row.issuer.partition(" ")[2] if row.connection_id else row.issuer,
+        subject=row.subject,
+        email=row.email,
+        name=row.name,
+        status=row.status,
+        created_at=row.created_at,
+        decided_at=row.decided_at,
+    )

@@ -1,0 +1,169 @@
+"""Linking a customer to the project's own identifier, and merging the customer who holds that identifier already."""
+
+from contextlib import suppress
+
+import psycopg
+
+from postern.identity.customers import challenge_store, mailer, rules, store
+from postern.identity.customers.model import (
+    LOCAL_PROVIDERS,
+    ROLES_LIMIT,
+    CustomerBanned,
+    CustomerMissing,
+    ExternalIdTaken,
+    Link,
+    Linked,
+    Person,
+)
+from postern.identity.customers.operations import add_other_address, know, lock_person, set_primary_email, show
+from postern.identity.customers.sessions import end_sessions
+from postern.identity.customers.totp import move_second_factor
+from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import post
+from postern.kernel.values import as_id
+from postern.platform.audit import operations as audit
+from postern.platform.events import history as past
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+
+LINK_TRIES = 5
+"""How often linking looks again when others link the same identifier at the same moment."""
+
+
+@post(
+    "/projects/{project_id}/customers/link",
+    needs="customers:write",
+    problems=[CustomerMissing, CustomerBanned, ExternalIdTaken],
+    example={"customerId": "01990000-0000-7000-8000-000000000000", "externalUserId": "user-42"},
+)
+async def link_customer(call: Call, data: Link) -> Linked:
+    """Give a customer the identifier it has in your own system.
+
+    If another customer holds that identifier, it is merged into this one in the same transaction, and
+    `mergedCustomerId` names it: accounts at providers, passkeys, memberships, events and addresses move, its sessions
+    end and its row goes. Link only what you know to be one person: every address of either signs in to `customerId`.
+
+    The password of `customerId` stays; if it has none, that of the merged customer moves. The same holds for the
+    second factor and its recovery codes: where only the merged customer had one, it protects `customerId` from then
+    on, and sessions of `customerId` that began without it end.
+    """
+    for _ in range(LINK_TRIES):
+        # Somebody else may give the identifier to another customer between our look and our update: look again.
+        with suppress(psycopg.errors.UniqueViolation):
+            return await _link(call, data)
+    raise ExternalIdTaken
+
+
+async def _link(call: Call, data: Link) -> Linked:
+    survivor_id = as_id(data.customer_id)
+    async with call.db.transaction() as tx:
+        held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
+        # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
+        both = sorted({survivor_id, held.id if held else survivor_id})
+        locked = {each: await lock_person(tx, call, each) for each in both}
+        survivor = locked[survivor_id]
+        loser = locked[held.id] if held is not None and held.id != survivor_id else None
+        if loser is not None and loser.external_id != data.external_user_id:
+            loser = None
+        if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
+            raise CustomerBanned
+        if loser is not None:
+            survivor = await _merge(tx, call, survivor, loser)
+        survivor = await store.set_profile(
+            tx,
+            project_id=call.project_id,
+            id=survivor.id,
+            name=survivor.name,
+            phone=survivor.phone,
+            external_id=data.external_user_id,
+            now=call.now,
+        )
+        merged = None if loser is None else str(loser.id)
+        if loser is None:
+            await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
+        await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged)
+    return Linked(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
+
+
+async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
+    """Move what `loser` has to `survivor` and delete its row. Both rows are locked."""
+    project_id = call.project_id
+    await end_sessions(tx, call, loser.id)
+    await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await _strengthen(tx, call, survivor, loser)
+    await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
+    await past.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
+    metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
+    roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
+    # Who reacts moves what it keeps about the other one, so both rows are still there.
+    await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
+    await store.delete(tx, project_id=project_id, id=loser.id)
+    survivor = await _take_address(tx, call, survivor, loser)
+    if survivor.password_hash is None and loser.password_hash is not None:
+        await store.set_password(
+            tx, project_id=project_id, id=survivor.id, password_hash=loser.password_hash, now=call.now
+        )
+    await store.set_metadata(tx, project_id=project_id, id=survivor.id, metadata=Jsonb(metadata), now=call.now)
+    await store.set_roles(tx, project_id=project_id, id=survivor.id, roles=roles, now=call.now)
+    await _list_local_identities(tx, call, survivor, loser)
+    phone, phone_verified_at = survivor.phone, survivor.phone_verified_at
+    if phone is None or (phone == loser.phone and phone_verified_at is None):
+        phone, phone_verified_at = loser.phone, loser.phone_verified_at
+    await store.set_phone(
+        tx, project_id=project_id, id=survivor.id, phone=phone, verified_at=phone_verified_at, now=call.now
+    )
+    return await store.set_profile(
+        tx,
+        project_id=project_id,
+        id=survivor.id,
+        name=survivor.name or loser.name,
+        phone=phone,
+        external_id=survivor.external_id,
+        now=call.now,
+    )
+
+
+async def _strengthen(tx: Transaction, call: Call, survivor: Person, loser: Person) -> None:
+    """Let the second factor of either protect both. Sessions that began without it end, as when it is turned on."""
+    if not await move_second_factor(tx, call, survivor, loser):
+        return
+    await end_sessions(tx, call, survivor.id)
+    await events.record(tx, call, "customer.mfa_enabled", survivor.id, method="TOTP")
+    project = await projects.require_project(tx, call.project_id)
+    change = "The second factor of an account that was merged into yours was turned on"
+    await mailer.notify(tx, call, project, survivor, "MFA_CHANGED", change=change)
+
+
+async def _take_address(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
+    """Keep the primary address that is verified (the survivor's, if both or neither are) and the other beside it."""
+    if loser.email is None or loser.email_key is None:
+        return survivor
+    if survivor.email is None or survivor.email_key is None:
+        return await set_primary_email(tx, call, survivor, loser.email, loser.email_key, loser.email_verified_at)
+    if loser.email_verified_at is None or survivor.email_verified_at is not None:
+        await add_other_address(tx, call, survivor.id, loser.email, loser.email_key, loser.email_verified_at)
+        return survivor
+    changed = await set_primary_email(tx, call, survivor, loser.email, loser.email_key, loser.email_verified_at)
+    await add_other_address(tx, call, survivor.id, survivor.email, survivor.email_key, None)
+    return changed
+
+
+async def _list_local_identities(tx: Transaction, call: Call, survivor: Person, loser: Person) -> None:
+    """Note the ways in that depend on no provider: the password that is kept, codes by mail, passkeys."""
+    has_password = survivor.password_hash is not None or loser.password_hash is not None
+    has_passkeys = bool(await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=survivor.id))
+    present = {
+        "PASSWORD": has_password,
+        "EMAIL_CODE": "EMAIL_CODE" in loser.providers,
+        "PASSKEY": has_passkeys,
+    }
+    for provider in LOCAL_PROVIDERS:
+        if present[provider]:
+            await know(tx, call, survivor, provider)
+    await store.list_providers(tx, project_id=call.project_id, id=survivor.id)

@@ -1,0 +1,813 @@
+"""What a project does with its customers."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from msgspec import UNSET
+from psycopg.sql import SQL, Literal
+
+from postern.identity.access import operations as access
+from postern.identity.access.model import RoleUnknown
+from postern.identity.customers import challenge_store, challenges, mailer, rules, session_store, store, timeline
+from postern.identity.customers.imported_hashes import check_hash
+from postern.identity.customers.model import (
+    ROLES_LIMIT,
+    SESSIONS_LIMIT,
+    Ban,
+    Customer,
+    CustomerChange,
+    CustomerEvent,
+    CustomerImport,
+    CustomerMissing,
+    CustomerOwnsOrganizations,
+    CustomerStats,
+    EmailTaken,
+    ExternalIdTaken,
+    HashRefused,
+    Identity,
+    Imported,
+    ImportFault,
+    MetadataChange,
+    MetadataTooLarge,
+    NewCustomer,
+    OtherEmail,
+    Person,
+    RolesChange,
+    SessionMissing,
+    Status,
+    TimelineEntry,
+    TooManyRoles,
+)
+from postern.identity.customers.sessions import end_session, end_sessions, session_view
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, camel, get, patch, post, put
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.pagination import (
+    Cursor,
+    Feed,
+    ListLimit,
+    Page,
+    PageLimit,
+    PageNumber,
+    Position,
+    csv_stream,
+    page_at,
+    position_of,
+)
+from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.quotas import PlanLimitReached, Wanted, allowance_left, require_allowance
+from postern.kernel.values import new_id
+from postern.platform.audit import operations as audit
+from postern.platform.audit.model import AuditEntry
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.security.breaches import PasswordBreached, require_unbreached
+from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
+
+CSV_HEADER = (
+    *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
+    *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
+)
+ADA = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
+
+
+@get("/projects/{project_id}/customers", needs="customers:read")
+async def list_customers(
+    call: Call,
+    q: str | None = None,
+    status: Status | None = None,
+    provider: str | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
+) -> Page[Customer]:
+    """The project's customers, newest first.
+
+    `q` finds part of an address, name, phone number or external identifier, or a whole id; one or two characters
+    find beginnings of addresses. `status` is `active`, `banned`, `verified`, `unverified`, `mfa` or `locked`,
+    `provider` one like `PASSWORD` or `GOOGLE`.
+    """
+    scope = f"customers|{q or ''}|{status or ''}|{provider or ''}"
+    position = position_of(call, scope, page, limit, cursor)
+    provider = rules.check_provider(provider)
+    rows, total = await _found(call, (q, status, provider), limit + 1, position)
+    found = page_at(call, scope, rows, total, position, limit)
+    return Page(
+        data=await shown(call, found.data),
+        total=found.total,
+        page=found.page,
+        pages=found.pages,
+        next_cursor=found.next_cursor,
+    )
+
+
+@post(
+    "/projects/{project_id}/customers",
+    needs="customers:write",
+    status=201,
+    problems=[
+        EmailTaken,
+        ExternalIdTaken,
+        RoleUnknown,
+        PasswordCommon,
+        PasswordBreached,
+        HashRefused,
+        MetadataTooLarge,
+        PlanLimitReached,
+    ],
+    example=ADA,
+)
+async def create_customer(call: Call, data: NewCustomer) -> Customer:
+    """Create a customer.
+
+    `passwordHash` takes a hash of another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string); it
+    is replaced by one of ours when its owner signs in.
+    """
+    password_hash = await _password_hash(data)
+    if data.password is not None:
+        await require_unbreached(call.world, data.password)
+    async with call.db.transaction() as tx:
+        await require_allowance(tx, call, "customers")
+        person = await add_person(tx, call, data, password_hash)
+        await audit.record(tx, call, "customer.created", "Customer", person.id)
+    return await show(call, person)
+
+
+@post(
+    "/projects/{project_id}/customers/import",
+    needs="customers:write",
+    body_limit=16_777_216,
+    problems=[RoleUnknown],
+    example={"customers": [ADA]},
+)
+async def import_customers(call: Call, data: CustomerImport) -> Imported:
+    """Import up to 1,000 customers at once. Addresses that are taken are skipped; faults name the place in the list."""
+    created, skipped = 0, 0
+    faults: list[ImportFault] = []
+    hashes: list[str | None] = []
+    for index, each in enumerate(data.customers):
+        try:
+            hashes.append(await _password_hash(each))
+        except Problem as problem:
+            hashes.append(None)
+            faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+    bad = {fault.index for fault in faults}
+    async with call.db.transaction() as tx:
+        wanted = Wanted("customers", len(data.customers), call.now, project_id=call.project_id)
+        left = await allowance_left(tx, call.world, wanted)
+        for index, each in enumerate(data.customers):
+            if index in bad:
+                continue
+            try:
+                if left is not None and created >= left.number:
+                    raise left.refusal
+                await add_person(tx, call, each, hashes[index])
+                created += 1
+            except (EmailTaken, ExternalIdTaken):
+                skipped += 1
+            except Problem as problem:
+                faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+        await audit.record(tx, call, "customers.imported", "Project", call.project_id, created=created)
+    faults.sort(key=lambda fault: fault.index)
+    return Imported(created=created, skipped=skipped, failed=len(faults), faults=faults)
+
+
+@get("/projects/{project_id}/customers/stats", needs="customers:read")
+async def get_customer_stats(call: Call) -> CustomerStats:
+    """How many customers there are, and how many are verified, banned, and protected by a second factor."""
+    return await store.stats(call.db, project_id=call.project_id, now=call.now)
+
+
+@get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"])
+async def export_customers(
+    call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
+) -> Answer:
+    """All customers as CSV, newest first; takes the filters of the list."""
+    where = rules.condition(q, status, rules.check_provider(provider), call.now)
+
+    async def rows() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.exported(tx, project_id=call.project_id, where=where):
+                lapsed = row.ban_expires_at is not None and row.ban_expires_at <= call.now
+                yield (
+                    *(row.id, row.email, row.email_verified_at, row.phone, row.name, row.external_id),
+                    *(" ".join(row.roles), " ".join(row.providers), row.last_sign_in_at),
+                    *(None if lapsed else row.banned_at, row.mfa_enabled_at, row.metadata, row.created_at),
+                )
+
+    return Answer(
+        csv_stream(CSV_HEADER, rows()),
+        media_type="text/csv",
+        headers={"Content-Disposition": 'attachment; filename="customers.csv"'},
+    )
+
+
+@get("/projects/{project_id}/customers/{id}", needs="customers:read", problems=[CustomerMissing])
+async def get_customer(call: Call, id: UUID) -> Customer:
+    """One customer with identities and live sessions."""
+    return await show(call, await require_person(call.db, call.project_id, id))
+
+
+@delete_(
+    "/projects/{project_id}/customers/{id}",
+    needs="customers:write",
+    problems=[CustomerMissing, CustomerOwnsOrganizations],
+)
+async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | None = None) -> Customer:
+    """Erase a customer; answers the record as it was.
+
+    The last OWNER of an organization is not erased (409; `errors` names the organizations), unless
+    `transferOwnershipTo` names another customer: that one becomes OWNER of them in the same transaction.
+
+    The row and everything personal goes: identities, sessions, passkeys, mails to the address, the contact that was
+    made from it. Events keep type and time, with `erasedAt` set and their data emptied; the audit log keeps who did
+    what, without details, and its chain still verifies.
+    """
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        view = await show(call, person, tx)
+        await timeline.erase(tx, call, person, transfer_ownership_to)
+        await audit.record(tx, call, "customer.deleted", "Customer", id)
+    return view
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}",
+    needs="customers:write",
+    problems=[CustomerMissing, EmailTaken],
+    example={
+        "email": "ada@example.org",
+        "emailVerified": True,
+        "name": "Ada",
+        "phone": "+15550100",
+        "phoneVerified": True,
+    },
+)
+async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Customer:
+    """Change a customer's address, name or phone number; what is left out stays.
+
+    A notice about a new address goes to the old one, codes and links that were mailed stop working, and sessions stay.
+    Another customer's address is 409.
+    """
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        before = person
+        person = await _change_email(tx, call, person, data)
+        person = await _change_phone(tx, call, person, data)
+        if data.name is not UNSET and data.name != person.name:
+            person = await store.set_profile(
+                tx,
+                project_id=call.project_id,
+                id=id,
+                name=data.name,
+                phone=person.phone,
+                external_id=person.external_id,
+                now=call.now,
+            )
+        names = ("email", "email_verified_at", "name", "phone", "phone_verified_at")
+        changed = [camel(name) for name in names if getattr(person, name) != getattr(before, name)]
+        if changed:
+            await events.record(tx, call, "customer.updated", id, changed=changed)
+            if person.email_verified_at is not None and "emailVerifiedAt" in changed:
+                # Who reacts to proven addresses reacts to this one too, with the new address already there.
+                await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
+            await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
+    return await show(call, person)
+
+
+@get("/projects/{project_id}/customers/{id}/timeline", needs="customers:read", problems=[CustomerMissing])
+async def get_customer_timeline(
+    call: Call, id: UUID, limit: ListLimit = 50, cursor: Cursor | None = None
+) -> Feed[TimelineEntry]:
+    """One feed of what happened to a customer, newest first: events, mails, sessions and changes by developers."""
+    return await timeline.timeline(call, await require_person(call.db, call.project_id, id), limit, cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/events", needs="customers:read", problems=[CustomerMissing])
+async def list_customer_events(
+    call: Call, id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
+) -> Feed[CustomerEvent]:
+    """What happened to a customer, newest first. Of an erased customer, type and time are left."""
+    return await timeline.events_of(call, id, limit, cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/audit-log", needs="customers:read", problems=[CustomerMissing])
+async def list_customer_audit_log(
+    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
+) -> Page[AuditEntry]:
+    """What developers and keys did to a customer, newest first."""
+    await require_person(call.db, call.project_id, id)
+    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=id)
+    return await audit.of_targets(call, [id, *merged], page, limit, cursor)
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/ban",
+    needs="customers:write",
+    problems=[CustomerMissing],
+    example={"reason": "Card fraud", "expiresAt": "2030-01-01T00:00:00Z"},
+    shows={
+        "bannedAt": "2026-01-31T12:00:00.000Z",
+        "banReason": "Card fraud",
+        "banExpiresAt": "2030-01-01T00:00:00.000Z",
+        "sessions": [],
+    },
+)
+async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Customer:
+    """Ban a customer: all sessions end now, and signing in is refused until `expiresAt` or `unban`."""
+    ban = data or Ban()
+    if ban.expires_at is not None and ban.expires_at <= call.now:
+        raise Invalid.at("/expiresAt", "This moment has passed.")
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        already = person.banned_at if person.is_banned(call.now) else None
+        person = await store.set_ban(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            banned_at=already or call.now,
+            reason=ban.reason,
+            expires_at=ban.expires_at,
+            now=call.now,
+        )
+        await end_sessions(tx, call, id)
+        await events.record(tx, call, "customer.banned", id, reason=ban.reason)
+        await audit.record(tx, call, "customer.banned", "Customer", id, reason=ban.reason)
+    return await show(call, person)
+
+
+@post("/projects/{project_id}/customers/{id}/unban", needs="customers:write", problems=[CustomerMissing])
+async def unban_customer(call: Call, id: UUID) -> Customer:
+    """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        await unlock_person(tx, call, person)
+        if person.is_banned(call.now):
+            person = await store.set_ban(
+                tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
+            )
+            await events.record(tx, call, "customer.unbanned", id)
+            await audit.record(tx, call, "customer.unbanned", "Customer", id)
+    return await show(call, person)
+
+
+@post("/projects/{project_id}/customers/{id}/unlock", needs="customers:write", problems=[CustomerMissing])
+async def unlock_customer(call: Call, id: UUID) -> Customer:
+    """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        await unlock_person(tx, call, person)
+        await events.record(tx, call, "customer.unlocked", id)
+        await audit.record(tx, call, "customer.unlocked", "Customer", id)
+    return await show(call, person)
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/sessions/{session_id}/revoke",
+    needs="customers:write",
+    problems=[CustomerMissing, SessionMissing],
+)
+async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> None:
+    """End one session: its tokens are refused from the next request on."""
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, id)
+        await end_session(tx, call, id, session_id)
+        await audit.record(tx, call, "customer.session_revoked", "Customer", id, session_id=str(session_id))
+
+
+@post(
+    "/projects/{project_id}/customers/{id}/sessions/revoke-all",
+    needs="customers:write",
+    problems=[CustomerMissing],
+)
+async def revoke_customer_sessions(call: Call, id: UUID) -> None:
+    """End all sessions of a customer, also sign-ins that are half done."""
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, id)
+        ended = await end_sessions(tx, call, id)
+        await audit.record(tx, call, "customer.sessions_revoked", "Customer", id, sessions=ended)
+
+
+@post("/projects/{project_id}/customers/{id}/mfa/reset", needs="customers:write", problems=[CustomerMissing])
+async def reset_customer_mfa(call: Call, id: UUID) -> None:
+    """Take away the second factor and its recovery codes, for somebody who lost both.
+
+    Where one is required, the customer sets up a new one at the next sign-in.
+    """
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        await drop_mfa(tx, call, person)
+        await events.record(tx, call, "customer.mfa_reset", id)
+        if person.mfa_enabled_at is not None:
+            project = await projects.require_project(tx, call.project_id)
+            change = f"The second factor was taken away by {mailer.app_name(project)}"
+            await mailer.notify(tx, call, project, person, "MFA_CHANGED", change=change)
+        await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}/metadata",
+    needs="customers:write",
+    problems=[CustomerMissing, MetadataTooLarge],
+    example={"metadata": {"plan": "pro", "trial": None}},
+)
+async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
+    """Merge into a customer's metadata at the top level; null removes a key. At most 16 kB in all."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        call.require_match(person.updated_at)
+        merged = rules.merged_metadata(person.metadata, data.metadata)
+        person = await store.set_metadata(tx, project_id=call.project_id, id=id, metadata=Jsonb(merged), now=call.now)
+        keys = sorted(data.metadata)[:100]
+        await events.record(tx, call, "customer.metadata_updated", id, keys=keys)
+        await audit.record(tx, call, "customer.metadata_updated", "Customer", id, keys=keys)
+    return await show(call, person)
+
+
+@patch(
+    "/projects/{project_id}/customers/{id}/roles",
+    needs="customers:write",
+    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    example={"roles": ["MEMBER"]},
+)
+async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
+    """Give a customer more roles; those there are stay. Roles exist in project scope."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        person = await _give_roles(tx, call, person, [*person.roles, *data.roles])
+    return await show(call, person)
+
+
+@put(
+    "/projects/{project_id}/customers/{id}/roles",
+    needs="customers:write",
+    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    example={"roles": ["ADMIN"]},
+)
+async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
+    """Give a customer exactly these roles."""
+    async with call.db.transaction() as tx:
+        person = await lock_person(tx, call, id)
+        person = await _give_roles(tx, call, person, data.roles)
+    return await show(call, person)
+
+
+# What other operations of this feature and the features above it use.
+
+
+async def require_person(db: Queries, project_id: UUID, id: UUID) -> Person:
+    """A customer's row. Raises CustomerMissing."""
+    person = await store.person(db, project_id=project_id, id=id)
+    if person is None:
+        raise CustomerMissing
+    return person
+
+
+async def lock_person(tx: Transaction, call: Call, id: UUID) -> Person:
+    """A customer's row, locked. Raises CustomerMissing."""
+    person = await store.lock(tx, project_id=call.project_id, id=id)
+    if person is None:
+        raise CustomerMissing
+    return person
+
+
+async def insert_person(
+    tx: Transaction,
+    call: Call,
+    *,
+    external_id: str | None,
+    email: str | None,
+    email_key: str | None,
+    verified: bool,
+    phone: str | None,
+    name: str | None,
+    metadata: dict[str, Any],
+    roles: list[str],
+    password_hash: str | None,
+) -> Person | None:
+    """Insert a customer's row; None if another customer has the address or the external identifier."""
+    person = await store.insert(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        external_id=external_id,
+        email=email,
+        email_key=email_key,
+        identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        email_verified_at=call.now if verified and email_key else None,
+        phone=phone,
+        name=name,
+        metadata=Jsonb(metadata),
+        roles=roles,
+        password_hash=password_hash,
+        now=call.now,
+    )
+    # Asked after the insert: an insert that waited for a merge to end would not have seen what the merge wrote.
+    if (
+        person is not None
+        and email_key is not None
+        and await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None
+    ):
+        await store.delete(tx, project_id=call.project_id, id=person.id)
+        return None
+    return person
+
+
+async def set_primary_email(
+    tx: Transaction, call: Call, person: Person, email: str, email_key: str, verified_at: Moment | None
+) -> Person:
+    """Give a locked customer another primary address. Raises EmailTaken.
+
+    If it was one of the customer's other addresses, it stops being one.
+    """
+    try:
+        changed = await store.set_email(
+            tx,
+            project_id=call.project_id,
+            id=person.id,
+            email=email,
+            email_key=email_key,
+            identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key),
+            verified_at=verified_at,
+            now=call.now,
+        )
+    except psycopg.errors.UniqueViolation:
+        raise EmailTaken from None
+    await store.drop_other_address(tx, project_id=call.project_id, customer_id=person.id, email_key=email_key)
+    if await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None:
+        raise EmailTaken
+    return changed
+
+
+async def add_other_address(
+    tx: Transaction, call: Call, customer_id: UUID, email: str, email_key: str, verified_at: Moment | None
+) -> None:
+    """Let an address beside the primary one sign a customer in."""
+    await store.insert_other_address(
+        tx,
+        project_id=call.project_id,
+        email_key=email_key,
+        customer_id=customer_id,
+        email=email,
+        identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key),
+        verified_at=verified_at,
+        now=call.now,
+    )
+
+
+async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
+    """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
+    spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
+    await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
+    person = await insert_person(
+        tx,
+        call,
+        external_id=data.external_user_id,
+        email=spec,
+        email_key=key,
+        verified=data.email_verified,
+        phone=data.phone,
+        name=data.name,
+        metadata=rules.merged_metadata({}, data.metadata),
+        roles=list(dict.fromkeys(data.roles)),
+        password_hash=password_hash,
+    )
+    if data.phone_verified and data.phone is None:
+        raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
+    if person is not None and data.phone_verified:
+        person = await store.set_phone(
+            tx, project_id=call.project_id, id=person.id, phone=data.phone, verified_at=call.now, now=call.now
+        )
+    if person is None:
+        taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
+        raise EmailTaken if taken else ExternalIdTaken
+    if password_hash is not None:
+        person = await know(tx, call, person, "PASSWORD")
+    await events.record(tx, call, "customer.signed_up", person.id, method="API")
+    return person
+
+
+async def know(
+    tx: Transaction, call: Call, person: Person, provider: str, issuer: str = "local", subject: str | None = None
+) -> Person:
+    """Note one more way a customer is known."""
+    added = await store.insert_identity(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=person.id,
+        provider=provider,
+        issuer=issuer,
+        subject=subject or str(person.id),
+        now=call.now,
+    )
+    if not added:
+        return person
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+    return await require_person(tx, call.project_id, person.id)
+
+
+async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
+    """Take away second factor and recovery codes, and sign-ins that wait for them."""
+    await challenge_store.drop_totp(tx, project_id=call.project_id, customer_id=person.id)
+    await challenge_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=person.id)
+    for purpose in ("MFA", "MFA_ENROLLMENT"):
+        await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=purpose)
+    return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
+
+
+async def unlock_person(tx: Transaction, call: Call, person: Person, *, second_factor: bool = True) -> None:
+    """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
+    identifiers = {each.identifier for each in others}
+    if second_factor:
+        identifiers.add(challenges.second_factor_identifier(person))
+    for identifier in identifiers | ({person.identifier} if person.identifier else set()):
+        await challenges.unlock(tx, call, identifier)
+
+
+async def show(call: Call, person: Person, db: Queries | None = None) -> Customer:
+    """A customer as developers see it."""
+    return (await shown(call, [person], db))[0]
+
+
+async def shown(call: Call, people: Sequence[Person], db: Queries | None = None) -> list[Customer]:
+    """Customers as developers see them, with identities, live sessions and failed attempts."""
+    db = db or call.db
+    ids = [person.id for person in people]
+    if not ids:
+        return []
+    identities = await store.identities(db, project_id=call.project_id, customer_ids=ids)
+    sessions = await session_store.live(
+        db, project_id=call.project_id, customer_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
+    )
+    others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
+    identifiers = [person.identifier for person in people if person.identifier is not None]
+    identifiers += [challenges.second_factor_identifier(person) for person in people]
+    failures = {
+        row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
+    }
+    views: list[Customer] = []
+    for person in people:
+        counted = [
+            failures[each]
+            for each in {person.identifier or b"", challenges.second_factor_identifier(person)}
+            if each in failures
+        ]
+        until = max((each.locked_until for each in counted if each.locked_until is not None), default=None)
+        banned = person.is_banned(call.now)
+        views.append(
+            Customer(
+                id=person.id,
+                project_id=person.project_id,
+                external_user_id=person.external_id,
+                email=person.email,
+                email_verified_at=person.email_verified_at,
+                other_emails=[
+                    OtherEmail(email=each.email, verified_at=each.verified_at)
+                    for each in others
+                    if each.customer_id == person.id
+                ],
+                phone=person.phone,
+                phone_verified_at=person.phone_verified_at,
+                name=person.name,
+                metadata=person.metadata,
+                roles=person.roles,
+                last_sign_in_at=person.last_sign_in_at,
+                banned_at=person.banned_at if banned else None,
+                ban_reason=person.ban_reason if banned else None,
+                ban_expires_at=person.ban_expires_at if banned else None,
+                mfa_enabled_at=person.mfa_enabled_at,
+                failed_sign_in_attempts=sum(each.failures for each in counted),
+                sign_in_locked_until=until if until and until > call.now else None,
+                identities=[
+                    Identity(provider=each.provider, created_at=each.created_at)
+                    for each in identities
+                    if each.customer_id == person.id
+                ],
+                sessions=[session_view(each) for each in sessions if each.customer_id == person.id],
+                created_at=person.created_at,
+                updated_at=person.updated_at,
+            )
+        )
+    return views
+
+
+async def _found(
+    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, position: Position
+) -> tuple[Sequence[Person], int]:
+    """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
+    q, status, provider = asked
+    where, offset = rules.condition(q, status, provider, call.now), position.offset
+    if position.after is not None:
+        rest = SQL("c.id < {} and {}").format(Literal(position.after), where)
+        rows = await store.found(call.db, project_id=call.project_id, where=rest, limit=limit, offset=0)
+        if not q:
+            return rows, await _count(call, status, provider)
+        return rows, await store.count_found(call.db, project_id=call.project_id, where=where)
+    if q and not q.isspace():
+        found = await store.searched(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+        if found or offset == 0:
+            return found, found[0].total if found else 0
+        return [], await store.count_found(call.db, project_id=call.project_id, where=where)
+    rows = await store.found(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+    # A page that is not full ends the list: then its length says how many there are.
+    is_last = len(rows) < limit and (rows or offset == 0)
+    return rows, offset + len(rows) if is_last else await _count(call, status, provider)
+
+
+async def _count(call: Call, status: str | None, provider: str | None) -> int:
+    """How many customers a filter finds: from the kept numbers where they know, by counting otherwise."""
+    if status in ("banned", "locked"):
+        where = rules.condition(None, status, provider, call.now)
+        return await store.count_found(call.db, project_id=call.project_id, where=where)
+    kept = await store.count_facets(
+        call.db,
+        project_id=call.project_id,
+        verified={"verified": True, "unverified": False}.get(status or ""),
+        mfa=True if status == "mfa" else None,
+        provider=provider,
+    )
+    if status == "active":
+        where = rules.condition(None, "banned", provider, call.now)
+        kept -= await store.count_found(call.db, project_id=call.project_id, where=where)
+    return kept
+
+
+async def _password_hash(data: NewCustomer) -> str | None:
+    """The hash to keep of a customer to create. Raises Invalid, PasswordCommon, HashRefused."""
+    if data.password is not None and data.password_hash is not None:
+        raise Invalid.at("/passwordHash", "Send `password` or `passwordHash`, not both.")
+    if data.email is None and (data.password is not None or data.password_hash is not None):
+        raise Invalid.at("/email", "A password needs an address to sign in with.", "required")
+    if data.password_hash is not None:
+        return check_hash(data.password_hash)
+    if data.password is None:
+        return None
+    require_uncommon(data.password, data.email)
+    return await hash_password(data.password)
+
+
+async def _change_email(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+    verified = None if data.email_verified is UNSET else data.email_verified
+    if data.email is UNSET:
+        if verified is None or verified == (person.email_verified_at is not None):
+            return person
+        if person.email is None or person.email_key is None:
+            raise Invalid.at("/emailVerified", "This customer has no address to verify.")
+        return await set_primary_email(tx, call, person, person.email, person.email_key, call.now if verified else None)
+    spec, key = rules.read_email(data.email)
+    holder = await store.by_email(tx, project_id=call.project_id, email_key=key)
+    if holder is not None and holder.id != person.id:
+        raise EmailTaken
+    if key == person.email_key:
+        at = (
+            person.email_verified_at
+            if verified is None
+            else (person.email_verified_at or call.now)
+            if verified
+            else None
+        )
+        if (spec, at) == (person.email, person.email_verified_at):
+            return person
+        return await set_primary_email(tx, call, person, spec, key, at)
+    # Codes and links on their way belong to the address that was.
+    await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=None)
+    project = await projects.require_project(tx, call.project_id)
+    await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
+    return await set_primary_email(tx, call, person, spec, key, call.now if verified else None)
+
+
+async def _change_phone(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+    phone = person.phone if data.phone is UNSET else data.phone
+    kept = person.phone_verified_at if phone == person.phone else None
+    if data.phone_verified is not UNSET:
+        kept = (kept or call.now) if data.phone_verified else None
+    if phone is None and data.phone_verified is True:
+        raise Invalid.at("/phoneVerified", "This customer has no phone number to verify.")
+    if (phone, kept) == (person.phone, person.phone_verified_at):
+        return person
+    return await store.set_phone(
+        tx, project_id=call.project_id, id=person.id, phone=phone, verified_at=kept, now=call.now
+    )
+
+
+async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[str]) -> Person:
+    call.require_match(person.updated_at)
+    wanted = list(dict.fromkeys(roles))
+    if len(wanted) > ROLES_LIMIT:
+        raise TooManyRoles.of_value("/roles")
+    added = [role for role in wanted if role not in person.roles]
+    await access.require_roles(tx, call.project_id, "PROJECT", added)
+    if wanted == person.roles:
+        return person
+    person = await store.set_roles(tx, project_id=call.project_id, id=person.id, roles=wanted, now=call.now)
+    await events.record(tx, call, "customer.roles_updated", person.id, roles=wanted)
+    await audit.record(tx, call, "customer.roles_updated", "Customer", person.id, roles=wanted)
+    return person

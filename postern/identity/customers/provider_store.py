@@ -1,0 +1,65 @@
+"""SQL of sign-in providers."""
+
+from typing import Any
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class ProviderRow(Record):
+    """A provider as it lies in the database; its secret is sealed."""
+
+    key: str
+    kind: str
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: bytes | None
+    options: dict[str, Any]
+    enabled: bool
+    created_at: Moment
+    updated_at: Moment
+
+
+@statement("select * from customer_providers where project_id = %(project_id)s order by key")
+async def providers(db: Queries, *, project_id: UUID) -> list[ProviderRow]: ...
+
+
+@statement("select * from customer_providers where project_id = %(project_id)s and key = %(key)s")
+async def provider(db: Queries, *, project_id: UUID, key: str) -> ProviderRow | None: ...
+
+
+@statement("select count(*)::int from customer_providers where project_id = %(project_id)s and key <> %(but)s")
+async def count(db: Queries, *, project_id: UUID, but: str) -> int: ...
+
+
+@statement("""
+    insert into customer_providers as known (project_id, key, kind, name, issuer, client_id, client_secret, options,
+                                             enabled, created_at, updated_at)
+    values (%(project_id)s, %(key)s, %(kind)s, %(name)s, %(issuer)s, %(client_id)s, %(client_secret)s, %(options)s,
+            %(enabled)s, %(now)s, %(now)s)
+    on conflict (project_id, key) do update set kind = excluded.kind, name = excluded.name, issuer = excluded.issuer,
+        client_id = excluded.client_id, client_secret = coalesce(excluded.client_secret, known.client_secret),
+        options = excluded.options, enabled = excluded.enabled, updated_at = excluded.updated_at
+    returning *
+""")
+async def put(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    key: str,
+    kind: str,
+    name: str,
+    issuer: str,
+    client_id: str,
+    client_secret: bytes | None,
+    options: Jsonb,
+    enabled: bool,
+    now: Moment,
+) -> ProviderRow: ...
+
+
+@statement("delete from customer_providers where project_id = %(project_id)s and key = %(key)s")
+async def delete(tx: Transaction, *, project_id: UUID, key: str) -> bool: ...

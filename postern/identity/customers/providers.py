@@ -1,0 +1,740 @@
+"""Signing in with an account elsewhere: which providers a project uses, and the way there and back.
+
+    start → provider → callback → grant → `auth/token` with the app's own code verifier → session
+
+Nothing that can sign in ever stands in an address: what comes back to the app is a grant of two minutes that only
+the app that began can redeem (RFC 7636), once.
+"""
+
+import hmac
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+from uuid import UUID
+
+import jwt
+import msgspec
+import structlog
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from postern.identity.customers import challenge_store, challenges, oidc, provider_store, store
+from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers.identities import AccountNotLinked, IdentityConflict, IdentityHeld, Voucher, recognise
+from postern.identity.customers.identity_requests import hold_identity
+from postern.identity.customers.model import (
+    GRANT_LIFE,
+    PROVIDER_LIFE,
+    CodeInvalid,
+    Person,
+    SignInBlocked,
+    SignUpClosed,
+    Token,
+    Url,
+)
+from postern.identity.customers.oidc import ProviderTrouble, TokenRefused
+from postern.identity.customers.provider_store import ProviderRow
+from postern.identity.customers.requirements import SsoRequired, require_no_sso, require_permitted
+from postern.identity.customers.sessions import AT_THE_DOOR, SignIn, resume_session
+from postern.identity.customers.sign_in import come_in, origin_kept, origin_of, project_at, require_redirect
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.cookies import cookie, cookie_name
+from postern.kernel.http.operation import Answer, RawRequest, delete, get, post, put
+from postern.kernel.http.problems import Forbidden, Invalid, Missing
+from postern.kernel.quotas import PlanLimitReached
+from postern.kernel.values import Body, Deleted, Record, as_id
+from postern.platform.audit import operations as audit
+from postern.security.secrets import new_token
+
+ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
+ISSUERS: dict[str, str] = {
+    "GOOGLE": "https://accounts.google.com",
+    "MICROSOFT": "https://login.microsoftonline.com/common/v2.0",
+    "APPLE": "https://appleid.apple.com",
+    "GITHUB": "https://github.com",
+}
+NAMES = {"GITHUB": "GitHub"}
+"""What providers call themselves where it is not their key with a capital letter."""
+OnNewSubject = Literal["REFUSE", "HOLD"]
+RESERVED = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+FLOW_COOKIE = "postern-flow-"
+PROVIDERS_LIMIT = 50
+ProviderKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$",
+        description="Upper-case letters, digits and `_`, beginning with a letter, such as `GOOGLE`.",
+    ),
+]
+CodeChallenge = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9_-]{43}(?!\n)$",
+        description="An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.",
+    ),
+]
+CodeVerifier = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9._~-]{43,128}(?!\n)$",
+        description="A code verifier (RFC 7636 §4.1): 43 to 128 letters, digits, `-`, `.`, `_` and `~`.",
+    ),
+]
+AcrValue = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+(?!\n)$",
+        description="An authentication context class (OpenID Connect `acr`): printable ASCII without spaces.",
+    ),
+]
+Scopes = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=500,
+        pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*(?!\n)$",
+        description="OAuth scopes separated by single spaces, such as `openid email profile`.",
+    ),
+]
+State = Annotated[str, msgspec.Meta(max_length=1_000)]
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class ProviderMissing(Missing):
+    """There is no such sign-in provider."""
+
+
+class FlowInvalid(CodeInvalid):
+    """This sign-in was begun in another browser, took too long, or was finished before; begin again."""
+
+    status = 400
+
+
+class ProofTooWeak(Forbidden):
+    """At the provider, people proved themselves less strongly, or longer ago, than the project asks for."""
+
+
+class Provider(Record):
+    """A sign-in provider of the project. Its secret is never shown."""
+
+    key: str
+    kind: ProviderKind
+    name: str
+    issuer: str
+    client_id: str
+    has_secret: bool
+    scopes: str
+    trusted_email_domains: list[str]
+    team_id: str | None
+    key_id: str | None
+    acr_values: list[str]
+    max_age_seconds: int | None
+    on_new_subject: OnNewSubject
+    enabled: bool
+    callback_url: str
+    """What to enter at the provider as redirect address."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class ProviderSettings(Body):
+    """How to reach a provider. `issuer` is known for the presets; Apple's secret is its private key in PEM."""
+
+    kind: ProviderKind = "OIDC"
+    client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+    client_secret: Annotated[str, msgspec.Meta(max_length=4_000)] | None = None
+    """Left out, the one that is kept stays."""
+    name: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    issuer: Url | None = None
+    scopes: Scopes | None = None
+    trusted_email_domains: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Domains whose addresses count as verified when this provider names them: for a directory of your own that
+    does not say so itself."""
+    team_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    key_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    acr_values: Annotated[list[AcrValue], msgspec.Meta(max_length=10)] = []
+    """How strongly people must have proven themselves there: one of these, as the provider names them in `acr`."""
+    max_age_seconds: Annotated[int, msgspec.Meta(ge=0, le=31_536_000)] | None = None
+    """How long ago, at most, they may have done so; `0` has the provider ask each time."""
+    on_new_subject: OnNewSubject = "REFUSE"
+    """What becomes of an account there that claims the address of a customer who is linked to another one: REFUSE it,
+    or HOLD it among the `identity-requests` until an administrator approves it."""
+    enabled: bool = True
+
+
+class Grant(Body):
+    """What came back to the app, and the verifier it kept."""
+
+    code: Token
+    code_verifier: CodeVerifier | None = None
+    """Left out only by the project's own server with its secret key, for a sign-on that the app did not begin."""
+
+
+@get("/projects/{project_id}/auth/providers", needs="projects:read")
+async def list_providers(call: Call) -> list[Provider]:
+    """The project's sign-in providers."""
+    rows = await provider_store.providers(call.db, project_id=call.project_id)
+    return [_shown(call, row) for row in rows]
+
+
+@put(
+    "/projects/{project_id}/auth/providers/{key}",
+    needs="projects:write",
+    example={"kind": "GOOGLE", "clientId": "123.apps.googleusercontent.com", "clientSecret": "GOCSPX-…"},
+)
+async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider:
+    """Add or change a provider. `key` is how it is called from then on: `GOOGLE`, or a name of your own."""
+    key, issuer = _checked_key(key, data.kind), data.issuer or ISSUERS.get(data.kind)
+    if issuer is None:
+        raise Invalid.at("/issuer", "An OIDC provider needs its `issuer`.", "required")
+    if data.kind == "APPLE":
+        _check_apple(data)
+    if data.kind == "GITHUB" and (data.acr_values or data.max_age_seconds is not None):
+        raise Invalid("GitHub does not say how or when people proved themselves: it has no `acr` and no `auth_time`.")
+    options = {
+        "scopes": data.scopes,
+        "trustedEmailDomains": [domain.lower() for domain in data.trusted_email_domains],
+        "teamId": data.team_id,
+        "keyId": data.key_id,
+        "acrValues": data.acr_values,
+        "maxAgeSeconds": data.max_age_seconds,
+        "onNewSubject": data.on_new_subject,
+    }
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("providers", call.project_id)
+        if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
+            raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
+        secret = data.client_secret
+        known = await provider_store.provider(tx, project_id=call.project_id, key=key)
+        if known is not None and known.client_secret is not None and not secret and known.issuer != issuer:
+            # Whoever may change settings may not have the secret sent to an address of their own.
+            raise Invalid.at("/clientSecret", "With another issuer, send the secret again.", "required")
+        row = await provider_store.put(
+            tx,
+            project_id=call.project_id,
+            key=key,
+            kind=data.kind,
+            name=data.name or NAMES.get(key) or key.replace("_", " ").title(),
+            issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
+            client_id=data.client_id,
+            client_secret=call.world.secrets.seal(secret.encode(), _context(call, key)) if secret else None,
+            options=Jsonb(options),
+            enabled=data.enabled,
+            now=call.now,
+        )
+        await audit.record(tx, call, "provider.updated", "Provider", key, kind=data.kind, issuer=issuer)
+    return _shown(call, row)
+
+
+@delete("/projects/{project_id}/auth/providers/{key}", needs="projects:write", problems=[ProviderMissing])
+async def delete_provider(call: Call, key: str) -> Deleted:
+    """Remove a provider. Customers who came by it stay, and come in another way."""
+    async with call.db.transaction() as tx:
+        if not await provider_store.delete(tx, project_id=call.project_id, key=key):
+            raise ProviderMissing
+        await audit.record(tx, call, "provider.deleted", "Provider", key)
+    return Deleted()
+
+
+@get(
+    "/projects/{project_id}/auth/providers/{key}/start",
+    public=True,
+    any_query=True,
+    media_types=["text/html"],
+    status=302,
+    problems=[ProviderMissing, ProviderTrouble, SsoRequired],
+)
+async def start_provider(
+    call: Call,
+    key: str,
+    redirect_url: Url,
+    code_challenge: CodeChallenge,
+    state: State = "",
+    link: Token | None = None,
+    hosted: bool = False,
+) -> Answer:
+    """Send a browser to a provider.
+
+    It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
+    `codeChallenge` from a verifier that you keep: the S256 of RFC 7636. `link` is in the addresses that
+    `identities/{key}/link` gives. With `hosted` a hosted page asks for the second factor, where there is one, before
+    the app gets its `code`.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    require_redirect(project, redirect_url)
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
+    if row is None or not row.enabled:
+        raise ProviderMissing
+    if link is None:
+        await require_no_sso(call, project, None)
+    endpoint = (
+        f"{row.issuer}/login/oauth/authorize"
+        if row.kind == "GITHUB"
+        else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
+    )
+    linking = await _linking(call, key, link) if link is not None else None
+    verifier, challenge = oidc.pkce()
+    nonce, browser = new_token(32), new_token(32)
+    token, _ = await challenges.pose_token(
+        call.db,
+        call,
+        "PROVIDER",
+        PROVIDER_LIFE,
+        key=key,
+        verifier=verifier,
+        nonce=nonce,
+        browser=browser,
+        redirectUrl=redirect_url,
+        state=state,
+        codeChallenge=code_challenge,
+        linking=linking,
+        hosted=hosted and linking is None,
+    )
+    parameters = {
+        "response_type": "code",
+        "client_id": row.client_id,
+        "redirect_uri": callback_url(call),
+        "scope": _scopes(row),
+        "state": token,
+        "nonce": nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    if row.kind == "APPLE":
+        parameters["response_mode"] = "form_post"
+    parameters |= _strength_asked_for(row)
+    return _sent_to(
+        oidc.authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
+    )
+
+
+@get(
+    "/projects/{project_id}/auth/providers/callback",
+    public=True,
+    any_query=True,
+    media_types=["text/html"],
+    status=302,
+    problems=[FlowInvalid],
+)
+async def come_back(
+    call: Call,
+    request: RawRequest,
+    state: Token,
+    code: State | None = None,
+    error: State | None = None,
+    iss: State | None = None,
+) -> Answer:
+    """Where a provider sends the browser back to. It goes on to the app's `redirectUrl` with a grant, or an error."""
+    try:
+        challenge = await challenges.answer_token(call, "PROVIDER", state)
+        async with call.db.transaction() as tx:
+            await challenges.use(tx, challenge)
+    except CodeInvalid:
+        raise FlowInvalid from None
+    said = challenges.about(call, challenge)
+    shown = request.cookies.get(_cookie_name(call, state), "")
+    if not hmac.compare_digest(shown.encode(), str(said["browser"]).encode()):
+        raise FlowInvalid
+    back = {"state": said["state"]} if said["state"] else {}
+    try:
+        if error is not None or code is None:
+            raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
+        voucher = await _voucher(call, said, code, iss)
+        leave = _vouch if said["linking"] else _grant
+        back["code"] = await leave(call, voucher, said)
+    except (
+        *(AccountNotLinked, IdentityConflict, SignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
+        ProofTooWeak,
+    ) as problem:
+        back["error"] = problem.code()
+    except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
+        log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
+        back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
+        if back["error"] == "provider_error":
+            back["error_description"] = _described(trouble)
+    url, more = str(said["redirectUrl"]), back
+    if said.get("hosted") and "code" in back:
+        url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": str(said["codeChallenge"]), **back}
+    return _sent_to(oidc.authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
+
+
+@post(
+    "/projects/{project_id}/auth/providers/callback",
+    public=True,
+    any_query=True,
+    takes="application/x-www-form-urlencoded",
+    fields={
+        "state": "State of the sign-in, as it was sent.",
+        "code": "Authorization code.",
+        "error": "Why the provider refused, where it did.",
+        "iss": "Issuer (RFC 9207).",
+    },
+    media_types=["text/html"],
+    status=303,
+)
+async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
+    """The same for providers that post a form. The browser asks again by GET, because its cookie comes along then."""
+    form = await request.form()
+    taken = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
+    return _sent_to(f"{callback_url(call)}?{urlencode(taken)}", status=303)
+
+
+@post(
+    "/projects/{project_id}/auth/token",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInBlocked, SsoRequired],
+    example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
+)
+async def redeem_grant(call: Call, data: Grant) -> SignIn:
+    """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
+    challenges.knock(call)
+    challenge = await challenges.answer_token(call, "GRANT", data.code)
+    said = challenges.about(call, challenge)
+    if not _may_redeem(call, said.get("codeChallenge"), data.code_verifier):
+        raise CodeInvalid
+    return await _redeemed(call, challenge, said)
+
+
+async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> SignIn:
+    """What a grant is worth, once: a session that began on a hosted page, or that begins now."""
+    project = await project_at(call)
+    assert challenge.customer_id is not None
+    async with call.db.transaction() as tx:
+        person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+        if person is None:
+            raise CodeInvalid
+        await challenges.use(tx, challenge)
+        if "sessionId" not in said:
+            return await come_in(tx, call, project, person, said["methods"], **origin_of(said))
+    return await resume_session(call, as_id(said["sessionId"]), person)
+
+
+async def continue_grant(call: Call, code: str, code_challenge: str) -> SignIn:
+    """What a hosted page makes of a grant on its way to the app: a session, or the second factor to ask for.
+
+    Nobody needs the verifier for it, because the app gets another grant for it, under the same challenge.
+    """
+    challenges.knock(call)
+    challenge = await challenges.answer_token(call, "GRANT", code)
+    said = challenges.about(call, challenge)
+    if said.get("codeChallenge") != code_challenge or "sessionId" in said:
+        raise CodeInvalid
+    return await _redeemed(call, challenge, said)
+
+
+def _hosted_url(call: Call) -> str:
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/continue"
+
+
+def callback_url(call: Call) -> str:
+    """Where providers send browsers back to."""
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
+
+
+async def _linking(call: Call, key: str, token: str) -> dict[str, str]:
+    """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
+    try:
+        challenge = await challenges.answer_token(call, "LINKING", token)
+        said = challenges.about(call, challenge)
+        if said["key"] != key:
+            raise FlowInvalid
+        async with call.db.transaction() as tx:
+            await challenges.use(tx, challenge)
+    except CodeInvalid:
+        raise FlowInvalid from None
+    return {"customerId": str(challenge.customer_id), "sessionId": said["sessionId"]}
+
+
+async def _vouch(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
+    """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
+    token, _ = await challenges.pose_token(
+        call.db,
+        call,
+        "IDENTITY",
+        GRANT_LIFE,
+        customer_id=as_id(said["linking"]["customerId"]),
+        sessionId=said["linking"]["sessionId"],
+        codeChallenge=said["codeChallenge"],
+        voucher={"provider": voucher.provider, "issuer": voucher.issuer, "subject": voucher.subject},
+    )
+    return token
+
+
+async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
+    """Recognise a person and leave a grant for the app."""
+    project = await project_at(call)
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=voucher.provider)
+    hold = row is not None and row.options.get("onNewSubject") == "HOLD"
+    try:
+        async with call.db.transaction() as tx:
+            person = await recognise(tx, call, project, voucher, hold=hold)
+            if person.is_banned(call.now):
+                raise SignInBlocked
+            await require_permitted(tx, call, project, person, sso_organization_id=None)
+            return await leave_grant(tx, call, person, str(said["codeChallenge"]))
+    except IdentityHeld as problem:
+        await hold_identity(call, problem.customer_id, voucher)
+        raise
+
+
+async def leave_grant(
+    tx: Transaction,
+    call: Call,
+    person: Person,
+    code_challenge: str | None,
+    *,
+    methods: Sequence[str] = ("fed",),
+    via: str | None = None,
+    until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
+) -> str:
+    """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
+
+    Without a challenge only the project's own server can, with its secret key. The session ends at `until` at the
+    latest. `sso_organization_id` is the organization whose connection they came by, and `methods` how they proved
+    themselves.
+    """
+    token, _ = await challenges.pose_token(
+        tx,
+        call,
+        "GRANT",
+        GRANT_LIFE,
+        customer_id=person.id,
+        identifier=person.identifier,
+        methods=list(methods),
+        codeChallenge=code_challenge,
+        **origin_kept(via, until, sso_organization_id),
+    )
+    return token
+
+
+async def drop_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
+    """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
+    for purpose in ("GRANT", "MFA", "MFA_ENROLLMENT"):
+        await challenge_store.drop_challenges_of(
+            tx,
+            project_id=call.project_id,
+            customer_id=customer_id,
+            purpose=purpose,
+        )
+
+
+def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
+    if challenge is None:
+        return call.caller.kind == "secret_key"
+    return verifier is not None and verifies(verifier, challenge)
+
+
+def verifies(verifier: str, challenge: str) -> bool:
+    """Whether a verifier is that of a challenge (RFC 7636 §4.6)."""
+    return hmac.compare_digest(challenge, oidc.challenge_of(verifier))
+
+
+async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None) -> Voucher:
+    """What the provider says about the person. Raises ProviderTrouble, TokenRefused, ProviderMissing."""
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=said["key"])
+    if row is None or not row.enabled:
+        raise ProviderMissing
+    if row.kind == "GITHUB":
+        return await _voucher_of_github(call, row, said, code)
+    metadata = await oidc.discover(call.world, row.issuer)
+    if iss is not None and iss != metadata["issuer"] and oidc.TENANT not in str(metadata["issuer"]):
+        raise TokenRefused("the answer names another issuer")  # RFC 9207 §2.4
+    ways = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    tokens = await oidc.redeem(
+        call.world,
+        str(metadata["token_endpoint"]),
+        code=code,
+        redirect_uri=callback_url(call),
+        verifier=said["verifier"],
+        client_id=row.client_id,
+        client_secret=_secret(call, row),
+        basic="client_secret_basic" in ways and row.kind != "APPLE",
+    )
+    claims = await oidc.verify_id_token(
+        call.world,
+        metadata,
+        tokens.get("id_token"),
+        issuer=row.issuer,
+        client_id=row.client_id,
+        nonce=said["nonce"],
+    )
+    _require_strength(row, claims, call.now)
+    if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
+        more = await oidc.fetch(call.world, metadata["userinfo_endpoint"], tokens["access_token"])
+        if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
+            claims = {**more, **claims}
+    email = claims.get("email") if isinstance(claims.get("email"), str) else None
+    return Voucher(
+        provider=row.key,
+        issuer=claims["iss"],
+        subject=claims["sub"],
+        email=email,
+        email_verified=email is not None
+        and (_says_yes(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
+        name=_name_in(claims),
+    )
+
+
+async def _voucher_of_github(call: Call, row: ProviderRow, said: dict[str, Any], code: str) -> Voucher:
+    """GitHub is OAuth without OpenID: the account and its addresses are read from its API."""
+    tokens = await oidc.redeem(
+        call.world,
+        f"{row.issuer}/login/oauth/access_token",
+        code=code,
+        redirect_uri=callback_url(call),
+        verifier=said["verifier"],
+        client_id=row.client_id,
+        client_secret=_secret(call, row),
+        basic=False,
+    )
+    access = tokens.get("access_token")
+    if not isinstance(access, str):
+        raise ProviderTrouble("GitHub gave no access token.")
+    api = "https://api.github.com" if row.issuer == ISSUERS["GITHUB"] else f"{row.issuer}/api/v3"
+    account = await oidc.fetch(call.world, f"{api}/user", access)
+    listed = await oidc.fetch(call.world, f"{api}/user/emails", access)
+    if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(listed, list):
+        raise ProviderTrouble("GitHub answered something unexpected.")
+    main = next((each for each in listed if isinstance(each, dict) and each.get("primary") is True), {})
+    email = main.get("email") if isinstance(main.get("email"), str) else None
+    return Voucher(
+        provider=row.key,
+        issuer=row.issuer,
+        subject=str(account["id"]),
+        email=email,
+        email_verified=email is not None and main.get("verified") is True,
+        name=_name_in(account),
+    )
+
+
+def _name_in(profile: dict[str, Any]) -> str | None:
+    """A person's name on one line; providers let people write what they like."""
+    name = profile.get("name")
+    return (
+        " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", name).split()) or None
+        if isinstance(name, str)
+        else None
+    )
+
+
+def _described(trouble: Exception) -> str:
+    """Why a provider's answer was refused, in the characters that RFC 6749 §4.1.2.1 allows."""
+    text = f"ID token refused: {trouble}" if isinstance(trouble, TokenRefused) else str(trouble)
+    return re.sub(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]", "?", text)[:300]
+
+
+def _secret(call: Call, row: ProviderRow) -> str | None:
+    """The client secret; Apple's is a token signed for the occasion."""
+    if row.client_secret is None:
+        return None
+    secret = call.world.secrets.open(row.client_secret, _context(call, row.key)).decode()
+    if row.kind != "APPLE":
+        return secret
+    now = int(call.now.timestamp())
+    claims = {"iss": row.options.get("teamId"), "iat": now, "exp": now + 300, "aud": row.issuer, "sub": row.client_id}
+    return jwt.encode(claims, secret, algorithm="ES256", headers={"kid": row.options.get("keyId")})
+
+
+def _check_apple(data: ProviderSettings) -> None:
+    for name, value in (("teamId", data.team_id), ("keyId", data.key_id)):
+        if value is None:
+            raise Invalid.at(f"/{name}", f"Apple needs `{name}`.", "required")
+    if data.client_secret is not None:
+        try:
+            load_pem_private_key(data.client_secret.encode(), None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise Invalid.at("/clientSecret", "Apple's secret is its private key (.p8) in PEM form.") from None
+
+
+def _checked_key(key: str, kind: str) -> str:
+    try:
+        key = msgspec.convert(key, ProviderKey)
+    except msgspec.ValidationError:
+        raise Invalid.at("path/key", "A provider's key is written like GOOGLE or ACME_DIRECTORY.") from None
+    if key in RESERVED or (key in ISSUERS and key != kind):
+        raise Invalid.at("path/key", f"`{key}` means something else.")
+    return key
+
+
+def _strength_asked_for(row: ProviderRow) -> dict[str, str]:
+    """What tells a provider how people have to prove themselves (OpenID Connect Core §3.1.2.1)."""
+    asked = {"acr_values": " ".join(row.options.get("acrValues") or [])}
+    if row.options.get("maxAgeSeconds") is not None:
+        asked["max_age"] = str(row.options["maxAgeSeconds"])
+    return {name: value for name, value in asked.items() if value}
+
+
+def _require_strength(row: ProviderRow, claims: dict[str, Any], now: Moment) -> None:
+    """Raises ProofTooWeak unless the provider says that it did as it was asked: that it was asked proves nothing."""
+    wanted, most = row.options.get("acrValues"), row.options.get("maxAgeSeconds")
+    if wanted and claims.get("acr") not in wanted:
+        raise ProofTooWeak
+    if most is not None:
+        proven = claims.get("auth_time")
+        if isinstance(proven, bool) or not isinstance(proven, int | float):
+            raise ProofTooWeak
+        if not now.timestamp() - proven <= most + oidc.SKEW.total_seconds():
+            raise ProofTooWeak
+
+
+def _scopes(row: ProviderRow) -> str:
+    default = {"GITHUB": "read:user user:email", "APPLE": "openid email name"}
+    return row.options.get("scopes") or default.get(row.kind, "openid email profile")
+
+
+def _says_yes(value: object) -> bool:
+    """Some providers write it as text; whatever else stands there, or nothing, is a no."""
+    return value is True or value == "true"
+
+
+def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
+    """Never of an issuer that speaks for many: any of its tenants could name any address."""
+    return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
+
+
+def _sent_to(url: str, *, cookie: str | None = None, status: int = 302) -> Answer:
+    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    if cookie is not None:
+        headers["Set-Cookie"] = cookie
+    return Answer(b"", media_type="text/html", status=status, headers=headers)
+
+
+def _cookie(call: Call, token: str, value: str, seconds: int) -> str:
+    """Binds a sign-in to the browser that began it."""
+    path = f"/projects/{call.project_id}/auth/providers"
+    return cookie(call.world.settings, f"{FLOW_COOKIE}{token[:32]}", value, path=path, seconds=seconds)
+
+
+def _cookie_name(call: Call, token: str) -> str:
+    return cookie_name(call.world.settings, f"{FLOW_COOKIE}{token[:32]}")
+
+
+def _context(call: Call, key: str) -> str:
+    return f"provider:{call.project_id}:{key}"
+
+
+def _shown(call: Call, row: ProviderRow) -> Provider:
+    return Provider(
+        key=row.key,
+        kind=msgspec.convert(row.kind, ProviderKind),
+        name=row.name,
+        issuer=row.issuer,
+        client_id=row.client_id,
+        has_secret=row.client_secret is not None,
+        scopes=_scopes(row),
+        trusted_email_domains=row.options.get("trustedEmailDomains") or [],
+        team_id=row.options.get("teamId"),
+        key_id=row.options.get("keyId"),
+        acr_values=row.options.get("acrValues") or [],
+        max_age_seconds=row.options.get("maxAgeSeconds"),
+        on_new_subject=row.options.get("onNewSubject") or "REFUSE",
+        enabled=row.enabled,
+        callback_url=callback_url(call),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

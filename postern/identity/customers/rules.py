@@ -1,0 +1,114 @@
+"""Decisions about customers that need no database."""
+
+import re
+from typing import Any
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, MetadataTooLarge
+from postern.kernel.clock import Moment
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import NO_ID, as_id
+from postern.protocols.mail.address import AddressInvalid, key_of, parse_address, piece_of_address
+
+PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
+COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
+TRIGRAM = 3
+"""Shorter searches have no trigram to look up; they match beginnings of addresses instead."""
+
+
+def read_email(text: str, path: str = "/email") -> tuple[str, str]:
+    """An address as it is kept, and the key it is unique by. Raises Invalid at `path`."""
+    try:
+        address = parse_address(text)
+    except AddressInvalid as error:
+        raise Invalid.at(path, error.detail, "invalid_address") from None
+    if address.name:
+        raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
+    return address.spec, key_of(address)
+
+
+def family_of(email_key: str) -> str:
+    """The address that failures count under: `ada+1@…` and `ada@…` share their guesses."""
+    local, _, domain = email_key.rpartition("@")
+    return f"{local.partition('+')[0] or local}@{domain}"
+
+
+def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Merge at the top level; null removes. Raises MetadataTooLarge."""
+    merged = {key: value for key, value in {**before, **change}.items() if value is not None}
+    if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
+        raise MetadataTooLarge.of_value("/metadata")
+    return merged
+
+
+def check_provider(provider: str | None) -> str | None:
+    """The provider asked for; empty means any. Raises Invalid."""
+    if not provider:
+        return None
+    if not PROVIDER.match(provider.upper()):
+        raise Invalid.at("query/provider", f"A provider is written like {LOCAL_PROVIDERS[0]} or GOOGLE.")
+    return provider.upper()
+
+
+def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
+    """The SQL of a filter over `customers c`."""
+    parts: list[Composable] = [SQL("true")]
+    if q and not q.isspace():
+        parts.append(_matches(q))
+    if status:
+        parts.append(_has_status(status, now))
+    if provider:
+        parts.append(SQL("c.providers @> array[{}]::text[]").format(Literal(provider)))
+    return SQL(" and ").join(parts)
+
+
+def _matches(q: str) -> Composable:
+    if (found := as_id(q.strip())) != NO_ID:
+        return SQL("c.id = {}").format(Literal(found))
+    text = q.strip()
+    if len(text) < TRIGRAM:
+        return SQL("c.email_key like {}").format(_pattern(piece_of_address(text), before=False))
+    # What is searched was made small by the database, whose small letters are not in all languages those of Python.
+    looked_up = _rarest_part(text)
+    found = SQL("c.search like lower({})").format(_pattern(looked_up))
+    if looked_up != text:
+        found += SQL(" and strpos(c.search, lower({})) > 0").format(_literal(text))
+    return found
+
+
+def _rarest_part(text: str) -> str:
+    """What to ask the index for: endings that most addresses share cost it more than they tell it."""
+    part = text
+    if "@" in text:
+        part = text.partition("@")[0]
+    elif text.lower().endswith(COMMON_ENDINGS):
+        part = text.rpartition(".")[0]
+    return part if len(part) > TRIGRAM else text
+
+
+def _pattern(text: str, *, before: bool = True) -> Literal:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return _literal(f"{'%' if before else ''}{escaped}%")
+
+
+def _literal(text: str) -> Literal:
+    """A percent sign in a composed statement is doubled, because psycopg reads it for placeholders."""
+    return Literal(text.replace("%", "%%"))
+
+
+def _has_status(status: str, now: Moment) -> Composable:
+    banned = SQL("(c.banned_at is not null and (c.ban_expires_at is null or c.ban_expires_at > {}))")
+    by_status: dict[str, Composable] = {
+        "banned": banned.format(Literal(now)),
+        "active": SQL("not ") + banned.format(Literal(now)),
+        "verified": SQL("c.email_verified_at is not null"),
+        "unverified": SQL("c.email_verified_at is null"),
+        "mfa": SQL("c.mfa_enabled_at is not null"),
+        "locked": SQL(
+            "exists (select from customer_failures f where f.project_id = c.project_id"
+            " and f.identifier in (c.identifier, uuid_send(c.id)) and f.locked_until > {})"
+        ).format(Literal(now)),
+    }
+    return by_status[status]

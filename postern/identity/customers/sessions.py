@@ -1,0 +1,699 @@
+"""Where customers are signed in: sessions, their tokens, and the keys that sign them.
+
+An access token is an ES256 JWT of five minutes that anybody can check with the project's JWKS; here the session
+behind it is looked up at every request, so a revoked session or a ban holds from the next request on. A refresh
+token carries its number and a keyed hash: nothing in the database can be turned into one, forged ones cost no
+query, and any token but the newest gives away that somebody copied it.
+"""
+
+import base64
+import binascii
+from collections import OrderedDict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_der_private_key,
+    load_der_public_key,
+)
+from jwt.algorithms import ECAlgorithm
+
+from postern.identity.customers import challenge_store, session_store, store
+from postern.identity.customers.model import (
+    ACCESS_TOKEN_LIFE,
+    FRESH,
+    REFRESH_GRACE,
+    SESSION_IDLE,
+    SESSION_LIFE,
+    SESSIONS_LIMIT,
+    NotFresh,
+    Person,
+    PersonName,
+    RefreshTokenInvalid,
+    Session,
+    SessionMissing,
+    Token,
+)
+from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
+from postern.identity.customers.session_store import Bearer, Renewed, SessionRow, SigningKey
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Database, Transaction
+from postern.kernel.http.call import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
+from postern.kernel.http.operation import Answer, delete, get, patch, post
+from postern.kernel.limits import Rate
+from postern.kernel.values import Body, Record, as_id, new_id, to_json
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+CUSTOMER: frozenset[Kind] = frozenset(("customer",))
+AT_THE_DOOR: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
+"""Who may call what a person does before being known: a browser, an app, or the project's own server."""
+
+REFRESH_RATE = Rate("refresh", 60, timedelta(minutes=1))
+"""Refreshes of one session: far above what a client needs."""
+
+KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
+KEY_ACTIVE_AFTER = timedelta(minutes=10)
+"""A new signing key is published this long before it signs, so that nobody's copy of the JWKS lacks it."""
+KEY_RETIRED_AFTER = timedelta(hours=1)
+JWT_TYP = "at+jwt"
+"""Tells access tokens from other JWTs (RFC 9068 §2.1)."""
+KEYS_REMEMBERED = 10_000
+TOKENS_REMEMBERED = 10_000
+JWKS_MAX_AGE = timedelta(minutes=5)
+
+
+class Me(Record):
+    """What a customer sees of the own account."""
+
+    id: UUID
+    email: str | None
+    email_verified_at: Moment | None
+    name: str | None
+    phone: str | None
+    roles: list[str]
+    metadata: dict[str, Any]
+    identities: list[str]
+    mfa_enabled_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class SignIn(Record):
+    """What signing in answers: tokens, or what is still missing.
+
+    With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
+    as well, the customer has no second factor yet and needs one: send `mfaToken` to `mfa/enroll`, then a first code to
+    `mfa/enroll/confirm`.
+    """
+
+    session_id: UUID | None = None
+    access_token: str | None = None
+    access_token_expires_at: Moment | None = None
+    refresh_token: str | None = None
+    refresh_token_expires_at: Moment | None = None
+    customer: Me | None = None
+    mfa_required: bool = False
+    mfa_enrollment_required: bool = False
+    mfa_token: str | None = None
+    mfa_methods: list[str] | None = None
+
+
+class Tokens(Record):
+    """New tokens of a session. The refresh token that was sent is worthless now."""
+
+    session_id: UUID
+    access_token: str
+    access_token_expires_at: Moment
+    refresh_token: str
+    refresh_token_expires_at: Moment
+
+
+class Refresh(Body):
+    """The newest refresh token of a session."""
+
+    refresh_token: Token
+
+
+class MeChange(Body):
+    """What a customer may change about the own account."""
+
+    name: PersonName | None
+
+
+class MySession(Record):
+    """One of the customer's own sessions; `current` is the one that asks."""
+
+    id: UUID
+    user_agent: str
+    ip_address: str
+    methods: list[str]
+    created_at: Moment
+    last_used_at: Moment
+    expires_at: Moment
+    current: bool
+
+
+@post(
+    "/projects/{project_id}/auth/token/refresh",
+    accepts=AT_THE_DOOR,
+    problems=[RefreshTokenInvalid],
+    example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
+    shows={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
+)
+async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
+    """Exchange a refresh token for new tokens.
+
+    A refresh token works once. The one before the newest answers for 30 seconds more with the same new tokens, so
+    that a lost answer costs nothing; any other old one means that it was copied: the session ends. So it does where an
+    organization or the project has required more of a sign-in since (`requireSso`,
+    `requireMfa`).
+    """
+    read = _read_refresh_token(call, data.refresh_token)
+    if read is None:
+        raise RefreshTokenInvalid
+    session_id, generation = read
+    call.world.limiter.take(REFRESH_RATE, str(session_id))
+    renewed = await _renew(call, session_id, generation)
+    if renewed is None:
+        renewed = await _refreshed_again(call, session_id, generation)
+    await _require_still_permitted(call, renewed)
+    return await _tokens(call, renewed)
+
+
+@post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER)
+async def sign_out_customer(call: Call) -> None:
+    """End this session: its tokens are refused from the next request on."""
+    person, session_id = bearer_of(call)
+    async with call.db.transaction() as tx:
+        if await session_store.revoke(tx, project_id=call.project_id, customer_id=person, id=session_id, now=call.now):
+            await events.record(tx, call, "customer.signed_out", person, sessionId=str(session_id))
+
+
+@get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
+async def get_me(call: Call) -> Me:
+    """The customer whose token this is."""
+    return me_of(person_of(call))
+
+
+@patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
+async def change_me(call: Call, data: MeChange) -> Me:
+    """Change the own name; null removes it."""
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        call.require_match(person.updated_at)
+        person = await store.set_profile(
+            tx,
+            project_id=call.project_id,
+            id=person.id,
+            name=data.name,
+            phone=person.phone,
+            external_id=person.external_id,
+            now=call.now,
+        )
+    return me_of(person)
+
+
+@get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)
+async def list_my_sessions(call: Call) -> list[MySession]:
+    """Where the customer is signed in, newest first."""
+    person, session_id = bearer_of(call)
+    rows = await session_store.live(
+        call.db, project_id=call.project_id, customer_ids=[person], now=call.now, limit=SESSIONS_LIMIT
+    )
+    return [
+        MySession(
+            id=row.id,
+            user_agent=row.user_agent,
+            ip_address=row.ip_address,
+            methods=row.methods,
+            created_at=row.created_at,
+            last_used_at=row.last_used_at,
+            expires_at=row.ends_at,
+            current=row.id == session_id,
+        )
+        for row in rows
+    ]
+
+
+@delete("/projects/{project_id}/auth/sessions/{session_id}", accepts=CUSTOMER, problems=[SessionMissing])
+async def end_my_session(call: Call, session_id: UUID) -> None:
+    """End one of the own sessions."""
+    person, _ = bearer_of(call)
+    async with call.db.transaction() as tx:
+        await end_session(tx, call, person, session_id)
+
+
+@post("/projects/{project_id}/auth/sessions/revoke-others", accepts=CUSTOMER)
+async def end_my_other_sessions(call: Call) -> None:
+    """End all own sessions but this one."""
+    person, session_id = bearer_of(call)
+    async with call.db.transaction() as tx:
+        await end_sessions(tx, call, person, but=session_id)
+
+
+@get(
+    "/projects/{project_id}/.well-known/jwks.json",
+    public=True,
+    any_query=True,
+    answers=dict[str, Any],
+    shows={
+        "keys": [
+            {
+                "kty": "EC",
+                "crv": "P-256",
+                "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+                "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+                "kid": "019c13f9-5a00-7b1c-8e24-5d0c9a1f77e2",
+                "alg": "ES256",
+                "use": "sig",
+            }
+        ]
+    },
+)
+async def list_signing_keys(call: Call) -> Answer:
+    """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
+    await projects.require_project(call.db, call.project_id)
+    await signing_key(call.world, call.project_id, call.now)
+    keys = await session_store.keys(call.db, project_id=call.project_id, now=call.now)
+    document = {"keys": [_public_jwk(key) for key in keys]}
+    return Answer(to_json(document), headers={"Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}"})
+
+
+@post("/projects/{project_id}/auth/signing-keys/rotate", needs="projects:write")
+async def rotate_signing_keys(call: Call) -> None:
+    """Make a new key for customers' access tokens.
+
+    It is published at once and signs after ten minutes; the keys before it leave the JWKS an hour after that.
+    """
+    async with call.db.transaction() as tx:
+        key = await _new_key(tx, call.world, call.project_id, call.now, call.now + KEY_ACTIVE_AFTER)
+        await session_store.retire_keys(
+            tx, project_id=call.project_id, but=key.id, retired_at=key.active_at + KEY_RETIRED_AFTER
+        )
+        await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
+
+
+async def start_session(
+    tx: Transaction,
+    call: Call,
+    person: Person,
+    methods: list[str],
+    *,
+    until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
+) -> SignIn:
+    """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new.
+
+    It ends at `until` at the latest, if whoever vouched for the customer said so. `sso_organization_id` is the
+    organization whose connection they came by.
+    """
+    longest = call.now + SESSION_LIFE
+    session = await session_store.insert(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=person.id,
+        methods=methods,
+        user_agent=call.origin.user_agent,
+        ip_address=call.origin.ip,
+        now=call.now,
+        expires_at=longest if until is None else min(longest, until),
+        idle_expires_at=call.now + SESSION_IDLE,
+        sso_organization_id=sso_organization_id,
+    )
+    await session_store.revoke_oldest(
+        tx, project_id=call.project_id, customer_id=person.id, keep=SESSIONS_LIMIT, now=call.now
+    )
+    await store.signed_in(tx, project_id=call.project_id, id=person.id, now=call.now)
+    renewed = Renewed(
+        project_id=call.project_id,
+        id=session.id,
+        customer_id=person.id,
+        generation=session.generation,
+        methods=session.methods,
+        authenticated_at=session.authenticated_at,
+        expires_at=session.expires_at,
+        idle_expires_at=session.idle_expires_at,
+        roles=person.roles,
+        email=person.email,
+        email_verified=person.email_verified_at is not None,
+        sso_organization_id=sso_organization_id,
+        project_requires_sso=False,
+        project_requires_mfa=False,
+    )
+    return _signed_in(await _tokens(call, renewed), person)
+
+
+async def resume_session(call: Call, session_id: UUID, person: Person) -> SignIn:
+    """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
+    renewed = await _renew(call, session_id, 1)
+    if renewed is None:
+        raise RefreshTokenInvalid
+    await _require_still_permitted(call, renewed)
+    return _signed_in(await _tokens(call, renewed), person)
+
+
+async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
+    """End one session of a customer. Raises SessionMissing if it is none of theirs, or over."""
+    if not await session_store.revoke(
+        tx, project_id=call.project_id, customer_id=customer_id, id=session_id, now=call.now
+    ):
+        raise SessionMissing
+    await events.record(tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id))
+
+
+async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: UUID | None = None) -> int:
+    """End all sessions of a customer, and what could become one; `but` stays. Returns how many ended."""
+    ended = await session_store.revoke_all(
+        tx, project_id=call.project_id, customer_id=customer_id, but=but, now=call.now
+    )
+    await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=customer_id, purpose=None)
+    for session_id in ended:
+        await events.record(tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id))
+    return len(ended)
+
+
+async def read_customer_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
+    """Who a customer's access token stands for; None if `token` is none. Session and ban are read each time."""
+    if not token.startswith("ey") or token.count(".") != 2:
+        return None
+    claims = await _verified(world, token)
+    if claims is None:
+        raise CredentialInvalid
+    of_project, session_id, key_id = claims
+    if project_id is not None and project_id != of_project:
+        raise ProjectMissing
+    bearer: Bearer | None = await world.grouped(bearers_all, side_by_side=2)((of_project, session_id, key_id))
+    if bearer is None:
+        raise CredentialInvalid
+    return Caller(
+        kind="customer",
+        actor_type="CUSTOMER",
+        actor_id=bearer.id,
+        project_id=of_project,
+        credential_id=session_id,
+        customer=bearer,
+    )
+
+
+async def bearers_all(world: "World", asked: list[tuple[UUID, UUID, UUID]]) -> list[Bearer | None]:
+    """Whose tokens these are (project, session, key), read together for the requests that come together.
+
+    Nothing is remembered: what was revoked before a request came is gone from what that request reads.
+    """
+    projects_, sessions, keys = (list(each) for each in zip(*asked, strict=True))
+    rows = await session_store.bearers(world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock())
+    found = {(row.project_id, row.session_id, row.key_id): row for row in rows}
+    return [found.get(each) for each in asked]
+
+
+async def renew_all(world: "World", asked: list[tuple[UUID, UUID, int]]) -> list[Renewed | None]:
+    """Renew sessions (project, session, number of the token), together for the requests that come together.
+
+    Who sends the same token at the same moment gets the same answer, as within the grace.
+    """
+    now = world.clock()
+    projects_, sessions, generations = (list(each) for each in zip(*asked, strict=True))
+    rows = await session_store.renew_all(
+        world.db,
+        project_id=projects_,
+        id=sessions,
+        generation=generations,
+        now=now,
+        idle_expires_at=now + SESSION_IDLE,
+    )
+    found = {(row.project_id, row.id, row.generation - 1): row for row in rows}
+    return [found.get(each) for each in asked]
+
+
+def bearer_of(call: Call) -> tuple[UUID, UUID]:
+    """The customer and the session of a customer's call."""
+    assert call.caller.actor_id is not None
+    assert call.caller.credential_id is not None
+    return call.caller.actor_id, call.caller.credential_id
+
+
+def person_of(call: Call) -> Person:
+    """The customer of a customer's call, as the row was when the call was admitted."""
+    assert isinstance(call.caller.customer, Person)
+    return call.caller.customer
+
+
+async def locked_person(tx: Transaction, call: Call) -> Person:
+    """The customer of a customer's call, locked; the session and a ban are looked at once more under the lock."""
+    customer_id, session_id = bearer_of(call)
+    person = await store.lock(tx, project_id=call.project_id, id=customer_id)
+    session = await session_store.lock(tx, project_id=call.project_id, id=session_id)
+    if person is None or session is None or not session.is_live(call.now) or person.is_banned(call.now):
+        raise CredentialInvalid
+    return person
+
+
+async def require_fresh(tx: Transaction, call: Call) -> None:
+    """Raises NotFresh unless the caller's session proved itself within the last hour."""
+    session = await session_store.lock(tx, project_id=call.project_id, id=bearer_of(call)[1])
+    if session is None or call.now - session.authenticated_at > FRESH:
+        raise NotFresh
+
+
+def me_of(person: Person) -> Me:
+    """A customer as they see themselves."""
+    return Me(
+        id=person.id,
+        email=person.email,
+        email_verified_at=person.email_verified_at,
+        name=person.name,
+        phone=person.phone,
+        roles=person.roles,
+        metadata=person.metadata,
+        identities=person.providers,
+        mfa_enabled_at=person.mfa_enabled_at,
+        created_at=person.created_at,
+        updated_at=person.updated_at,
+    )
+
+
+def session_view(row: SessionRow) -> Session:
+    """A session as developers see it."""
+    return Session(
+        id=row.id,
+        user_agent=row.user_agent,
+        ip_address=row.ip_address,
+        methods=row.methods,
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        expires_at=row.ends_at,
+    )
+
+
+async def _require_still_permitted(call: Call, session: Renewed) -> None:
+    """End a session that began in a way that is not enough any more. Raises RefreshTokenInvalid then."""
+    required: SignInRequirement = await call.world.grouped(requirements_all, side_by_side=2)(
+        (call.project_id, session.customer_id)
+    )
+    if not permits_sso(required, session.sso_organization_id, everybody=session.project_requires_sso):
+        reason = "SSO_REQUIRED"
+    elif (required.mfa or session.project_requires_mfa) and not is_multi_factor(session.methods):
+        reason = "MFA_REQUIRED"
+    else:
+        return
+    async with call.db.transaction() as tx:
+        ended = {"project_id": call.project_id, "customer_id": session.customer_id, "id": session.id}
+        if await session_store.revoke(tx, **ended, now=call.now):
+            said = {"sessionId": str(session.id), "reason": reason}
+            await events.record(tx, call, "customer.session_revoked", session.customer_id, **said)
+    raise RefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
+
+
+async def _renew(call: Call, session_id: UUID, generation: int) -> Renewed | None:
+    renewed: Renewed | None = await call.world.grouped(renew_all, side_by_side=2)(
+        (call.project_id, session_id, generation)
+    )
+    return renewed
+
+
+async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Renewed:
+    """The newest tokens once more, for the token before them. Ends the session of a copied token."""
+    renewed = await session_store.again(
+        call.db,
+        project_id=call.project_id,
+        id=session_id,
+        generation=generation,
+        now=call.now,
+        grace=call.now - REFRESH_GRACE,
+    )
+    if renewed is not None:
+        return renewed
+    async with call.db.transaction() as tx:
+        session = await session_store.lock(tx, project_id=call.project_id, id=session_id)
+        if session is not None and session.revoked_at is None and session.generation > generation:
+            await session_store.revoke(
+                tx, project_id=call.project_id, customer_id=session.customer_id, id=session.id, now=call.now
+            )
+            await events.record(
+                tx,
+                call,
+                "customer.session_revoked",
+                session.customer_id,
+                sessionId=str(session.id),
+                reason="REFRESH_TOKEN_REUSED",
+            )
+    raise RefreshTokenInvalid
+
+
+def _signed_in(tokens: Tokens, person: Person) -> SignIn:
+    return SignIn(
+        session_id=tokens.session_id,
+        access_token=tokens.access_token,
+        access_token_expires_at=tokens.access_token_expires_at,
+        refresh_token=tokens.refresh_token,
+        refresh_token_expires_at=tokens.refresh_token_expires_at,
+        customer=me_of(person),
+    )
+
+
+async def _tokens(call: Call, session: Renewed) -> Tokens:
+    key_id, private = await signing_key(call.world, call.project_id, call.now)
+    expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
+    claims = {
+        "iss": issuer_of(call.world, call.project_id),
+        "aud": str(call.project_id),
+        "sub": str(session.customer_id),
+        "sid": str(session.id),
+        "iat": int(call.now.timestamp()),
+        "exp": int(expires_at.timestamp()),
+        "auth_time": int(session.authenticated_at.timestamp()),
+        "amr": session.methods,
+        "roles": session.roles,
+        "email": session.email,
+        "email_verified": session.email_verified,
+    }
+    return Tokens(
+        session_id=session.id,
+        access_token=jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
+        access_token_expires_at=expires_at,
+        refresh_token=_refresh_token(call, session.id, session.generation),
+        refresh_token_expires_at=min(session.expires_at, session.idle_expires_at),
+    )
+
+
+def issuer_of(world: "World", project_id: UUID) -> str:
+    """The `iss` of a project's tokens; its JWKS is at `/.well-known/jwks.json` below."""
+    return f"{world.settings.public_url}/projects/{project_id}"
+
+
+def _refresh_token(call: Call, session_id: UUID, generation: int) -> str:
+    body = session_id.bytes + generation.to_bytes(4, "big")
+    mac = call.world.secrets.sign("customer-refresh", call.project_id.bytes + body)
+    return f"cr_{base64.urlsafe_b64encode(body).rstrip(b'=').decode()}.{mac}"
+
+
+def _read_refresh_token(call: Call, token: str) -> tuple[UUID, int] | None:
+    """The session and the number of a refresh token that we made for this project."""
+    body, _, mac = token.removeprefix("cr_").partition(".")
+    try:
+        raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    except (binascii.Error, ValueError):
+        return None
+    if len(raw) != 20 or not call.world.secrets.verify("customer-refresh", call.project_id.bytes + raw, mac):
+        return None
+    return UUID(bytes=raw[:16]), int.from_bytes(raw[16:], "big")
+
+
+# Signing keys. What a process learned of them it keeps: a key never changes, and whether it is retired is
+# part of the query that admits a token.
+
+_private: OrderedDict[UUID, tuple[UUID, ec.EllipticCurvePrivateKey, Moment]] = OrderedDict()
+# A token that was checked once says the same for as long as it lives; its session is looked up every time.
+_tokens_seen: OrderedDict[str, tuple[str, UUID, UUID, UUID, int]] = OrderedDict()
+_public: OrderedDict[UUID, tuple[UUID, ec.EllipticCurvePublicKey]] = OrderedDict()
+
+
+async def signing_key(world: "World", project_id: UUID, now: Moment) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
+    """The key that signs a project's tokens now; the first one is made when it is first needed."""
+    known = _private.get(project_id)
+    if known is not None and abs(now - known[2]) < KEY_LOOKED_UP_EVERY:
+        return known[0], known[1]
+    keys = await session_store.keys(world.db, project_id=project_id, now=now)
+    active = [key for key in keys if key.active_at <= now]
+    key = active[0] if active else await _new_key(world.db, world, project_id, now, now)
+    opened = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
+    assert isinstance(opened, ec.EllipticCurvePrivateKey)
+    _private[project_id] = key.id, opened, now
+    if len(_private) > KEYS_REMEMBERED:
+        _private.popitem(last=False)
+    return key.id, opened
+
+
+async def _new_key(
+    db: Database | Transaction, world: "World", project_id: UUID, now: Moment, active_at: Moment
+) -> SigningKey:
+    private = ec.generate_private_key(ec.SECP256R1())
+    der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    return await session_store.insert_key(
+        db,
+        project_id=project_id,
+        id=new_id(),
+        public_key=private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+        private_key=world.secrets.seal(der, f"signing-key:{project_id}"),
+        active_at=active_at,
+        now=now,
+    )
+
+
+async def _verified(world: "World", token: str) -> tuple[UUID, UUID, UUID] | None:
+    """Project, session and key of a token whose signature, issuer, audience and times are right."""
+    known = _tokens_seen.get(token)
+    if known is None:
+        known = await _checked(world, token)
+        if known is None:
+            return None
+        _tokens_seen[token] = known
+        if len(_tokens_seen) > TOKENS_REMEMBERED:
+            _tokens_seen.popitem(last=False)
+    issuer, project_id, session_id, key_id, expires = known
+    if expires <= world.clock().timestamp() or issuer != issuer_of(world, project_id):
+        return None
+    return project_id, session_id, key_id
+
+
+async def _checked(world: "World", token: str) -> tuple[str, UUID, UUID, UUID, int] | None:
+    """Issuer, project, session, key and end of a token that one of our keys signed."""
+    try:
+        header = jwt.get_unverified_header(token)
+        if header.get("typ") != JWT_TYP:
+            return None
+        key_id = as_id(header.get("kid"))
+        said = jwt.decode(token, options={"verify_signature": False})
+        project_id = as_id(said.get("aud"))
+        public = await _public_key(world, project_id, key_id)
+        if public is None:
+            return None
+        claims = jwt.decode(
+            token,
+            public,
+            algorithms=["ES256"],
+            audience=str(project_id),
+            issuer=issuer_of(world, project_id),
+            # Times are checked below, by the world's clock.
+            options={"require": ["exp", "iat", "sub", "sid"], "verify_exp": False, "verify_iat": False},
+        )
+    except (jwt.PyJWTError, ValueError):
+        return None
+    if not isinstance(claims["exp"], int):
+        return None
+    return claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"]
+
+
+async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
+    known = _public.get(key_id)
+    if known is not None:
+        return known[1] if known[0] == project_id else None
+    row = await session_store.key(world.db, project_id=project_id, id=key_id)
+    if row is None:
+        return None
+    public = load_der_public_key(row.public_key)
+    assert isinstance(public, ec.EllipticCurvePublicKey)
+    _public[key_id] = project_id, public
+    if len(_public) > KEYS_REMEMBERED:
+        _public.popitem(last=False)
+    return public
+
+
+def _public_jwk(key: SigningKey) -> dict[str, Any]:
+    public = load_der_public_key(key.public_key)
+    assert isinstance(public, ec.EllipticCurvePublicKey)
+    found: dict[str, Any] = ECAlgorithm.to_jwk(public, as_dict=True)
+    return {**found, "kid": str(key.id), "alg": "ES256", "use": "sig"}

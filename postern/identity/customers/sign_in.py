@@ -1,0 +1,898 @@
+"""How customers come in: signing up, passwords, codes and links by mail, and what follows a proof.
+
+Answers never tell whether an address has an account (unless the project chose `verifyEmail: LATER`): known and
+unknown people get the same status, the same body, and the same work done.
+"""
+
+import asyncio
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from postern.identity.customers import challenge_store, challenges, mailer, rules, session_store, store
+from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers.imported_hashes import check_any_password, refusal_seconds
+from postern.identity.customers.invitation_check import may_sign_up
+from postern.identity.customers.model import (
+    CODE_LIFE,
+    LINK_LIFE,
+    MFA_LIFE,
+    RESET_LIFE,
+    RESET_TRIES,
+    CodeInvalid,
+    EmailTaken,
+    EmailText,
+    GivenPassword,
+    MethodOff,
+    Password,
+    Person,
+    PersonName,
+    SignInBlocked,
+    SignInFailed,
+    SignInLocked,
+    SignUpClosed,
+    SixDigits,
+    Token,
+    Url,
+)
+from postern.identity.customers.operations import (
+    add_other_address,
+    drop_mfa,
+    insert_person,
+    know,
+    set_primary_email,
+    unlock_person,
+)
+from postern.identity.customers.requirements import SsoRequired, is_multi_factor, require_no_sso, require_permitted
+from postern.identity.customers.sessions import (
+    AT_THE_DOOR,
+    CUSTOMER,
+    Me,
+    SignIn,
+    bearer_of,
+    end_sessions,
+    locked_person,
+    me_of,
+    person_of,
+    require_fresh,
+    start_session,
+)
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import post
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.quotas import PlanLimitReached, require_allowance
+from postern.kernel.values import Body, Record, as_id
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import Project, SignInMethod
+from postern.security.breaches import PasswordBreached, require_unbreached
+from postern.security.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
+from postern.security.secrets import new_token
+from postern.security.totp import new_totp_secret, totp_key
+
+ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
+A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
+
+
+class SignUp(Body):
+    """An account to begin. `password` may be left out where codes, links or passkeys are on."""
+
+    email: EmailText
+    password: Password | None = None
+    name: PersonName | None = None
+
+
+class PasswordSignIn(Body):
+    """An address and its password."""
+
+    email: EmailText
+    password: GivenPassword
+
+
+class Asked(Record):
+    """Something was mailed, if there is somebody to mail it to. Send the code with `challengeId`."""
+
+    challenge_id: UUID
+    expires_at: Moment
+
+
+class SigningUp(SignIn):
+    """What signing up answers: what to verify, or the tokens of a session where that may wait."""
+
+    challenge_id: UUID | None = None
+    challenge_expires_at: Moment | None = None
+
+
+class EmailOnly(Body):
+    """An address."""
+
+    email: EmailText
+
+
+class LinkRequest(Body):
+    """An address, and where the link leads: one of the project's `redirectUrls` (the first, if left out)."""
+
+    email: EmailText
+    redirect_url: Url | None = None
+
+
+class CodeAnswer(Body):
+    """The six digits from the mail, and what they answer."""
+
+    challenge_id: str
+    code: SixDigits
+
+
+class CodeResend(Body):
+    """What the code answers that did not arrive."""
+
+    challenge_id: str
+
+
+class TokenAnswer(Body):
+    """The token from a link."""
+
+    token: Token
+
+
+class PasswordReset(Body):
+    """The token from the mail, and the new password."""
+
+    token: Token
+    password: Password
+
+
+class PasswordChange(Body):
+    """The present password (where there is one) and the new one."""
+
+    current_password: GivenPassword | None = None
+    new_password: Password
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up",
+    accepts=AT_THE_DOOR,
+    status=201,
+    problems=[
+        *(SignUpClosed, SsoRequired, MethodOff, PasswordCommon, PasswordBreached, EmailTaken, TooManyRequests),
+        PlanLimitReached,
+    ],
+    example={**ADA, "name": "Ada"},
+)
+async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
+    """Begin an account: a code is mailed, and `sign-up/verify` finishes it.
+
+    An address that has an account gets the same answer and a mail that says so. Where the project verifies
+    addresses later, the answer has the tokens of a session, and a taken address is 409.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    settings = project.settings.sign_in
+    spec, key = rules.read_email(data.email)
+    await require_no_sso(call, project, key)
+    if not await may_sign_up(call.db, call, project, key):
+        raise SignUpClosed
+    # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
+    await require_allowance(call.db, call, "customers")
+    if data.password is not None:
+        require_method(project, "PASSWORD")
+        require_uncommon(data.password, data.email, mailer.app_name(project))
+        await require_unbreached(call.world, data.password)
+    elif settings.methods == ["PASSWORD"]:
+        raise Invalid.at("/password", "`password` is required.", "required")
+    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
+    await challenges.require_mail_allowance(call, "SIGN_UP", identifier, key)
+    password_hash = await hash_password(data.password) if data.password is not None else None
+    if settings.verify_email == "LATER":
+        return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
+    about = {"email": spec, "key": key, "passwordHash": password_hash, "name": data.name}
+    challenge_id, expires_at = await _mail_sign_up(call, identifier, about)
+    return SigningUp(challenge_id=challenge_id, challenge_expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/resend",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignUpClosed, SsoRequired, TooManyRequests],
+    example={"challengeId": A_CHALLENGE},
+)
+async def resend_sign_up_code(call: Call, data: CodeResend) -> Asked:
+    """Have another code mailed for a sign-up that was begun within ten minutes. The codes before it stay valid.
+
+    Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    posed = await challenge_store.challenge(
+        call.db, project_id=call.project_id, id=as_id(data.challenge_id), purpose="SIGN_UP", now=call.now
+    )
+    if posed is None or posed.identifier is None:
+        raise CodeInvalid
+    about = challenges.about(call, posed)
+    await require_no_sso(call, project, about["key"])
+    if not await may_sign_up(call.db, call, project, about["key"]):
+        raise SignUpClosed
+    await challenges.require_mail_allowance(call, "SIGN_UP", posed.identifier, about["key"])
+    challenge_id, expires_at = await _mail_sign_up(call, posed.identifier, about)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-up/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignUpClosed, SsoRequired, PlanLimitReached],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
+    """Finish signing up with the code from the mail, and sign in."""
+    challenges.knock(call, data.challenge_id)
+    project = await project_at(call)
+    challenge = await _answer_code(call, "SIGN_UP", data)
+    said = challenges.about(call, challenge)
+    if not await may_sign_up(call.db, call, project, said["key"]):
+        raise SignUpClosed
+    async with call.db.transaction() as tx:
+        await challenges.use(tx, challenge)
+        person = await new_person(
+            tx, call, said["email"], said["key"], name=said["name"], password_hash=said["passwordHash"], verified=True
+        )
+        if person is None:
+            raise CodeInvalid  # Somebody began an account with this address in the meantime.
+        person = await know(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
+        await _proven_by_mail(tx, call, challenge, person)
+        return await come_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in",
+    accepts=AT_THE_DOOR,
+    problems=[SignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
+    example=ADA,
+)
+async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
+    """Sign in with address and password.
+
+    Ten failures lock this address for this caller for 15 minutes, then longer. With a second factor on, the answer
+    has `mfaRequired` and no tokens yet.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    _, key = rules.read_email(data.email)
+    await require_no_sso(call, project, key)
+    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
+    number = await challenges.begin_attempt(call, identifier)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    kept = found.password_hash if found else None
+    if not await check_any_password(data.password, kept) or found is None or kept is None:
+        spent = loop.time() - began
+        await challenges.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
+        # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
+        schemes = await store.imported_schemes(call.db, project_id=call.project_id)
+        if pause := await refusal_seconds([each.scheme for each in schemes]):
+            await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
+        raise SignInFailed
+    if is_outdated(kept):
+        renewed = await hash_password(data.password)
+        await store.rehash(call.db, project_id=call.project_id, id=found.id, password_hash=renewed, before=kept)
+        kept = renewed
+    async with call.db.transaction() as tx:
+        # The password was checked outside any lock: whoever changed it, or banned meanwhile, comes first.
+        person = await store.lock(tx, project_id=call.project_id, id=found.id)
+        if person is None or person.password_hash != kept:
+            raise SignInFailed
+        forgives = found.matched_verified_at is not None and challenges.may_forgive(person)
+        await challenges.attempt_succeeded(tx, call, identifier, forgives=forgives)
+        return await come_in(tx, call, project, person, ["pwd"])
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/code",
+    accepts=AT_THE_DOOR,
+    problems=[SsoRequired, MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
+    """Have a six-digit code mailed: it holds for 10 minutes and 5 tries. Unknown addresses get the same answer.
+
+    Codes asked for before stay valid beside it.
+
+    Where strangers may sign up, a code sent to a new address begins an account.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_CODE")
+    code = six_digits(call)
+    challenge_id, expires_at = await _mail_proof(call, project, data.email, "CODE", CODE_LIFE, code, code=code)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/code/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
+    """Sign in with the code from the mail; it works once."""
+    challenges.knock(call, data.challenge_id)
+    project = await project_at(call)
+    require_method(project, "EMAIL_CODE")
+    challenge = await _answer_code(call, "CODE", data)
+    return await _in_by_mail(call, project, challenge, "otp")
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/link",
+    accepts=AT_THE_DOOR,
+    problems=[SsoRequired, MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def ask_for_link(call: Call, data: LinkRequest) -> None:
+    """Have a link mailed that signs in once, within 15 minutes. Unknown addresses get the same answer."""
+    challenges.knock(call)
+    project = await project_at(call)
+    require_method(project, "EMAIL_LINK")
+    target = _link_target(call, project, data.redirect_url, None)
+    secret = new_token(32)
+    await _mail_proof(call, project, data.email, "LINK", LINK_LIFE, secret, target=target)
+
+
+@post(
+    "/projects/{project_id}/auth/sign-in/link/verify",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
+    example={"token": "0199…"},
+)
+async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
+    """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
+    challenges.knock(call, data.token)
+    project = await project_at(call)
+    require_method(project, "EMAIL_LINK")
+    challenge = await challenges.answer_token(call, "LINK", data.token)
+    return await _in_by_mail(call, project, challenge, "link")
+
+
+@post(
+    "/projects/{project_id}/auth/password/forgot",
+    accepts=AT_THE_DOOR,
+    problems=[SsoRequired, MethodOff, TooManyRequests],
+    example={"email": "ada@example.com"},
+)
+async def forget_password(call: Call, data: LinkRequest) -> None:
+    """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer.
+
+    Without `redirectUrl` it leads to a hosted page.
+    """
+    challenges.knock(call)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    target = _link_target(call, project, data.redirect_url, "reset")
+    secret = new_token(32)
+    await _mail_proof(call, project, data.email, "RESET", RESET_LIFE, secret, target=target, strangers=False)
+
+
+@post(
+    "/projects/{project_id}/auth/password/reset",
+    accepts=AT_THE_DOOR,
+    problems=[CodeInvalid, PasswordCommon, PasswordBreached, MethodOff],
+    example={"token": "0199…", "password": "correct horse battery staple"},
+)
+async def reset_password(call: Call, data: PasswordReset) -> None:
+    """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
+    challenges.knock(call, data.token)
+    project = await project_at(call)
+    require_method(project, "PASSWORD")
+    challenge = await challenges.answer_token(call, "RESET", data.token, most=RESET_TRIES)
+    require_uncommon(data.password, challenges.about(call, challenge)["email"], mailer.app_name(project))
+    await require_unbreached(call.world, data.password)
+    password_hash = await hash_password(data.password)
+    async with call.db.transaction() as tx:
+        person = await _mailed_person(tx, call, challenge)
+        if person is None:
+            raise CodeInvalid
+        await challenges.use(tx, challenge)
+        person = await prove_address(tx, call, project, person, challenges.about(call, challenge)["key"])
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id)
+        # Whoever reads the mail could otherwise guess second factors without end.
+        await unlock_person(tx, call, person, second_factor=False)
+
+
+@post(
+    "/projects/{project_id}/auth/password/change",
+    accepts=CUSTOMER,
+    problems=[SignInFailed, SignInLocked, PasswordCommon, PasswordBreached],
+    example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
+)
+async def change_password(call: Call, data: PasswordChange) -> None:
+    """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
+    project = await project_at(call)
+    before = person_of(call)
+    require_uncommon(data.new_password, before.email, mailer.app_name(project), path="/newPassword")
+    if before.password_hash is not None:
+        await require_password(call, before, data.current_password or "")
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
+    password_hash = await hash_password(data.new_password)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        if person.password_hash != before.password_hash:
+            raise SignInFailed
+        if person.password_hash is None:
+            await require_fresh(tx, call)
+        await _set_password(tx, call, project, person, password_hash)
+        await end_sessions(tx, call, person.id, but=bearer_of(call)[1])
+
+
+@post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
+async def ask_to_verify_email(call: Call) -> Asked:
+    """Have a code mailed to the own address that proves it."""
+    person = person_of(call)
+    if person.email is None or person.email_key is None:
+        raise Invalid("This account has no address to verify.")
+    return await _ask_to_verify(call, person, person.email, person.email_key)
+
+
+@post(
+    "/projects/{project_id}/auth/email/change",
+    accepts=CUSTOMER,
+    problems=[TooManyRequests],
+    example={"email": "ada@example.org"},
+)
+async def ask_to_change_email(call: Call, data: EmailOnly) -> Asked:
+    """Have a code mailed to a new address; the account keeps the old one until `verify-email` has the code."""
+    spec, key = rules.read_email(data.email)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        await require_fresh(tx, call)
+    return await _ask_to_verify(call, person, spec, key)
+
+
+@post(
+    "/projects/{project_id}/auth/verify-email",
+    accepts=CUSTOMER,
+    problems=[CodeInvalid, EmailTaken],
+    example={"challengeId": A_CHALLENGE, "code": "123456"},
+)
+async def verify_email(call: Call, data: CodeAnswer) -> Me:
+    """Prove an address with the code that was mailed to it.
+
+    Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
+    """
+    project = await project_at(call)
+    challenge = await challenges.answer(call, "VERIFY", as_id(data.challenge_id), data.code)
+    if challenge is None or challenge.customer_id != bearer_of(call)[0]:
+        raise CodeInvalid
+    said = challenges.about(call, challenge)
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        await challenges.use(tx, challenge)
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=said["key"])
+        if holder is not None and holder.id != person.id:
+            raise EmailTaken
+        changed = person.email_key != said["key"]
+        if changed:
+            await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
+        person = await set_primary_email(tx, call, person, said["email"], said["key"], call.now)
+        await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
+    return me_of(person)
+
+
+# What follows a proof, whichever it was.
+
+
+async def come_in(
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    person: Person,
+    methods: list[str],
+    *,
+    second_factor_done: bool = False,
+    via: str | None = None,
+    until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
+) -> SignIn:
+    """Sign in somebody who proved who they are, and whose row is locked: ban, what is required, second factor,
+    session, event. Where a second factor is required and there is none, the answer asks to set one up.
+
+    `via` names what led here and stands in the event, and the session ends at `until` at the latest, also when a
+    second factor comes in between. `sso_organization_id` is the organization whose connection they came by.
+    """
+    if person.is_banned(call.now):
+        raise SignInBlocked
+    if until is not None and until <= call.now:
+        raise CodeInvalid
+    required = await require_permitted(tx, call, project, person, sso_organization_id=sso_organization_id)
+    if person.mfa_enabled_at is not None and not second_factor_done:
+        token, _ = await challenges.pose_token(
+            tx,
+            call,
+            "MFA",
+            MFA_LIFE,
+            customer_id=person.id,
+            identifier=person.identifier,
+            methods=methods,
+            **origin_kept(via, until, sso_organization_id),
+        )
+        return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
+    if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
+        token, _ = await challenges.pose_token(
+            tx,
+            call,
+            "MFA_ENROLLMENT",
+            MFA_LIFE,
+            customer_id=person.id,
+            identifier=person.identifier,
+            methods=methods,
+            # Kept with the token and not with the customer: two who set one up at once do not mix their secrets.
+            totpKey=totp_key(new_totp_secret()),
+            **origin_kept(via, until, sso_organization_id),
+        )
+        return SignIn(mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"])
+    seen = await session_store.is_known_device(
+        tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
+    )
+    signed_in = await start_session(tx, call, person, methods, until=until, sso_organization_id=sso_organization_id)
+    event = events.make_event(
+        call.project_id,
+        "customer.signed_in",
+        person.id,
+        call.now,
+        actor_type="CUSTOMER",
+        actor_id=person.id,
+        sessionId=str(signed_in.session_id),
+        methods=methods,
+        ipAddress=call.origin.ip,
+        userAgent=call.origin.user_agent,
+        **({"via": via} if via else {}),
+    )
+    await events.record_all(tx, [event])
+    if seen.any and not seen.known:
+        await mailer.notify(
+            tx, call, project, person, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
+        )
+    return signed_in
+
+
+def origin_kept(via: str | None, until: Moment | None, sso_organization_id: UUID | None) -> dict[str, Any]:
+    """What a challenge on the way to a session keeps of how it began, for `origin_of`."""
+    return {
+        "via": via,
+        "until": None if until is None else until.timestamp(),
+        "ssoOrganizationId": None if sso_organization_id is None else str(sso_organization_id),
+    }
+
+
+def origin_of(said: dict[str, Any]) -> dict[str, Any]:
+    """What a challenge on the way to a session keeps for `come_in`."""
+    until, organization_id = said.get("until"), said.get("ssoOrganizationId")
+    return {
+        "via": said.get("via"),
+        "until": None if until is None else Moment.of(datetime.fromtimestamp(until, UTC)),
+        "sso_organization_id": None if organization_id is None else as_id(organization_id),
+    }
+
+
+async def new_person(
+    tx: Transaction,
+    call: Call,
+    email: str | None,
+    key: str | None,
+    *,
+    name: str | None,
+    password_hash: str | None,
+    verified: bool,
+    method: str = "SIGN_UP",
+) -> Person | None:
+    """Make a customer who signed up; None if the address is taken. Raises PlanLimitReached."""
+    await require_allowance(tx, call, "customers")
+    person = await insert_person(
+        tx,
+        call,
+        external_id=None,
+        email=email,
+        email_key=key,
+        verified=verified,
+        phone=None,
+        name=name,
+        metadata={},
+        roles=[],
+        password_hash=password_hash,
+    )
+    if person is not None:
+        event = events.make_event(
+            call.project_id,
+            "customer.signed_up",
+            person.id,
+            call.now,
+            actor_type="CUSTOMER",
+            actor_id=person.id,
+            method=method,
+        )
+        await events.record_all(tx, [event])
+    return person
+
+
+async def person_by_mail(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> Person:
+    """The customer, locked, with an address at which somebody received mail; a new one if there is none.
+
+    Raises EmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
+    """
+    person = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
+    if person is not None:
+        return await prove_address(tx, call, project, person, email_key)
+    made = await new_person(
+        tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
+    )
+    if made is None:
+        raise EmailTaken
+    return made
+
+
+async def prove_address(tx: Transaction, call: Call, project: Project, person: Person, email_key: str) -> Person:
+    """Note that somebody received mail at one of a customer's addresses.
+
+    If no address of theirs was ever proven before, whoever made the account may be somebody else: their password,
+    sessions, second factor, passkeys and accounts elsewhere go first.
+    """
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
+    other = next((each for each in others if each.email_key == email_key), None)
+    if (person.email_verified_at if other is None else other.verified_at) is not None:
+        return person
+    was_proven = person.email_verified_at is not None or any(each.verified_at for each in others)
+    if not was_proven:
+        await disown(tx, call, person)
+    if other is None:
+        assert person.email is not None
+        person = await set_primary_email(tx, call, person, person.email, email_key, call.now)
+    elif person.email_verified_at is not None:
+        await store.verify_other_address(
+            tx, project_id=call.project_id, customer_id=person.id, email_key=email_key, now=call.now
+        )
+        await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
+    else:
+        # The proven address becomes the primary one, and the one that nobody proved stays beside it.
+        before, before_key = person.email, person.email_key
+        person = await set_primary_email(tx, call, person, other.email, email_key, call.now)
+        if before is not None and before_key is not None:
+            await add_other_address(tx, call, person.id, before, before_key, None)
+    await events.record(tx, call, "customer.email_verified", person.id, changed=False)
+    return person
+
+
+async def disown(tx: Transaction, call: Call, person: Person) -> None:
+    """Take every way in from an account whose address nobody ever proved."""
+    await end_sessions(tx, call, person.id)
+    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
+    await drop_mfa(tx, call, person)
+    await challenge_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=None)
+    await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
+    await store.list_providers(tx, project_id=call.project_id, id=person.id)
+
+
+async def project_at(call: Call) -> Project:
+    """The project whose door this is. Raises ProjectMissing."""
+    return await projects.require_project(call.db, call.project_id)
+
+
+async def is_reset_open(call: Call, token: str) -> bool:
+    """Whether the token of a reset link still works; asking uses nothing up."""
+    try:
+        challenge_id, _ = challenges.split_token(token)
+    except CodeInvalid:
+        return False
+    found = await challenge_store.challenge(
+        call.db, project_id=call.project_id, id=challenge_id, purpose="RESET", now=call.now
+    )
+    return found is not None and found.tries < RESET_TRIES
+
+
+def require_method(project: Project, method: SignInMethod) -> None:
+    """Raises MethodOff."""
+    if method not in project.settings.sign_in.methods:
+        raise MethodOff
+
+
+async def require_password(call: Call, person: Person, password: str) -> None:
+    """Ask a signed-in customer for the password again; failures count as at the door. Raises SignInFailed."""
+    identifier = person.identifier or person.id.bytes
+    number = await challenges.begin_attempt(call, identifier)
+    if not await check_any_password(password, person.password_hash):
+        await challenges.attempt_failed(call, identifier, number, person.id, "PASSWORD")
+        raise SignInFailed("The current password is wrong.")
+    async with call.db.transaction() as tx:
+        await challenges.attempt_succeeded(tx, call, identifier, forgives=challenges.may_forgive(person))
+
+
+def require_redirect(project: Project, url: str) -> str:
+    """Raises Invalid unless the project lists this address exactly."""
+    if url not in project.settings.sign_in.redirect_urls:
+        raise Invalid.at("/redirectUrl", "This address is not among the project's `redirectUrls`.", "not_allowed")
+    return url
+
+
+def six_digits(call: Call) -> str:
+    """A code, from the operating system's chance."""
+    return f"{call.world.chance.randrange(1_000_000):06d}"
+
+
+async def _mail_sign_up(call: Call, identifier: bytes, about: dict[str, Any]) -> tuple[UUID, Moment]:
+    """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
+    known = await store.by_email(call.db, project_id=call.project_id, email_key=about["key"])
+    code = six_digits(call)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.pose(
+            tx, call, "SIGN_UP", CODE_LIFE, code if known is None else new_token(), identifier=identifier, **about
+        )
+        if known is None:
+            await mailer.leave_note(tx, call, "SIGN_UP", about["email"], code=code)
+        else:
+            await mailer.leave_note(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+    return challenge_id, expires_at
+
+
+async def _sign_up_at_once(
+    call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
+) -> SigningUp:
+    async with call.db.transaction() as tx:
+        person = await new_person(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
+        if person is None:
+            raise EmailTaken
+        if password_hash is not None:
+            person = await know(tx, call, person, "PASSWORD")
+        signed_in = await come_in(tx, call, project, person, ["pwd"] if password_hash else [])
+    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in SignIn.__struct_fields__}
+    return SigningUp(**fields)
+
+
+async def _mail_proof(
+    call: Call,
+    project: Project,
+    email: str,
+    purpose: str,
+    life: timedelta,
+    secret: str,
+    *,
+    code: str | None = None,
+    target: str | None = None,
+    strangers: bool = True,
+) -> tuple[UUID, Moment]:
+    """Pose a challenge to an address and have it mailed; the same is done, and nothing sent, for nobody."""
+    spec, key = rules.read_email(email)
+    await require_no_sso(call, project, key)
+    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
+    await challenges.require_mail_allowance(call, purpose, identifier, key)
+    person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
+    open_to_all = await may_sign_up(call.db, call, project, key)
+    welcome = person is not None or (strangers and open_to_all)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.pose(
+            tx,
+            call,
+            purpose,
+            life,
+            secret if welcome else new_token(),
+            customer_id=person.id if person else None,
+            identifier=identifier,
+            email=spec,
+            key=key,
+        )
+        values = {"code": code or ""}
+        if target is not None:
+            joint = "&" if "?" in target else "?"
+            values["link"] = f"{target}{joint}{urlencode({'token': challenge_id.hex + secret})}"
+        to = (person.matched_email if person else spec) if welcome else None
+        await mailer.leave_note(tx, call, purpose, to, person.id if person else None, **values)
+    return challenge_id, expires_at
+
+
+async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
+    """The challenge that a code answers. Raises CodeInvalid.
+
+    No lock stands before it: a right code works within its tries whatever strangers do.
+    """
+    challenge_id = as_id(data.challenge_id)
+    posed = await challenge_store.challenge(
+        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, now=call.now
+    )
+    if posed is None or posed.identifier is None:
+        raise CodeInvalid
+    found = await challenges.answer(call, purpose, challenge_id, data.code)
+    if found is None:
+        await challenges.code_failed(call, posed.identifier, posed.customer_id)
+        raise CodeInvalid
+    return found
+
+
+async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> SignIn:
+    """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
+    async with call.db.transaction() as tx:
+        person = await _mailed_person(tx, call, challenge)
+        await challenges.use(tx, challenge)
+        if person is None:
+            said = challenges.about(call, challenge)
+            if challenge.customer_id is not None or not await may_sign_up(tx, call, project, said["key"]):
+                raise CodeInvalid
+            person = await new_person(
+                tx, call, said["email"], said["key"], name=None, password_hash=None, verified=True
+            )
+            if person is None:
+                raise CodeInvalid
+        person = await prove_address(tx, call, project, person, challenges.about(call, challenge)["key"])
+        person = await know(tx, call, person, "EMAIL_CODE")
+        await _proven_by_mail(tx, call, challenge, person)
+        return await come_in(tx, call, project, person, [method])
+
+
+async def _mailed_person(tx: Transaction, call: Call, challenge: Challenge) -> Person | None:
+    """The customer a challenge was mailed to, locked, if the address is still theirs.
+
+    Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
+    """
+    if challenge.customer_id is None:
+        return None
+    person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+    if person is None or not await is_address_of(tx, call, person, challenges.about(call, challenge)["key"]):
+        raise CodeInvalid
+    return person
+
+
+async def is_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+    """Whether an address signs this customer in: the primary one, or one beside it."""
+    if person.email_key == email_key:
+        return True
+    other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
+    return other is not None and other.customer_id == person.id
+
+
+async def is_proven_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+    """Whether an address signs this customer in and somebody proved to receive mail there."""
+    if person.email_key == email_key:
+        return person.email_verified_at is not None
+    other = await store.other_address(tx, project_id=call.project_id, email_key=email_key)
+    return other is not None and other.customer_id == person.id and other.verified_at is not None
+
+
+async def _ask_to_verify(call: Call, person: Person, email: str, key: str) -> Asked:
+    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
+    await challenges.require_mail_allowance(call, "VERIFY", identifier, person.email_key or key)
+    code = six_digits(call)
+    async with call.db.transaction() as tx:
+        challenge_id, expires_at = await challenges.pose(
+            tx, call, "VERIFY", CODE_LIFE, code, customer_id=person.id, identifier=identifier, email=email, key=key
+        )
+        await mailer.leave_note(tx, call, "VERIFY", email, person.id, code=code)
+    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+
+
+async def _set_password(tx: Transaction, call: Call, project: Project, person: Person, password_hash: str) -> None:
+    await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=password_hash, now=call.now)
+    await know(tx, call, person, "PASSWORD")
+    await events.record(tx, call, "customer.password_changed", person.id)
+    await mailer.notify(tx, call, project, person, "PASSWORD_CHANGED")
+
+
+async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: Person) -> None:
+    """Make up for failed attempts from this network with a proof that came by mail."""
+    if challenge.identifier is not None and challenges.may_forgive(person):
+        await challenges.forgive(tx, call, challenge.identifier)
+
+
+def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:
+    """Where a mailed link leads: the app, or our own page for it."""
+    if redirect_url is not None:
+        return require_redirect(project, redirect_url)
+    if page is not None:
+        return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
+    known = project.settings.sign_in.redirect_urls
+    if not known:
+        raise Invalid.at("/redirectUrl", "The project has no `redirectUrls` that a link could lead to.", "required")
+    return known[0]

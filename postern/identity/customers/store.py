@@ -1,0 +1,666 @@
+"""SQL of customers, their identities and their numbers."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.identity.customers.model import CustomerStats, Person
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+
+
+class IdentityRow(Record):
+    """An identity and whose it is."""
+
+    customer_id: UUID
+    provider: str
+    created_at: Moment
+
+
+class FailureRow(Record):
+    """What is remembered of failed attempts at one identifier."""
+
+    identifier: bytes
+    failures: int
+    locked_until: Moment | None
+
+
+class Existence(Record):
+    """Whether there is a row."""
+
+    found: bool
+
+
+class ExportRow(Record):
+    """One line of the export."""
+
+    id: UUID
+    email: str | None
+    email_verified_at: Moment | None
+    phone: str | None
+    name: str | None
+    external_id: str | None
+    roles: list[str]
+    providers: list[str]
+    last_sign_in_at: Moment | None
+    banned_at: Moment | None
+    ban_expires_at: Moment | None
+    mfa_enabled_at: Moment | None
+    metadata: dict[str, Any]
+    created_at: Moment
+
+
+@statement("""
+    insert into customers (project_id, id, external_id, email, email_key, identifier, email_verified_at, phone, name,
+                           metadata, roles, password_hash, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(external_id)s, %(email)s, %(email_key)s, %(identifier)s, %(email_verified_at)s,
+            %(phone)s, %(name)s, %(metadata)s, %(roles)s, %(password_hash)s, %(now)s, %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    external_id: str | None,
+    email: str | None,
+    email_key: str | None,
+    identifier: bytes | None,
+    email_verified_at: Moment | None,
+    phone: str | None,
+    name: str | None,
+    metadata: Jsonb,
+    roles: list[str],
+    password_hash: str | None,
+    now: Moment,
+) -> Person | None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and id = %(id)s")
+async def person(db: Queries, *, project_id: UUID, id: UUID) -> Person | None: ...
+
+
+class Scheme(Record):
+    """How some password hashes of a project begin: `$2b$12`, `$scrypt$ln=17,r=8,p=1`."""
+
+    scheme: str
+
+
+# A walk along the index `customers_imported_hashes`, from each scheme to the next one, however many have it.
+@statement("""
+    with recursive found as (
+        (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') as scheme from customers
+         where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
+         order by 1 limit 1)
+        union all
+        select (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') from customers
+                where project_id = %(project_id)s and password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%%'
+                  and substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') > found.scheme
+                order by 1 limit 1)
+        from found where found.scheme is not null
+    )
+    select scheme from found where scheme is not null limit 100
+""")
+async def imported_schemes(db: Queries, *, project_id: UUID) -> list[Scheme]: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Person | None: ...
+
+
+class AddressHolder(Person):
+    """The customer whom an address belongs to, and that address: the primary one, or one that came by merging."""
+
+    matched_email: str
+    matched_verified_at: Moment | None
+    """When somebody proved to receive mail at this very address."""
+
+
+class OtherAddress(Record):
+    """An address beside the primary one that signs a customer in."""
+
+    customer_id: UUID
+    email: str
+    email_key: str
+    identifier: bytes
+    verified_at: Moment | None
+
+
+@statement("""
+    select c.*, c.email as matched_email, c.email_verified_at as matched_verified_at
+    from customers c where c.project_id = %(project_id)s and c.email_key = %(email_key)s
+    union all
+    select c.*, o.email, o.verified_at
+    from customer_other_addresses o join customers c on c.project_id = o.project_id and c.id = o.customer_id
+    where o.project_id = %(project_id)s and o.email_key = %(email_key)s
+    limit 1
+""")
+async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressHolder | None: ...
+
+
+# Whether the address is still theirs is asked again of the row that a lock was waited for.
+@statement("""
+    select c.* from customers c where c.project_id = %(project_id)s and c.id = (
+        select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
+        union all
+        select customer_id from customer_other_addresses
+        where project_id = %(project_id)s and email_key = %(email_key)s
+        limit 1)
+      and (c.email_key = %(email_key)s or exists (
+        select from customer_other_addresses o where o.project_id = c.project_id and o.customer_id = c.id
+          and o.email_key = %(email_key)s))
+    for update of c
+""")
+async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> Person | None: ...
+
+
+@statement("""
+    select customer_id, email, email_key, identifier, verified_at from customer_other_addresses
+    where project_id = %(project_id)s and email_key = %(email_key)s
+""")
+async def other_address(db: Queries, *, project_id: UUID, email_key: str) -> OtherAddress | None: ...
+
+
+@statement("""
+    select customer_id, email, email_key, identifier, verified_at from customer_other_addresses
+    where project_id = %(project_id)s and customer_id = any (%(customer_ids)s) order by created_at, email_key
+""")
+async def other_addresses(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[OtherAddress]: ...
+
+
+@statement("""
+    insert into customer_other_addresses (project_id, email_key, customer_id, email, identifier, verified_at,
+                                          created_at)
+    values (%(project_id)s, %(email_key)s, %(customer_id)s, %(email)s, %(identifier)s, %(verified_at)s, %(now)s)
+""")
+async def insert_other_address(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    email_key: str,
+    customer_id: UUID,
+    email: str,
+    identifier: bytes,
+    verified_at: Moment | None,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    update customer_other_addresses set verified_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and email_key = %(email_key)s
+""")
+async def verify_other_address(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from customer_other_addresses
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and email_key = %(email_key)s
+""")
+async def drop_other_address(tx: Transaction, *, project_id: UUID, customer_id: UUID, email_key: str) -> bool: ...
+
+
+@statement("""
+    update customer_other_addresses set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
+async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> Person | None: ...
+
+
+class Found(Person):
+    """One customer of a page that was searched for, and how many the search finds."""
+
+    total: int
+
+
+# What is skipped is skipped in an index; only the rows of the page are read.
+@statement("""
+    select c.* from (
+        select c.project_id, c.id from customers c where c.project_id = %(project_id)s and {where}
+        order by c.id desc limit %(limit)s offset %(offset)s
+    ) as page join customers c on c.project_id = page.project_id and c.id = page.id
+    order by c.id desc
+""")
+async def found(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Person]: ...
+
+
+# A search looks into its index once, for the page and the total.
+@statement("""
+    with matching as materialized (select c.id from customers c where c.project_id = %(project_id)s and {where})
+    select c.*, (select count(*)::int from matching) as total
+    from (select id from matching order by id desc limit %(limit)s offset %(offset)s) as page
+    join customers c on c.project_id = %(project_id)s and c.id = page.id
+    order by c.id desc
+""")
+async def searched(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Found]: ...
+
+
+@statement("select count(*)::int from customers c where c.project_id = %(project_id)s and {where}")
+async def count_found(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
+
+
+@rows_of("""
+    select c.id, c.email, c.email_verified_at, c.phone, c.name, c.external_id, c.roles, c.providers,
+           c.last_sign_in_at, c.banned_at, c.ban_expires_at, c.mfa_enabled_at, c.metadata, c.created_at
+    from customers c where c.project_id = %(project_id)s and {where} order by c.id desc
+""")
+def exported(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[ExportRow]: ...
+
+
+@statement("""
+    select coalesce(sum(number), 0)::int from customer_facets
+    where project_id = %(project_id)s and (%(verified)s::bool is null or verified = %(verified)s)
+      and (%(mfa)s::bool is null or mfa = %(mfa)s)
+      and (%(provider)s::text is null or %(provider)s = any (providers))
+""")
+async def count_facets(
+    db: Queries, *, project_id: UUID, verified: bool | None, mfa: bool | None, provider: str | None
+) -> int: ...
+
+
+@statement("""
+    select coalesce(sum(number), 0)::int as total,
+           coalesce(sum(number) filter (where verified), 0)::int as verified,
+           (select count(*)::int from customers c where c.project_id = %(project_id)s and c.banned_at is not null
+            and (c.ban_expires_at is null or c.ban_expires_at > %(now)s)) as banned,
+           coalesce(sum(number) filter (where mfa), 0)::int as mfa_enabled
+    from customer_facets where project_id = %(project_id)s
+""")
+async def stats(db: Queries, *, project_id: UUID, now: Moment) -> CustomerStats: ...
+
+
+@statement("""
+    select customer_id, provider, created_at from customer_identities
+    where project_id = %(project_id)s and customer_id = any (%(customer_ids)s) order by created_at, provider
+""")
+async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[IdentityRow]: ...
+
+
+@statement("""
+    select identifier, sum(failures)::int as failures, max(locked_until) as locked_until from customer_failures
+    where project_id = %(project_id)s and identifier = any (%(identifiers)s) and ip_address <> ''
+    group by identifier
+""")
+async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
+
+
+@statement("""
+    insert into customer_identities (project_id, id, customer_id, provider, issuer, subject, created_at)
+    values (%(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(now)s)
+    on conflict do nothing
+""")
+async def insert_identity(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    provider: str,
+    issuer: str,
+    subject: str,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    select c.* from customer_identities i
+    join customers c on c.project_id = i.project_id and c.id = i.customer_id
+    where i.project_id = %(project_id)s and i.provider = %(provider)s and i.issuer = %(issuer)s
+      and i.subject = %(subject)s
+    for update of c
+""")
+async def lock_by_identity(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
+) -> Person | None: ...
+
+
+@statement("""
+    delete from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and (%(provider)s::text is null or provider = %(provider)s)
+""")
+async def drop_identities(tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str | None) -> None: ...
+
+
+class IdentityEmail(Record):
+    """What a provider called an account's address last; null if it never named one."""
+
+    email_key: str | None
+
+
+@statement("""
+    select email_key from customer_identities
+    where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
+""")
+async def identity_email(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
+) -> IdentityEmail | None: ...
+
+
+@statement("""
+    update customer_identities set email_key = %(email_key)s
+    where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
+""")
+async def set_identity_email(
+    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str, email_key: str
+) -> None: ...
+
+
+# Which other subject of the same provider and issuer a customer is known by.
+@statement("""
+    select exists (
+        select from customer_identities
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+          and issuer = %(issuer)s and subject <> %(subject)s) as found
+""")
+async def has_other_subject(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+) -> Existence: ...
+
+
+@statement("""
+    delete from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+      and issuer = %(issuer)s
+""")
+async def drop_identities_at(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str
+) -> None: ...
+
+
+class IdentityRequestRow(Record):
+    """The row of an account that waits, or waited, for an administrator."""
+
+    id: UUID
+    customer_id: UUID
+    provider: str
+    issuer: str
+    subject: str
+    connection_id: UUID | None
+    email: str | None
+    name: str | None
+    status: Literal["PENDING", "APPROVED", "REJECTED"]
+    created_at: Moment
+    decided_at: Moment | None
+
+
+@statement("""
+    insert into customer_identity_requests (project_id, id, customer_id, provider, issuer, subject, connection_id,
+                                            email, name, status, created_at)
+    select %(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(connection_id)s,
+           %(email)s, %(name)s, 'PENDING', %(now)s
+    where %(most)s > (
+        select count(*) from customer_identity_requests
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s)
+    on conflict (project_id, customer_id, provider, issuer, subject) do nothing
+""")
+async def insert_identity_request(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    provider: str,
+    issuer: str,
+    subject: str,
+    connection_id: UUID | None,
+    email: str | None,
+    name: str | None,
+    most: int,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("select * from customer_identity_requests where project_id = %(project_id)s and id = %(id)s")
+async def identity_request(db: Queries, *, project_id: UUID, id: UUID) -> IdentityRequestRow | None: ...
+
+
+@statement("""
+    select * from customer_identity_requests
+    where project_id = %(project_id)s and (%(status)s::text is null or status = %(status)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def identity_requests(
+    db: Queries, *, project_id: UUID, status: str | None, before: UUID | None, limit: int
+) -> list[IdentityRequestRow]: ...
+
+
+@statement("""
+    update customer_identity_requests set status = %(status)s, decided_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and status = 'PENDING'
+""")
+async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID, status: str, now: Moment) -> bool: ...
+
+
+@statement("""
+    select exists (
+        select from customer_identity_requests
+        where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
+          and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as found
+""")
+async def was_rejected(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+) -> Existence: ...
+
+
+# Requests of a merged customer go to the survivor, unless the same account waits there already.
+@statement("""
+    update customer_identity_requests r set customer_id = %(survivor)s
+    where r.project_id = %(project_id)s and r.customer_id = %(loser)s and not exists (
+        select from customer_identity_requests o where o.project_id = r.project_id and o.customer_id = %(survivor)s
+          and o.provider = r.provider and o.issuer = r.issuer and o.subject = r.subject)
+""")
+async def move_identity_requests(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    update customers c set providers = coalesce((
+        select array_agg(distinct i.provider order by i.provider) from customer_identities i
+        where i.project_id = c.project_id and i.customer_id = c.id), array[]::text[])
+    where c.project_id = %(project_id)s and c.id = %(id)s
+""")
+async def list_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    update customers set banned_at = %(banned_at)s, ban_reason = %(reason)s, ban_expires_at = %(expires_at)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_ban(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    banned_at: Moment | None,
+    reason: str | None,
+    expires_at: datetime | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set metadata = %(metadata)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_metadata(tx: Transaction, *, project_id: UUID, id: UUID, metadata: Jsonb, now: Moment) -> Person: ...
+
+
+@statement("""
+    update customers set roles = %(roles)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[str], now: Moment) -> Person: ...
+
+
+@statement("""
+    update customers set password_hash = %(password_hash)s, password_changed_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_password(
+    tx: Transaction, *, project_id: UUID, id: UUID, password_hash: str | None, now: Moment
+) -> Person: ...
+
+
+@statement("""
+    update customers set password_hash = %(password_hash)s
+    where project_id = %(project_id)s and id = %(id)s and password_hash = %(before)s
+""")
+async def rehash(db: Queries, *, project_id: UUID, id: UUID, password_hash: str, before: str) -> bool: ...
+
+
+@statement("""
+    update customers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_mfa(
+    tx: Transaction, *, project_id: UUID, id: UUID, mfa_enabled_at: Moment | None, now: Moment
+) -> Person: ...
+
+
+# The address that was there is remembered with the customer, so that erasing finds what went there.
+@statement("""
+    with former as (
+        insert into customer_former_addresses (project_id, customer_id, email, email_key)
+        select project_id, id, email, email_key from customers
+        where project_id = %(project_id)s and id = %(id)s and email_key <> coalesce(%(email_key)s, '')
+        on conflict do nothing
+    )
+    update customers set email = %(email)s, email_key = %(email_key)s, identifier = %(identifier)s,
+        email_verified_at = %(verified_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_email(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str | None,
+    email_key: str | None,
+    identifier: bytes | None,
+    verified_at: Moment | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set name = %(name)s, phone = %(phone)s,
+        phone_verified_at = case when phone is not distinct from %(phone)s then phone_verified_at end,
+        external_id = %(external_id)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_profile(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str | None,
+    phone: str | None,
+    external_id: str | None,
+    now: Moment,
+) -> Person: ...
+
+
+@statement("""
+    update customers set phone = %(phone)s, phone_verified_at = %(verified_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_phone(
+    tx: Transaction, *, project_id: UUID, id: UUID, phone: str | None, verified_at: Moment | None, now: Moment
+) -> Person: ...
+
+
+@statement("""
+    update customers set last_sign_in_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+""")
+async def signed_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("update customers set contact_id = %(contact_id)s where project_id = %(project_id)s and id = %(id)s")
+async def set_contact(tx: Transaction, *, project_id: UUID, id: UUID, contact_id: UUID | None) -> None: ...
+
+
+@statement("delete from customers where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+# Merging.
+
+
+@statement("""
+    update customer_identities i set customer_id = %(survivor)s
+    where i.project_id = %(project_id)s and i.customer_id = %(loser)s
+      and i.provider <> all (array['PASSWORD', 'EMAIL_CODE', 'PASSKEY'])
+""")
+async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    update customer_passkeys set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_passkeys(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    update customer_merges set customer_id = %(survivor)s
+    where project_id = %(project_id)s and customer_id = %(loser)s
+""")
+async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+@statement("""
+    insert into customer_former_addresses (project_id, customer_id, email, email_key)
+    select project_id, %(survivor)s::uuid, email, email_key from customers
+    where project_id = %(project_id)s and id = %(loser)s and email_key is not null
+    union
+    select project_id, %(survivor)s::uuid, email, email_key from customer_former_addresses
+    where project_id = %(project_id)s and customer_id = %(loser)s
+    on conflict do nothing
+""")
+async def inherit_addresses(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
+
+
+# All addresses of a customer, now and before, but those that are another one's by now.
+@statement("""
+    select email from customers where project_id = %(project_id)s and id = %(id)s and email is not null
+    union
+    select f.email from customer_former_addresses f
+    where f.project_id = %(project_id)s and f.customer_id = %(id)s and not exists (
+        select from customers c where c.project_id = f.project_id and c.email_key = f.email_key)
+    union
+    select email from customer_other_addresses where project_id = %(project_id)s and customer_id = %(id)s
+""")
+async def addresses_of(db: Queries, *, project_id: UUID, id: UUID) -> list[str]: ...
+
+
+@statement("""
+    insert into customer_merges (project_id, merged_id, customer_id, merged_at)
+    values (%(project_id)s, %(loser)s, %(survivor)s, %(now)s)
+""")
+async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    select merged_id from customer_merges where project_id = %(project_id)s and customer_id = %(customer_id)s
+""")
+async def merged_into(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[UUID]: ...

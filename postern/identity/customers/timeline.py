@@ -1,0 +1,240 @@
+"""A customer's past: one feed of it, and its erasure."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from postern.identity.customers import challenge_store, challenges, rules, session_store, store
+from postern.identity.customers.model import Actor, CustomerEvent, CustomerMissing, Person, TimelineEntry
+from postern.identity.customers.session_store import SessionRow
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.pagination import CursorInvalid, Feed, read_cursor, write_cursor
+from postern.kernel.values import as_id, timestamp
+from postern.messaging.audiences import contacts
+from postern.messaging.emails import erasure as mails
+from postern.messaging.emails.erasure import MailTo
+from postern.platform.audit import operations as audit
+from postern.platform.audit.model import AccountAuditEntry
+from postern.platform.events import history
+from postern.platform.events import operations as events
+from postern.platform.events.history import PastEvent
+
+TITLES = {
+    "customer.signed_up": "Signed up",
+    "customer.signed_in": "Signed in",
+    "customer.sign_in_failed": "Failed to sign in",
+    "customer.signed_out": "Signed out",
+    "customer.locked": "Was locked out after failed attempts",
+    "customer.unlocked": "Was unlocked",
+    "customer.email_verified": "Verified the e-mail address",
+    "customer.password_changed": "Changed the password",
+    "customer.mfa_enabled": "Turned the second factor on",
+    "customer.mfa_disabled": "Turned the second factor off",
+    "customer.passkey_added": "Added a passkey",
+    "customer.passkey_removed": "Removed a passkey",
+    "customer.mfa_reset": "Had the second factor reset",
+    "customer.session_revoked": "Had a session ended",
+    "customer.banned": "Was banned",
+    "customer.unbanned": "Was unbanned",
+    "customer.updated": "Had the address, name or phone number changed",
+    "customer.metadata_updated": "Had metadata changed",
+    "customer.roles_updated": "Had roles changed",
+    "customer.linked": "Was linked",
+    "customer.mail_failed": "Could not be mailed",
+    "customer.unlinked": "Removed an account elsewhere",
+    "customer.identity_held": "Has an account elsewhere waiting for approval",
+    "customer.deleted": "Was erased",
+}
+
+
+AUDITED = [
+    f"customer.{change}"
+    for change in (
+        *("banned", "unbanned", "unlocked", "session_revoked", "mfa_reset", "metadata_updated", "roles_updated"),
+        *("linked", "updated"),
+    )
+]
+"""Events that the audit log has an entry for as well, where a developer or a key caused them."""
+
+
+async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Feed[CustomerEvent]:
+    """What happened to a customer, newest first. Raises CustomerMissing if nothing ever did."""
+    scope = f"customer-events|{id}"
+    before, before_id = _position(call, scope, cursor)
+    rows = await history.of_subject(
+        call.db,
+        project_id=call.project_id,
+        subject_id=id,
+        before=before,
+        before_id=before_id,
+        limit=limit + 1,
+        audited=[],
+    )
+    person = await store.person(call.db, project_id=call.project_id, id=id)
+    if person is None and not rows:
+        raise CustomerMissing
+    label = person.email if person else None
+    shown = [
+        CustomerEvent(
+            id=row.id,
+            type=row.type,
+            actor_type=row.actor_type,
+            actor_id=row.actor_id,
+            actor_label=label if row.actor_id == id else row.actor_label,
+            subject_customer_id=id,
+            metadata=row.data,
+            occurred_at=row.occurred_at,
+            erased_at=row.erased_at,
+        )
+        for row in rows
+    ]
+    return _feed(call, scope, shown, limit)
+
+
+async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
+    """Events, mails, sessions and changes by developers in one feed, newest first.
+
+    Each source gives as many as fit the page; what is left over comes with the next one.
+    """
+    scope = f"customer-timeline|{person.id}"
+    before, before_id = _position(call, scope, cursor)
+    most = limit + 1
+    past = await history.of_subject(
+        call.db,
+        project_id=call.project_id,
+        subject_id=person.id,
+        before=before,
+        before_id=before_id,
+        limit=most,
+        # The audit log tells of these what it tells of all changes by developers and keys.
+        audited=AUDITED,
+    )
+    sessions = await session_store.of_customer(
+        call.db, project_id=call.project_id, customer_id=person.id, before=before, before_id=before_id, limit=most
+    )
+    merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=person.id)
+    changes = await audit.entries_before(
+        call.db, call.project_id, [person.id, *merged], before=before, before_id=before_id, limit=most
+    )
+    sent: list[MailTo] = []
+    for address in await store.addresses_of(call.db, project_id=call.project_id, id=person.id):
+        contact = await contacts.contact_of(call.db, call.project_id, address)
+        sent += await mails.mails_to(
+            call.db,
+            project_id=call.project_id,
+            address=address,
+            contact_id=contact.id if contact else None,
+            before=before,
+            before_id=before_id,
+            limit=most,
+        )
+    entries = [
+        *(_of_event(each, person) for each in past),
+        *(_of_session(each, person) for each in sessions),
+        *(_of_change(each) for each in changes if each.action != "customer.created"),
+        *(_of_mail(each) for each in sent),
+    ]
+    entries.sort(key=lambda each: (each.occurred_at, each.id), reverse=True)
+    return _feed(call, scope, entries, limit)
+
+
+async def erase(tx: Transaction, call: Call, person: Person, transfer_ownership_to: UUID | None = None) -> None:
+    """Delete a locked customer and everything personal, in the transaction of the request.
+
+    Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
+    """
+    project_id = call.project_id
+    merged = await store.merged_into(tx, project_id=project_id, customer_id=person.id)
+    # Who reacts clears what it keeps about the customer, so the row is still there.
+    to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
+    await events.record(tx, call, "customer.deleted", person.id, **to)
+    await history.erase_subjects(tx, project_id=project_id, subject_ids=[person.id, *merged], now=call.now)
+    for each in (person.id, *merged):
+        await audit.erase_details_of(tx, project_id, each)
+    for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
+        were = await contacts.erase(tx, project_id, address)
+        await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
+        await mails.erase_address(tx, project_id, address, were, call.now)
+        identifier = challenges.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
+        await challenges.unlock(tx, call, identifier)
+        await challenge_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier)
+    await challenges.unlock(tx, call, challenges.second_factor_identifier(person))
+    await store.delete(tx, project_id=project_id, id=person.id)
+
+
+def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None, UUID | None]:
+    if cursor is None:
+        return None, None
+    values = read_cursor(call, scope, cursor)
+    try:
+        moment, found = Moment.fromisoformat(str(values[0])), as_id(values[1])
+    except (ValueError, IndexError):
+        raise CursorInvalid from None
+    return moment, found
+
+
+def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
+    more = len(rows) > limit
+    cursor = None
+    if more:
+        last = rows[limit - 1]
+        # Whole microseconds: three decimals would skip what happened within the same millisecond.
+        cursor = write_cursor(call, scope, [datetime.isoformat(last.occurred_at), str(last.id)])
+    return Feed(data=rows[:limit], next_cursor=cursor)
+
+
+def _of_event(event: PastEvent, person: Person) -> TimelineEntry:
+    own = event.actor_id == person.id
+    return TimelineEntry(
+        id=event.id,
+        kind="EVENT",
+        type=event.type,
+        title=TITLES.get(event.type, event.type),
+        occurred_at=event.occurred_at,
+        actor=Actor(type=event.actor_type, id=event.actor_id, label=person.email if own else event.actor_label),
+        data=event.data,
+    )
+
+
+def _of_session(session: SessionRow, person: Person) -> TimelineEntry:
+    return TimelineEntry(
+        id=session.id,
+        kind="SESSION",
+        type="session.started",
+        title="Began a session",
+        occurred_at=session.created_at,
+        actor=Actor(type="CUSTOMER", id=person.id, label=person.email),
+        data={
+            "userAgent": session.user_agent,
+            "ipAddress": session.ip_address,
+            "methods": session.methods,
+            "expiresAt": timestamp(session.ends_at),
+            "revokedAt": timestamp(session.revoked_at) if session.revoked_at else None,
+        },
+    )
+
+
+def _of_change(entry: AccountAuditEntry) -> TimelineEntry:
+    return TimelineEntry(
+        id=entry.id,
+        kind="AUDIT",
+        type=entry.action,
+        title=entry.action.replace(".", " ").replace("_", " ").capitalize(),
+        occurred_at=entry.created_at,
+        actor=Actor(type=entry.actor_type, id=entry.actor_id, label=entry.actor_email),
+        data=entry.metadata,
+    )
+
+
+def _of_mail(mail: MailTo) -> TimelineEntry:
+    return TimelineEntry(
+        id=mail.id,
+        kind="EMAIL",
+        type=f"email.{mail.status.lower()}",
+        title=mail.subject,
+        occurred_at=mail.created_at,
+        actor=Actor(type="SYSTEM", id=None, label=None),
+        data={"status": mail.status, "messageId": mail.message_id},
+    )

@@ -1,0 +1,120 @@
+"""Declaring features."""
+
+from msgspec import UNSET
+
+from postern.identity.entitlements import store
+from postern.identity.entitlements.model import (
+    FEATURES_PER_PROJECT,
+    Feature,
+    FeatureChange,
+    FeatureExists,
+    FeatureMissing,
+    FeatureRow,
+    LimitNotTaken,
+    NewFeature,
+    TooManyFeatures,
+)
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault
+from postern.kernel.values import new_id, seen_as
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+
+HERE = "/projects/{project_id}/b2b/features"
+
+
+@get(HERE, needs="entitlements:read")
+async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Feature]:
+    """The features that the project has declared, newest first."""
+    before = before_id(call, "features", cursor)
+    rows = await store.features(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    found = listed(call, "features", rows, limit)
+    return Listed([seen_as(Feature, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    HERE,
+    needs="entitlements:write",
+    status=201,
+    problems=(FeatureExists, LimitNotTaken, TooManyFeatures),
+    example={"key": "seats", "name": "Seats", "type": "LIMIT", "defaultEnabled": True, "defaultLimit": 5},
+)
+async def create_feature(call: Call, data: NewFeature) -> Feature:
+    """Declare a feature: BOOLEAN is on or off, LIMIT is on up to a limit (null is unlimited).
+
+    The defaults hold for every organization whose plan and overrides say nothing about it.
+    """
+    require_limit_fits(data.type, data.default_limit, "/defaultLimit")
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("features", call.project_id)
+        if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
+            raise TooManyFeatures
+        row = await store.insert_feature(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            key=data.key,
+            name=data.name or data.key,
+            type=data.type,
+            default_enabled=data.default_enabled,
+            default_limit=data.default_limit,
+            now=call.now,
+        )
+        if row is None:
+            raise FeatureExists
+        await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)
+    return seen_as(Feature, row)
+
+
+@patch(
+    f"{HERE}/{{key}}",
+    needs="entitlements:write",
+    problems=(FeatureMissing, LimitNotTaken),
+    example={"defaultLimit": 10},
+)
+async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
+    """Change the name or the defaults of a feature. They hold from the next check on."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, key)
+        call.require_match(row.updated_at)
+        limit = row.default_limit if data.default_limit is UNSET else data.default_limit
+        require_limit_fits(row.type, limit, "/defaultLimit")
+        row = await store.change_feature(
+            tx,
+            project_id=call.project_id,
+            id=row.id,
+            name=row.name if data.name is UNSET else data.name,
+            default_enabled=row.default_enabled if data.default_enabled is UNSET else data.default_enabled,
+            default_limit=limit,
+            now=call.now,
+        )
+        await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
+        await audit.record(tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=limit)
+    return seen_as(Feature, row)
+
+
+@delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
+async def delete_feature(call: Call, key: str) -> None:
+    """Take a feature away, from plans and overrides too. Checks of it are refusals from then on."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, key)
+        call.require_match(row.updated_at)
+        await store.delete_feature(tx, project_id=call.project_id, id=row.id)
+        await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
+        await audit.record(tx, call, "feature.deleted", "Feature", key)
+
+
+def require_limit_fits(type: str, limit: int | None, path: str) -> None:
+    """Raises LimitNotTaken at `path` for a limit on a feature that is only on or off."""
+    if type == "BOOLEAN" and limit is not None:
+        raise LimitNotTaken(errors=[Fault(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
+
+
+async def _lock(tx: Transaction, call: Call, key: str) -> FeatureRow:
+    row = await store.lock_feature(tx, project_id=call.project_id, key=key)
+    if row is None:
+        raise FeatureMissing
+    return row

@@ -1,0 +1,183 @@
+"""What an organization has: checking it, listing it, and making exceptions."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from postern.identity.entitlements import store
+from postern.identity.entitlements.features import require_limit_fits
+from postern.identity.entitlements.model import (
+    Entitlement,
+    EntitlementCheck,
+    EntitlementRow,
+    FeatureMissing,
+    FeatureRow,
+    LimitNotTaken,
+    Override,
+)
+from postern.identity.entitlements.rules import entitlement_of, undeclared
+from postern.identity.organizations.members import organizations_of
+from postern.identity.organizations.model import OrganizationMissing
+from postern.identity.organizations.operations import lock_organization, require_organization
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call, Kind
+from postern.kernel.http.operation import SERVER_KINDS, delete, get, post, put
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import as_id, new_id
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
+GROUPS_AT_ONCE = 2
+"""Statements of checks in flight at the same time in one process."""
+WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
+
+
+@post(
+    "/projects/{project_id}/b2b/entitlements/check",
+    needs="entitlements:read",
+    accepts=WITH_CUSTOMERS,
+    problems=(OrganizationMissing,),
+    example={"featureKey": "seats", "organizationId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
+)
+async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
+    """Whether an organization may use a feature, up to which limit (null is unlimited), and why.
+
+    OVERRIDE comes before PLAN, PLAN before DEFAULT; a feature that was never declared is refused with the source
+    NONE. A customer's token implies the organization where the customer belongs to one; without an organization
+    the defaults hold.
+    """
+    organization_id = await _organization(call, data)
+    look = call.world.grouped(rows_of_all, side_by_side=GROUPS_AT_ONCE)
+    row = await look(Asked(call.project_id, organization_id, data.feature_key))
+    if row is None:
+        if organization_id is not None:
+            await require_organization(call.db, call, organization_id)
+        return undeclared(data.feature_key, organization_id)
+    if organization_id is not None and not row.organization_known:
+        raise OrganizationMissing
+    return entitlement_of(row, organization_id)
+
+
+class Asked(NamedTuple):
+    """One question: what an organization has of a feature."""
+
+    project_id: UUID
+    organization_id: UUID | None
+    key: str
+
+
+async def rows_of_all(world: "World", asked: list[Asked]) -> list[EntitlementRow | None]:
+    """What is said about features, looked up together for the requests that come together, and never remembered."""
+    found: dict[int, EntitlementRow] = {}
+    for project_id in {each.project_id for each in asked}:
+        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
+        rows = await store.entitlements_asked(
+            world.db,
+            project_id=project_id,
+            organization_ids=[asked[index].organization_id for index in own],
+            keys=[asked[index].key for index in own],
+            now=world.clock(),
+        )
+        found.update((own[row.number - 1], row) for row in rows)
+    return [found.get(index) for index in range(len(asked))]
+
+
+async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
+    given = None if data.organization_id is None else as_id(data.organization_id)
+    if call.caller.kind != "customer":
+        return given
+    assert call.caller.actor_id is not None
+    own = await organizations_of(call.db, call.project_id, call.caller.actor_id, given)
+    if given is not None and given not in own:
+        raise OrganizationMissing
+    if given is None and len(own) > 1:
+        raise Invalid.at("/organizationId", "You belong to several organizations: say which one.", "required")
+    return own[0] if own else None
+
+
+@get(OVERRIDES, needs="entitlements:read", problems=(OrganizationMissing,))
+async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitlement]:
+    """What an organization has of every declared feature, by key."""
+    await require_organization(call.db, call, organization_id)
+    rows = await store.entitlements(call.db, project_id=call.project_id, organization_id=organization_id, now=call.now)
+    return [entitlement_of(row, organization_id) for row in rows]
+
+
+@put(
+    f"{OVERRIDES}/{{feature_key}}",
+    needs="entitlements:write",
+    problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
+    example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
+    shows={"source": "OVERRIDE"},
+)
+async def override_entitlement(call: Call, organization_id: UUID, feature_key: str, data: Override) -> Entitlement:
+    """Make an exception for one organization and one feature, in the place of one that there may be.
+
+    It holds before plan and default until `expiresAt` (null: until it is deleted), and then falls away by itself.
+    """
+    if data.expires_at is not None and data.expires_at <= call.now:
+        raise Invalid.at("/expiresAt", "This moment has passed.")
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        feature = await _require_feature(tx, call, feature_key)
+        require_limit_fits(feature.type, data.limit, "/limit")
+        await store.override(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            organization_id=organization_id,
+            feature_id=feature.id,
+            enabled=data.enabled,
+            max_amount=data.limit,
+            reason=data.reason,
+            expires_at=Moment.of(data.expires_at) if data.expires_at else None,
+            now=call.now,
+        )
+        if data.expires_at:
+            tx.makes_due("entitlement_overrides")
+        return await _tell(tx, call, organization_id, feature_key, "entitlement.overridden")
+
+
+@delete(
+    f"{OVERRIDES}/{{feature_key}}",
+    needs="entitlements:write",
+    problems=(OrganizationMissing, FeatureMissing),
+)
+async def delete_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
+    """End an exception; answers what holds without it. Where there is none, nothing changes."""
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        feature = await _require_feature(tx, call, feature_key)
+        ended = await store.drop_override(
+            tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
+        )
+        if not ended:
+            return await _holding(tx, call, organization_id, feature_key)
+        return await _tell(tx, call, organization_id, feature_key, "entitlement.restored")
+
+
+async def _tell(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
+    """Record a change and answer what holds now."""
+    found = await _holding(tx, call, organization_id, key)
+    said: dict[str, Any] = {"featureKey": key, "enabled": found.enabled, "limit": found.limit, "source": found.source}
+    await events.record(tx, call, "entitlement.changed", organization_id, **said)
+    await audit.record(tx, call, action, "Organization", organization_id, **said, reason=found.reason)
+    return found
+
+
+async def _holding(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
+    rows = await store.entitlements_asked(
+        db, project_id=call.project_id, organization_ids=[organization_id], keys=[key], now=call.now
+    )
+    return entitlement_of(rows[0], organization_id) if rows else undeclared(key, organization_id)
+
+
+async def _require_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
+    rows = await store.hold_features(tx, project_id=call.project_id, keys=[key])
+    if not rows:
+        raise FeatureMissing
+    return rows[0]

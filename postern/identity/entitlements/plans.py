@@ -1,0 +1,187 @@
+"""Plans: bundles of features, and the organizations that are on them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from msgspec import UNSET
+
+from postern.identity.entitlements import store
+from postern.identity.entitlements.features import require_limit_fits
+from postern.identity.entitlements.model import (
+    PLANS_PER_PROJECT,
+    FeatureUndeclared,
+    LimitNotTaken,
+    NewPlan,
+    OrganizationPlan,
+    Plan,
+    PlanChange,
+    PlanChoice,
+    PlanExists,
+    PlanFeature,
+    PlanInUse,
+    PlanMissing,
+    PlanRow,
+    TooManyPlans,
+)
+from postern.identity.organizations.model import OrganizationMissing
+from postern.identity.organizations.operations import lock_organization, require_organization
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post, put
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.values import Deleted, new_id, seen_as
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+
+HERE = "/projects/{project_id}/b2b/plans"
+PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit": 50}, {"featureKey": "sso"}]}
+
+
+@get(HERE, needs="entitlements:read")
+async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Plan]:
+    """The plans of the project, newest first, with their features and how many organizations are on them."""
+    before = before_id(call, "plans", cursor)
+    rows = await store.plans(call.db, project_id=call.project_id, key=None, before=before, limit=limit + 1)
+    found = listed(call, "plans", rows, limit)
+    return Listed([seen_as(Plan, row) for row in found.items], found.next_cursor)
+
+
+@post(
+    HERE,
+    needs="entitlements:write",
+    status=201,
+    problems=(PlanExists, FeatureUndeclared, LimitNotTaken, TooManyPlans),
+    example=PRO,
+)
+async def create_plan(call: Call, data: NewPlan) -> Plan:
+    """Create a plan. What it says of a feature comes before the feature's default; a limit of null is unlimited."""
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("plans", call.project_id)
+        if await store.count_plans(tx, project_id=call.project_id) >= PLANS_PER_PROJECT:
+            raise TooManyPlans
+        plan_id = new_id()
+        name = data.name or data.key
+        if not await store.insert_plan(
+            tx, project_id=call.project_id, id=plan_id, key=data.key, name=name, now=call.now
+        ):
+            raise PlanExists
+        await _fill(tx, call, plan_id, data.features)
+        await audit.record(tx, call, "plan.created", "Plan", data.key, name=name)
+        return seen_as(Plan, await _require(tx, call, data.key))
+
+
+@get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
+async def get_plan(call: Call, key: str) -> Plan:
+    """One plan by its key."""
+    return seen_as(Plan, await _require(call.db, call, key))
+
+
+@patch(
+    f"{HERE}/{{key}}",
+    needs="entitlements:write",
+    problems=(PlanMissing, FeatureUndeclared, LimitNotTaken),
+    example={"features": [{"featureKey": "seats", "limit": 100}]},
+)
+async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
+    """Change a plan for every organization on it, from the next check on. `features` replaces the list."""
+    async with call.db.transaction() as tx:
+        plan_id = await store.lock_plan(tx, project_id=call.project_id, key=key)
+        row = await _require(tx, call, key)
+        call.require_match(row.updated_at)
+        name = row.name if data.name is UNSET else data.name
+        await store.change_plan(tx, project_id=call.project_id, id=row.id, name=name, now=call.now)
+        if data.features is not UNSET:
+            await _fill(tx, call, row.id, data.features)
+            await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
+        await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
+        return seen_as(Plan, await _require(tx, call, key))
+
+
+@delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
+async def delete_plan(call: Call, key: str) -> Deleted:
+    """Delete a plan that no organization is on (409 otherwise)."""
+    async with call.db.transaction() as tx:
+        await store.lock_plan(tx, project_id=call.project_id, key=key)
+        row = await _require(tx, call, key)
+        call.require_match(row.updated_at)
+        if row.organization_count:
+            raise PlanInUse
+        await store.take_deleted_off_plan(tx, project_id=call.project_id, plan_id=row.id)
+        await store.delete_plan(tx, project_id=call.project_id, id=row.id)
+        await audit.record(tx, call, "plan.deleted", "Plan", key)
+    return Deleted()
+
+
+@get(
+    "/projects/{project_id}/b2b/organizations/{organization_id}/plan",
+    needs="entitlements:read",
+    problems=(OrganizationMissing,),
+)
+async def get_organization_plan(call: Call, organization_id: UUID) -> OrganizationPlan:
+    """The plan that an organization is on; `planKey` and `plan` are null where it is on none."""
+    await require_organization(call.db, call, organization_id)
+    key = await store.plan_of(call.db, project_id=call.project_id, organization_id=organization_id)
+    plan = None if key is None else await get_plan(call, key)
+    return OrganizationPlan(organization_id=organization_id, plan_key=key, plan=plan)
+
+
+@put(
+    "/projects/{project_id}/b2b/organizations/{organization_id}/plan",
+    needs="entitlements:write",
+    problems=(OrganizationMissing, PlanMissing),
+    example={"planKey": "pro"},
+)
+async def choose_plan(call: Call, organization_id: UUID, data: PlanChoice) -> None:
+    """Put an organization on a plan; null takes it off every plan. It holds from the next check on."""
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        if data.plan_key is None:
+            changed = await store.leave_plans(tx, project_id=call.project_id, organization_id=organization_id)
+        else:
+            plan_id = await store.hold_plan(tx, project_id=call.project_id, key=data.plan_key)
+            if plan_id is None:
+                raise PlanMissing
+            changed = await store.choose_plan(
+                tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, now=call.now
+            )
+        if changed:
+            await events.record(tx, call, "entitlement.changed", organization_id, planKey=data.plan_key)
+            await audit.record(
+                tx, call, "organization.plan_changed", "Organization", organization_id, planKey=data.plan_key
+            )
+
+
+async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanFeature]) -> None:
+    """Write what a plan says of features. Raises FeatureUndeclared, LimitNotTaken and Invalid for repetitions.
+
+    The features are held before anything of the plan goes: whoever deletes one takes it out of plans afterwards.
+    """
+    keys = [each.feature_key for each in said]
+    rows = await store.hold_features(tx, project_id=call.project_id, keys=keys) if keys else []
+    known = {row.key: row for row in rows}
+    for index, each in enumerate(said):
+        path = f"/features/{index}"
+        if keys.index(each.feature_key) != index:
+            raise Invalid.at(f"{path}/featureKey", "This feature is named twice.", "repeated")
+        if each.feature_key not in known:
+            message = f"The feature {each.feature_key!r} is not declared in this project."
+            fault = Fault(path=f"{path}/featureKey", code="feature_undeclared", message=message)
+            raise FeatureUndeclared(message, errors=[fault])
+        require_limit_fits(known[each.feature_key].type, each.limit, f"{path}/limit")
+    await store.clear_plan(tx, project_id=call.project_id, plan_id=plan_id)
+    await store.fill_plan(
+        tx,
+        project_id=call.project_id,
+        plan_id=plan_id,
+        feature_ids=[known[key].id for key in keys],
+        enabled=[each.enabled for each in said],
+        limits=[each.limit for each in said],
+    )
+
+
+async def _require(db: Queries, call: Call, key: str) -> PlanRow:
+    rows = await store.plans(db, project_id=call.project_id, key=key, before=None, limit=1)
+    if not rows:
+        raise PlanMissing
+    return rows[0]

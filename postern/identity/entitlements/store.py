@@ -1,0 +1,286 @@
+"""SQL of features, plans and overrides."""
+
+from uuid import UUID
+
+from postern.identity.entitlements.model import EntitlementRow, FeatureRow, NumberedEntitlementRow, PlanRow
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+
+# Features.
+
+
+@statement("""
+    insert into features (project_id, id, key, name, type, default_enabled, default_limit, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(type)s, %(default_enabled)s, %(default_limit)s, %(now)s,
+            %(now)s)
+    on conflict (project_id, key) do nothing
+    returning *
+""")
+async def insert_feature(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    key: str,
+    name: str,
+    type: str,
+    default_enabled: bool,
+    default_limit: int | None,
+    now: Moment,
+) -> FeatureRow | None: ...
+
+
+@statement("select count(*)::int from features where project_id = %(project_id)s")
+async def count_features(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select * from features where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def features(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[FeatureRow]: ...
+
+
+@statement("select * from features where project_id = %(project_id)s and key = %(key)s")
+async def feature(db: Queries, *, project_id: UUID, key: str) -> FeatureRow | None: ...
+
+
+@statement("select * from features where project_id = %(project_id)s and key = %(key)s for update")
+async def lock_feature(tx: Transaction, *, project_id: UUID, key: str) -> FeatureRow | None: ...
+
+
+@statement("select * from features where project_id = %(project_id)s and key = any (%(keys)s) for key share")
+async def hold_features(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[FeatureRow]: ...
+
+
+@statement("""
+    update features set name = %(name)s, default_enabled = %(default_enabled)s, default_limit = %(default_limit)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def change_feature(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    default_enabled: bool,
+    default_limit: int | None,
+    now: Moment,
+) -> FeatureRow: ...
+
+
+@statement("delete from features where project_id = %(project_id)s and id = %(id)s")
+async def delete_feature(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+# Plans.
+
+
+@statement("""
+    insert into plans (project_id, id, key, name, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(now)s, %(now)s)
+    on conflict (project_id, key) do nothing
+""")
+async def insert_plan(tx: Transaction, *, project_id: UUID, id: UUID, key: str, name: str, now: Moment) -> bool: ...
+
+
+@statement("select count(*)::int from plans where project_id = %(project_id)s")
+async def count_plans(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select plan.*,
+           coalesce((select jsonb_agg(jsonb_build_object('featureKey', feature.key, 'enabled', said.enabled,
+                                                         'limit', said.max_amount) order by feature.key)
+                     from plan_features said
+                     join features feature on feature.project_id = said.project_id and feature.id = said.feature_id
+                     where said.project_id = plan.project_id and said.plan_id = plan.id), '[]') as features,
+           (select count(*)::int from organization_plans chosen
+            join organizations organization
+              on organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+             and organization.status <> 'DELETED'
+            where chosen.project_id = plan.project_id and chosen.plan_id = plan.id) as organization_count
+    from plans plan
+    where plan.project_id = %(project_id)s and (%(before)s::uuid is null or plan.id < %(before)s)
+      and (%(key)s::text is null or plan.key = %(key)s)
+    order by plan.id desc limit %(limit)s
+""")
+async def plans(
+    db: Queries, *, project_id: UUID, key: str | None, before: UUID | None, limit: int
+) -> list[PlanRow]: ...
+
+
+@statement("""
+    select plan.key from organization_plans chosen
+    join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
+    where chosen.project_id = %(project_id)s and chosen.organization_id = %(organization_id)s
+""")
+async def plan_of(db: Queries, *, project_id: UUID, organization_id: UUID) -> str | None: ...
+
+
+@statement("select id from plans where project_id = %(project_id)s and key = %(key)s for update")
+async def lock_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
+
+
+@statement("select id from plans where project_id = %(project_id)s and key = %(key)s for key share")
+async def hold_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
+
+
+@statement("""
+    update plans set name = %(name)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+""")
+async def change_plan(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> None: ...
+
+
+@statement("delete from plan_features where project_id = %(project_id)s and plan_id = %(plan_id)s")
+async def clear_plan(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+
+
+@statement("""
+    insert into plan_features (project_id, plan_id, feature_id, enabled, max_amount)
+    select %(project_id)s, %(plan_id)s, said.*
+    from unnest(%(feature_ids)s::uuid[], %(enabled)s::bool[], %(limits)s::bigint[]) as said
+""")
+async def fill_plan(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    plan_id: UUID,
+    feature_ids: list[UUID],
+    enabled: list[bool],
+    limits: list[int | None],
+) -> None: ...
+
+
+# A deleted organization is on no plan any more, though its rows are still being removed.
+@statement("""
+    delete from organization_plans chosen using organizations organization
+    where chosen.project_id = %(project_id)s and chosen.plan_id = %(plan_id)s
+      and organization.project_id = chosen.project_id and organization.id = chosen.organization_id
+      and organization.status = 'DELETED'
+""")
+async def take_deleted_off_plan(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+
+
+@statement("delete from plans where project_id = %(project_id)s and id = %(id)s")
+async def delete_plan(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    insert into organization_plans (project_id, organization_id, plan_id, since)
+    values (%(project_id)s, %(organization_id)s, %(plan_id)s, %(now)s)
+    on conflict (project_id, organization_id) do update set plan_id = excluded.plan_id, since = excluded.since
+    where organization_plans.plan_id <> excluded.plan_id
+""")
+async def choose_plan(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, plan_id: UUID, now: Moment
+) -> bool: ...
+
+
+@statement("""
+    delete from organization_plans where project_id = %(project_id)s and organization_id = %(organization_id)s
+""")
+async def leave_plans(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> bool: ...
+
+
+# Overrides, and what holds.
+
+
+@statement("""
+    insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
+                                       expires_at, created_at, updated_at, due_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(max_amount)s, %(reason)s,
+            %(expires_at)s, %(now)s, %(now)s, %(expires_at)s)
+    on conflict (project_id, organization_id, feature_id) do update
+    set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
+        expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
+""")
+async def override(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    organization_id: UUID,
+    feature_id: UUID,
+    enabled: bool,
+    max_amount: int | None,
+    reason: str | None,
+    expires_at: Moment | None,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    delete from entitlement_overrides
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and feature_id = %(feature_id)s
+""")
+async def drop_override(tx: Transaction, *, project_id: UUID, organization_id: UUID, feature_id: UUID) -> bool: ...
+
+
+@statement("""
+    delete from entitlement_overrides override using features feature
+    where override.project_id = %(project_id)s and override.id = %(id)s and override.attempt = %(attempt)s
+      and override.expires_at <= %(now)s
+      and feature.project_id = override.project_id and feature.id = override.feature_id
+    returning feature.key
+""")
+async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
+
+
+# Without an organization, what holds by default. Each look is a probe of a primary or unique key. Arrays behind
+# sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
+@statement("""
+    with asked as (
+        select key, organization_id, number
+        from unnest((select %(keys)s::text[]), (select %(organization_ids)s::uuid[]))
+             with ordinality as asked (key, organization_id, number)
+    )
+    select asked.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
+           plan.key as plan_key, said.enabled as plan_enabled, said.max_amount as plan_limit,
+           override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
+           override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as suspended,
+           organization.id is not null as organization_known
+    from asked
+    join features feature on feature.project_id = %(project_id)s and feature.key = asked.key
+    left join organizations organization
+      on organization.project_id = %(project_id)s and organization.id = asked.organization_id
+     and organization.status <> 'DELETED'
+    left join organization_plans chosen
+      on chosen.project_id = %(project_id)s and chosen.organization_id = organization.id
+    left join plans plan on plan.project_id = %(project_id)s and plan.id = chosen.plan_id
+    left join plan_features said
+      on said.project_id = %(project_id)s and said.plan_id = chosen.plan_id and said.feature_id = feature.id
+    left join entitlement_overrides override
+      on override.project_id = %(project_id)s and override.organization_id = organization.id
+     and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
+""")
+async def entitlements_asked(
+    db: Queries, *, project_id: UUID, organization_ids: list[UUID | None], keys: list[str], now: Moment
+) -> list[NumberedEntitlementRow]: ...
+
+
+@statement("""
+    select feature.key, feature.type, feature.default_enabled, feature.default_limit, plan.key as plan_key,
+           said.enabled as plan_enabled, said.max_amount as plan_limit, override.enabled as override_enabled,
+           override.max_amount as override_limit, override.reason, override.expires_at,
+           organization.status = 'SUSPENDED' as suspended, true as organization_known
+    from features feature
+    join organizations organization
+      on organization.project_id = feature.project_id and organization.id = %(organization_id)s
+     and organization.status <> 'DELETED'
+    left join organization_plans chosen
+      on chosen.project_id = feature.project_id and chosen.organization_id = %(organization_id)s
+    left join plans plan on plan.project_id = chosen.project_id and plan.id = chosen.plan_id
+    left join plan_features said
+      on said.project_id = chosen.project_id and said.plan_id = chosen.plan_id and said.feature_id = feature.id
+    left join entitlement_overrides override
+      on override.project_id = feature.project_id and override.organization_id = %(organization_id)s
+     and override.feature_id = feature.id and (override.expires_at is null or override.expires_at > %(now)s)
+    where feature.project_id = %(project_id)s
+    order by feature.key
+""")
+async def entitlements(
+    db: Queries, *, project_id: UUID, organization_id: UUID, now: Moment
+) -> list[EntitlementRow]: ...

@@ -1,0 +1,27 @@
+"""Exceptions that end: what holds changed when the moment passed; this tells it."""
+
+from typing import TYPE_CHECKING, Any
+
+from postern.identity.entitlements import store
+from postern.identity.entitlements.model import EXPIRY_LEASE, OverrideRow
+from postern.kernel.due import Work, each
+from postern.platform.events.operations import make_event, record_all
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+async def expire(world: "World", row: OverrideRow) -> None:
+    """Let an override go that has ended, and tell it."""
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        key = await store.expire_override(tx, project_id=row.project_id, id=row.id, attempt=row.attempt, now=now)
+        if key is not None:
+            event = make_event(row.project_id, "entitlement.expired", row.organization_id, now, featureKey=key)
+            await record_all(tx, [event])
+
+
+WORK: list[Work[Any]] = [
+    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, each(expire)),
+]
+"""What becomes due."""

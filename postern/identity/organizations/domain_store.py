@@ -1,0 +1,109 @@
+"""SQL of organizations' domains."""
+
+from uuid import UUID
+
+from postern.identity.organizations.model import OrganizationDomainRow
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+
+
+@statement("""
+    insert into organization_domains (project_id, id, organization_id, domain, status, token, watched_since,
+                                      created_at, updated_at, due_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(domain)s, 'PENDING', %(token)s, %(now)s, %(now)s,
+            %(now)s, %(now)s)
+    on conflict (project_id, organization_id, domain) do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID, domain: str, token: str, now: Moment
+) -> OrganizationDomainRow | None: ...
+
+
+@statement("""
+    select count(*)::int from organization_domains
+    where project_id = %(project_id)s and organization_id = %(organization_id)s
+""")
+async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
+
+
+@statement("""
+    select * from organization_domains
+    where project_id = %(project_id)s and organization_id = %(organization_id)s
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def newest(
+    db: Queries, *, project_id: UUID, organization_id: UUID, before: UUID | None, limit: int
+) -> list[OrganizationDomainRow]: ...
+
+
+@statement("""
+    select * from organization_domains
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and id = %(id)s
+""")
+async def one(db: Queries, *, project_id: UUID, organization_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
+
+
+@statement("select * from organization_domains where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
+
+
+@statement("""
+    select * from organization_domains
+    where project_id = %(project_id)s and domain = %(domain)s and status = 'VERIFIED'
+""")
+async def verified(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
+
+
+# Whoever proves a name holds this until the transaction ends, so that two who prove it take turns.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended(%(project_id)s::text || '|' || %(domain)s, 0)) is not null
+""")
+async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
+
+
+@statement("""
+    update organization_domains set status = %(status)s, token = %(token)s, auto_join_enabled = %(auto_join_enabled)s,
+        verified_at = %(verified_at)s, reason = %(reason)s, watched_since = %(watched_since)s,
+        missing_since = %(missing_since)s, misses = %(misses)s, last_checked_at = %(now)s, due_at = %(due_at)s,
+        updated_at = case when status = %(status)s then updated_at else %(now)s end
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def write_down(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    token: str,
+    auto_join_enabled: bool,
+    verified_at: Moment | None,
+    reason: str | None,
+    watched_since: Moment,
+    missing_since: Moment | None,
+    misses: int,
+    due_at: Moment | None,
+    now: Moment,
+) -> OrganizationDomainRow: ...
+
+
+@statement("""
+    update organization_domains set auto_join_enabled = %(enabled)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_auto_join(
+    tx: Transaction, *, project_id: UUID, id: UUID, enabled: bool, now: Moment
+) -> OrganizationDomainRow: ...
+
+
+@statement("""
+    delete from organization_domains where project_id = %(project_id)s and organization_id = %(organization_id)s
+""")
+async def delete_all(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> None: ...
+
+
+@statement("delete from organization_domains where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...

@@ -1,0 +1,303 @@
+"""The domains an organization owns: proving them, and letting customers join by them."""
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from postern.identity.organizations import domain_store
+from postern.identity.organizations.model import (
+    DOMAINS_PER_ORGANIZATION,
+    NEXT_DOMAIN,
+    DomainListed,
+    DomainNotProved,
+    DomainReason,
+    DomainTaken,
+    NewOrganizationDomain,
+    OrganizationDomain,
+    OrganizationDomainChange,
+    OrganizationDomainMissing,
+    OrganizationDomainRow,
+    OrganizationMissing,
+    TooManyOrganizationDomains,
+)
+from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
+from postern.identity.organizations.rules import (
+    as_organization_domain,
+    look_again_in,
+    record_name_of,
+    record_of,
+    sign_of,
+)
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.values import Removed, new_id, seen_as
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects.sso_check import SsoStillRequired
+from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
+from postern.security.secrets import new_token
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+HERE = "/projects/{project_id}/b2b/organizations/{organization_id}/domains"
+TOKEN_LENGTH = 32
+
+
+@get(HERE, needs="organizations:read", problems=(OrganizationMissing,))
+async def list_organization_domains(
+    call: Call, organization_id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[OrganizationDomain]:
+    """The domains of an organization, newest first, each with the record to publish and what was last seen."""
+    await require_organization(call.db, call, organization_id)
+    scope = f"organization_domains|{organization_id}"
+    rows = await domain_store.newest(
+        call.db,
+        project_id=call.project_id,
+        organization_id=organization_id,
+        before=before_id(call, scope, cursor),
+        limit=limit + 1,
+    )
+    return listed(call, scope, [_shown(row) for row in rows], limit)
+
+
+@post(
+    HERE,
+    needs="organizations:write",
+    status=201,
+    problems=(OrganizationMissing, DomainListed, DomainTaken, TooManyOrganizationDomains),
+    example={"domain": "acme.example"},
+    shows={"status": "PENDING", "verifiedAt": None, "autoJoinEnabled": False, "lastCheckedAt": None},
+)
+async def add_organization_domain(call: Call, organization_id: UUID, data: NewOrganizationDomain) -> OrganizationDomain:
+    """Add a domain that the organization owns.
+
+    Publish `record` as a TXT record at `recordName`; it is looked for every minute for ten minutes, every ten
+    minutes for three hours, then hourly for 30 days, and `verify` looks at once. Public suffixes and public
+    mailbox providers are refused (400); a domain that another organization of the project has proved is 409.
+    """
+    domain = as_organization_domain(data.domain)
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, organization_id)
+        await _require_untaken(tx, call.project_id, organization_id, domain)
+        number = await domain_store.count(tx, project_id=call.project_id, organization_id=organization_id)
+        if number >= DOMAINS_PER_ORGANIZATION:
+            raise TooManyOrganizationDomains
+        row = await domain_store.insert(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            organization_id=organization_id,
+            domain=domain,
+            token=new_token(TOKEN_LENGTH),
+            now=call.now,
+        )
+        if row is None:
+            raise DomainListed
+        tx.makes_due("organization_domains")
+        await audit.record(tx, call, "organization_domain.created", "OrganizationDomain", row.id, domain=domain)
+    return _shown(row)
+
+
+@post(
+    f"{HERE}/{{domain_id}}/verify",
+    needs="organizations:write",
+    problems=(OrganizationDomainMissing, DomainTaken),
+)
+async def verify_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> OrganizationDomain:
+    """Look for the record of a domain now, instead of waiting for the periodic check.
+
+    A missing record is no error: `status` and `reason` say what was seen. For a FAILED domain the periodic checks
+    begin anew. If another organization has proved the domain meanwhile: 409.
+    """
+    row = await _require(call.db, call, organization_id, domain_id)
+    seen = await look(call.world, row, fresh=True)
+    async with call.db.transaction() as tx:
+        await domain_store.take_turns(tx, project_id=call.project_id, domain=row.domain)
+        row = await _lock(tx, call, organization_id, domain_id)
+        if seen:
+            await _require_untaken(tx, call.project_id, organization_id, row.domain)
+        row, event = await write_down(tx, row, seen, call.now, asked=True)
+        if event:
+            await events.record(tx, call, event, organization_id, domain=row.domain, domainId=str(domain_id))
+        await audit.record(tx, call, "organization_domain.checked", "OrganizationDomain", domain_id, status=row.status)
+    return _shown(row)
+
+
+@patch(
+    f"{HERE}/{{domain_id}}",
+    needs="organizations:write",
+    problems=(OrganizationDomainMissing, DomainNotProved),
+    example={"autoJoinEnabled": True},
+)
+async def change_organization_domain(
+    call: Call, organization_id: UUID, domain_id: UUID, data: OrganizationDomainChange
+) -> OrganizationDomain:
+    """Say whether customers with a verified address at exactly this domain join when they sign in.
+
+    Only a VERIFIED domain can let them (409). Switching it off keeps the members there are.
+    """
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, organization_id, domain_id)
+        call.require_match(row.updated_at)
+        if data.auto_join_enabled and row.status != "VERIFIED":
+            raise DomainNotProved
+        row = await domain_store.set_auto_join(
+            tx, project_id=call.project_id, id=domain_id, enabled=data.auto_join_enabled, now=call.now
+        )
+        enabled = row.auto_join_enabled
+        await audit.record(
+            tx, call, "organization_domain.updated", "OrganizationDomain", domain_id, autoJoinEnabled=enabled
+        )
+    return _shown(row)
+
+
+@delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
+async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
+    """Take a domain away from an organization. Members who came by it stay; nobody joins or signs on by it.
+
+    The domain of the only connection that works stays while single sign-on is required (409).
+    """
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
+        row = await _lock(tx, call, organization_id, domain_id)
+        call.require_match(row.updated_at)
+        async with keeping_sso(tx, call, organization_id):
+            await domain_store.delete(tx, project_id=call.project_id, id=domain_id)
+        await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
+    return Removed()
+
+
+async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | None:
+    """The organization that has proved exactly this domain (A-labels, any case), and still can."""
+    row = await domain_store.verified(db, project_id=project_id, domain=domain.rstrip(".").lower())
+    return row.organization_id if row else None
+
+
+async def look(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
+    """Whether the DNS shows the record of a domain, among others or not; None if it gave no usable answer.
+
+    `fresh` goes past caches, for an owner who has just published.
+    """
+    resolver = world.resolver
+    name = record_name_of(row.domain)
+    try:
+        if fresh and not world.settings.dns:
+            # Where the operator chose the servers, those are asked and no others.
+            resolver = await resolver.authoritative(name)
+        found = await resolver.txt(name)
+    except NoSuchRecord:
+        return False
+    except DnsUnavailable:
+        return None
+    return record_of(row.token) in (text.strip() for text in found)
+
+
+async def write_down(
+    tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, asked: bool = False
+) -> tuple[OrganizationDomainRow, str | None]:
+    """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
+
+    A domain that lapses needs a new proof: its old record stands in the DNS's past for whoever registers the
+    name next.
+    """
+    status, watched_since = row.status, row.watched_since
+    if asked and NEXT_DOMAIN[status, "ASKED_AGAIN"] != status:
+        status, watched_since = NEXT_DOMAIN[status, "ASKED_AGAIN"], now
+    missing_since = None if seen else row.missing_since
+    misses = 0 if seen else row.misses
+    if status == "VERIFIED" and seen is False:
+        missing_since, misses = missing_since or now, misses + 1
+    sign = sign_of(
+        status,
+        seen=seen,
+        watched_since=watched_since,
+        missing_since=missing_since or now,
+        misses=misses,
+        now=now,
+    )
+    after = NEXT_DOMAIN[status, sign]
+    lapsed = after == "LAPSED" and row.status != "LAPSED"
+    if lapsed:
+        watched_since = now
+    wait = look_again_in(after, watched_since=watched_since, now=now)
+    new = await domain_store.write_down(
+        tx,
+        project_id=row.project_id,
+        id=row.id,
+        status=after,
+        token=new_token(TOKEN_LENGTH) if lapsed else row.token,
+        auto_join_enabled=row.auto_join_enabled and after == "VERIFIED",
+        verified_at=now if after == "VERIFIED" and row.status != "VERIFIED" else row.verified_at,
+        reason=_reason(seen),
+        watched_since=watched_since,
+        missing_since=missing_since,
+        misses=misses,
+        due_at=now + wait if wait else None,
+        now=now,
+    )
+    return new, EVENTS.get(after) if after != row.status else None
+
+
+EVENTS = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}
+"""What is told of a new state; that a domain was never proved is told by its state alone."""
+
+
+async def write_down_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
+    """Keep that the record is there, but the domain is another organization's: no proof, and no miss."""
+    wait = look_again_in(row.status, watched_since=row.watched_since, now=now)
+    kept: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ("project_id", "id", "status", "token", "auto_join_enabled", "verified_at", "watched_since")
+    }
+    return await domain_store.write_down(
+        tx,
+        **kept,
+        reason="VERIFIED_BY_ANOTHER_ORGANIZATION",
+        missing_since=row.missing_since,
+        misses=row.misses,
+        due_at=now + wait if wait else None,
+        now=now,
+    )
+
+
+async def is_taken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> bool:
+    """Whether another organization of the project has proved that it owns the domain."""
+    return await owner_of_domain(db, project_id, domain) not in (None, organization_id)
+
+
+async def _require_untaken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> None:
+    if await is_taken(db, project_id, organization_id, domain):
+        raise DomainTaken
+
+
+async def _require(db: Queries, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
+    row = await domain_store.one(db, project_id=call.project_id, organization_id=organization_id, id=id)
+    if row is None:
+        raise OrganizationDomainMissing
+    return row
+
+
+async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
+    row = await domain_store.lock(tx, project_id=call.project_id, id=id)
+    if row is None or row.organization_id != organization_id:
+        raise OrganizationDomainMissing
+    return row
+
+
+def _reason(seen: bool | None) -> DomainReason | None:
+    if seen:
+        return None
+    return "DNS_UNAVAILABLE" if seen is None else "RECORD_NOT_FOUND"
+
+
+def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
+    return seen_as(
+        OrganizationDomain,
+        row,
+        record_name=record_name_of(row.domain),
+        record=record_of(row.token),
+        next_check_at=row.due_at,
+    )

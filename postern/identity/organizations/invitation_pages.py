@@ -1,0 +1,98 @@
+"""The hosted page of an invitation: what its mail leads to where the project names no page of its own.
+
+Whoever holds the token received the mail, which proves the address: accepting needs no session. Opening the page
+accepts nothing, so mail scanners may.
+"""
+
+from dataclasses import replace
+
+from postern.identity.access import operations as access
+from postern.identity.customers.model import CustomerBanned
+from postern.identity.customers.pages import FORM, FORM_LIMIT, HTML, read_form, show_page
+from postern.identity.customers.sign_in import person_by_mail, project_at
+from postern.identity.organizations import invitation_store
+from postern.identity.organizations.invitations import enter, lock_invitation, require_next, require_token
+from postern.identity.organizations.model import (
+    InvitationClosed,
+    InvitationMissing,
+    OrganizationMissing,
+    OrganizationSuspended,
+)
+from postern.identity.organizations.operations import lock_organization, require_organization
+from postern.identity.organizations.rules import read_invitation_token
+from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.problems import Problem
+from postern.platform.events import operations as events
+
+PAGE = "/projects/{project_id}/auth/pages/invitation"
+TEXTS = {
+    "PENDING": "",
+    "ACCEPTED": "You have accepted this invitation.",
+    "REVOKED": "This invitation was taken back. Ask whoever invited you for a new one.",
+    "EXPIRED": "This invitation has expired. Ask whoever invited you for a new one.",
+}
+
+
+@get(PAGE, public=True, any_query=True, media_types=HTML)
+async def invitation_page(call: Call, token: str = "") -> Answer:
+    """The page that the link in an invitation opens: to what somebody is invited, and a button to accept."""
+    try:
+        row = await invitation_store.one(call.db, project_id=call.project_id, id=read_invitation_token(token))
+        row = require_token(call, row, token)
+        organization = await require_organization(call.db, call, row.organization_id)
+    except (InvitationMissing, OrganizationMissing):
+        message = "This link is not valid any more. Use the newest invitation that you received, or ask for a new one."
+        return await show_page(call, "notice.html", status=404, heading="Invitation", message=message)
+    status = row.status_at(call.now)
+    if status != "PENDING":
+        return await show_page(call, "notice.html", heading=organization.name, message=TEXTS[status])
+    return await show_page(call, "invitation.html", organization=organization.name, email=row.email, token=token)
+
+
+@post(
+    PAGE,
+    public=True,
+    any_query=True,
+    media_types=HTML,
+    takes=FORM,
+    fields={"token": "Token from the link in the mail."},
+    body_limit=FORM_LIMIT,
+    problems=(InvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
+)
+async def accept_invitation_by_page(call: Call, request: RawRequest) -> Answer:
+    """Accept an invitation from the page: the customer with the invited address, or a new one, becomes a member."""
+    form = await read_form(request)
+    try:
+        name = await _accept(call, form.get("token", ""))
+    except Problem as problem:
+        return await show_page(
+            call, "notice.html", status=problem.status, heading="Invitation", message="", error=problem.detail
+        )
+    message = f"You are now a member of {name}. Sign in with the address that this invitation was sent to."
+    return await show_page(call, "notice.html", heading=name, message=message)
+
+
+async def _accept(call: Call, token: str) -> str:
+    """Accept an invitation by its token alone; returns the organization's name."""
+    project = await project_at(call)
+    async with call.db.transaction() as tx:
+        asked = await invitation_store.one(tx, project_id=call.project_id, id=read_invitation_token(token))
+        asked = require_token(call, asked, token)
+        # The person before the organization, as everywhere: nobody waits in a circle.
+        person = await person_by_mail(tx, call, project, asked.email, asked.email_key)
+        if person.is_banned(call.now):
+            raise CustomerBanned("This account may not sign in.")
+        themselves = Caller(kind="customer", actor_type="CUSTOMER", actor_id=person.id, project_id=call.project_id)
+        acting = replace(call, caller=themselves)
+        organization = await lock_organization(tx, call, asked.organization_id)
+        row = await lock_invitation(tx, call, asked.organization_id, asked.id)
+        if row.accepted_by == person.id:
+            return organization.name
+        require_next(require_token(call, row, token), call, "ACCEPT")
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
+        await enter(tx, acting, row, person.id)
+        await invitation_store.accept(tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now)
+        said = {"organizationId": str(organization.id), "customerId": str(person.id)}
+        await events.record(tx, acting, "invitation.accepted", row.id, **said)
+        return organization.name

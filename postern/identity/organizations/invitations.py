@@ -1,0 +1,309 @@
+"""Inviting people to an organization, and accepting."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from postern.identity.access import operations as access
+from postern.identity.access.model import RoleUnknown
+from postern.identity.customers.rules import read_email
+from postern.identity.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_person
+from postern.identity.customers.sign_in import is_address_of, is_proven_address_of
+from postern.identity.organizations import invitation_store, store
+from postern.identity.organizations.members import join
+from postern.identity.organizations.model import (
+    NEXT_INVITATION,
+    PENDING_INVITATIONS_LIMIT,
+    RESEND_AFTER,
+    AcceptedInvitation,
+    AddressNotVerified,
+    AlreadyInvited,
+    AlreadyMember,
+    Invitation,
+    InvitationClosed,
+    InvitationMissing,
+    InvitationPreview,
+    InvitationRow,
+    InvitationSign,
+    InvitationStatus,
+    InvitationToken,
+    InvitedSomebodyElse,
+    InviterUnknown,
+    NewInvitation,
+    OrganizationMissing,
+    OrganizationSuspended,
+    ResentTooSoon,
+    TooManyInvitations,
+)
+from postern.identity.organizations.operations import PROJECT, lock_organization, ref_of, require_organization
+from postern.identity.organizations.rules import read_invitation_token, token_fits
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import as_id, leads_back, new_id, seen_as
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+
+INVITATIONS = f"{PROJECT}/{{id}}/invitations"
+
+
+@get(INVITATIONS, needs="organizations:read", problems=(OrganizationMissing,))
+async def list_invitations(
+    call: Call, id: UUID, status: InvitationStatus | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Invitation]:
+    """The invitations to an organization, newest first.
+
+    `status` narrows to PENDING, ACCEPTED, REVOKED or EXPIRED; an invitation expires by itself.
+    """
+    await require_organization(call.db, call, id)
+    scope = f"invitations|{id}|{status or ''}"
+    rows = await invitation_store.newest(
+        call.db,
+        project_id=call.project_id,
+        organization_id=id,
+        status=status,
+        before=before_id(call, scope, cursor),
+        limit=limit + 1,
+        now=call.now,
+    )
+    return listed(call, scope, [_shown(row, call) for row in rows], limit)
+
+
+@post(
+    INVITATIONS,
+    needs="organizations:write",
+    status=201,
+    problems=(
+        *(OrganizationMissing, OrganizationSuspended, AlreadyInvited, AlreadyMember),
+        *(TooManyInvitations, InviterUnknown, RoleUnknown),
+    ),
+    example={"email": "ada@example.com", "role": "ADMIN", "acceptUrl": "https://app.example.com/join"},
+)
+async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invitation:
+    """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
+
+    A mail with a link to `acceptUrl` (or to a hosted page, where one button accepts) goes out. An invited address may
+    sign up also where strangers may not. The invitation holds for
+    `expiresInDays` (1 to 30, 7 unless given). An address has one pending invitation per organization.
+    """
+    email, email_key = read_email(data.email)
+    if data.accept_url is not None and not leads_back(data.accept_url):
+        raise Invalid.at("/acceptUrl", "This is no address that a link can lead to.", "invalid_address")
+    async with call.db.transaction() as tx:
+        await _require_open(tx, call, id)
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], "/role")
+        inviter = await _inviter(tx, call, id, data.invited_by_end_user_id)
+        if await store.is_member_by_email(tx, project_id=call.project_id, organization_id=id, email_key=email_key):
+            raise AlreadyMember
+        await _expire_older(tx, call, id, email_key)
+        await tx.one_at_a_time("invitations", id)
+        pending = await invitation_store.count_pending(tx, project_id=call.project_id, organization_id=id)
+        if pending >= PENDING_INVITATIONS_LIMIT:
+            raise TooManyInvitations
+        row = await invitation_store.insert(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            organization_id=id,
+            email=email,
+            email_key=email_key,
+            role=data.role,
+            accept_url=data.accept_url,
+            invited_by=inviter,
+            life=timedelta(days=data.expires_in_days),
+            now=call.now,
+        )
+        if row is None:
+            raise AlreadyInvited
+        await store.forget_removal_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
+        tx.makes_due("invitations")
+        await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
+        await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)
+    return _shown(row, call)
+
+
+@post(
+    f"{INVITATIONS}/{{invitation_id}}/resend",
+    needs="organizations:write",
+    problems=(InvitationMissing, InvitationClosed, OrganizationSuspended, AlreadyInvited, ResentTooSoon),
+)
+async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invitation:
+    """Mail an invitation again, with a new token and its whole time ahead; the token before it is dead.
+
+    At most once a minute (429). An expired invitation can be resent, one that was accepted or revoked not (409).
+    """
+    async with call.db.transaction() as tx:
+        await _require_open(tx, call, id)
+        row = await lock_invitation(tx, call, id, invitation_id)
+        require_next(row, call, "RESEND")
+        wait = row.sent_at + RESEND_AFTER - call.now
+        if wait > timedelta():
+            raise ResentTooSoon(retry_after_seconds=max(1, -int(-wait.total_seconds() // 1)))
+        if row.status == "EXPIRED":
+            await _expire_older(tx, call, id, row.email_key)
+            if await invitation_store.lock_pending(
+                tx, project_id=call.project_id, organization_id=id, email_key=row.email_key
+            ):
+                raise AlreadyInvited
+        row = await invitation_store.renew(tx, project_id=call.project_id, id=invitation_id, now=call.now)
+        tx.makes_due("invitations")
+        await events.record(tx, call, "invitation.resent", row.id, organizationId=str(id), role=row.role)
+        await audit.record(tx, call, "invitation.resent", "Invitation", row.id, organizationId=id)
+    return _shown(row, call)
+
+
+@delete(
+    f"{INVITATIONS}/{{invitation_id}}",
+    needs="organizations:write",
+    problems=(InvitationMissing, InvitationClosed),
+    shows={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
+)
+async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invitation:
+    """Take an invitation back: its token is dead. One that was accepted or revoked before is 409."""
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, id)
+        row = await lock_invitation(tx, call, id, invitation_id)
+        require_next(row, call, "REVOKE")
+        row = await invitation_store.revoke(tx, project_id=call.project_id, id=invitation_id, now=call.now)
+        await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
+        await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
+    return _shown(row, call)
+
+
+@post(
+    "/projects/{project_id}/auth/invitations/preview",
+    accepts=AT_THE_DOOR,
+    problems=(InvitationMissing,),
+    example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
+)
+async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
+    """What an invitation is to, for a page that asks somebody to sign up or in before they accept."""
+    row = await invitation_store.one(call.db, project_id=call.project_id, id=read_invitation_token(data.token))
+    row = require_token(call, row, data.token)
+    organization = await require_organization(call.db, call, row.organization_id)
+    return seen_as(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
+
+
+@post(
+    "/projects/{project_id}/auth/invitations/accept",
+    accepts=CUSTOMER,
+    problems=(InvitationMissing, InvitationClosed, InvitedSomebodyElse, AddressNotVerified, OrganizationSuspended),
+    example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
+    shows={"invitation": {"status": "ACCEPTED", "acceptedAt": "2026-01-31T12:00:00.000Z"}, "roles": ["ADMIN"]},
+)
+async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
+    """Accept an invitation as the signed-in customer, whose verified address must be the invited one.
+
+    Whoever is a member already gets the invitation's role beside those they have. Accepting once more is no
+    error.
+    """
+    async with call.db.transaction() as tx:
+        person = await locked_person(tx, call)
+        asked = await invitation_store.one(tx, project_id=call.project_id, id=read_invitation_token(data.token))
+        asked = require_token(call, asked, data.token)
+        organization = await lock_organization(tx, call, asked.organization_id)
+        row = await lock_invitation(tx, call, asked.organization_id, asked.id)
+        if not await is_address_of(tx, call, person, row.email_key):
+            raise InvitedSomebodyElse
+        if not await is_proven_address_of(tx, call, person, row.email_key):
+            raise AddressNotVerified
+        if row.accepted_by != person.id:
+            require_next(require_token(call, row, data.token), call, "ACCEPT")
+            await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
+            await enter(tx, call, row, person.id)
+            row = await invitation_store.accept(
+                tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
+            )
+            await events.record(
+                tx, call, "invitation.accepted", row.id, organizationId=str(organization.id), customerId=str(person.id)
+            )
+        member = await store.member(
+            tx, project_id=call.project_id, organization_id=organization.id, customer_id=person.id
+        )
+    roles = member.roles if member else []
+    return AcceptedInvitation(invitation=_shown(row, call), organization=ref_of(organization), roles=roles)
+
+
+async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
+    """Whether an address has an invitation that can be accepted now."""
+    return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
+
+
+async def enter(tx: Transaction, call: Call, row: InvitationRow, customer_id: UUID) -> None:
+    """Make a customer a member with the invitation's role; a member gets it beside the others."""
+    if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
+        return
+    member = await store.member(
+        tx, project_id=call.project_id, organization_id=row.organization_id, customer_id=customer_id
+    )
+    if member is not None and row.role not in member.roles:
+        await store.set_roles(
+            tx,
+            project_id=call.project_id,
+            organization_id=row.organization_id,
+            customer_id=customer_id,
+            roles=[*member.roles, row.role],
+            now=call.now,
+        )
+
+
+async def _require_open(tx: Transaction, call: Call, organization_id: UUID) -> None:
+    """Lock the organization, so that invitations to it take turns. Raises what stands in their way."""
+    organization = await lock_organization(tx, call, organization_id)
+    if organization.status == "SUSPENDED":
+        raise OrganizationSuspended
+
+
+async def _inviter(tx: Transaction, call: Call, organization_id: UUID, given: str | None) -> UUID | None:
+    if given is None:
+        return None
+    inviter = as_id(given)
+    if not await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter):
+        raise InviterUnknown
+    return inviter
+
+
+async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, email_key: str) -> None:
+    """Write down that an earlier invitation has expired, if the worker has not yet."""
+    older = await invitation_store.lock_pending(
+        tx, project_id=call.project_id, organization_id=organization_id, email_key=email_key
+    )
+    if older and await invitation_store.expire(tx, project_id=call.project_id, id=older.id, now=call.now):
+        event = events.make_event(
+            call.project_id, "invitation.expired", older.id, call.now, organizationId=str(organization_id)
+        )
+        await events.record_all(tx, [event])
+
+
+async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> InvitationRow:
+    """An invitation of an organization, locked. Raises InvitationMissing."""
+    row = await invitation_store.lock(tx, project_id=call.project_id, id=id)
+    if row is None or row.organization_id != organization_id:
+        raise InvitationMissing
+    return row
+
+
+def require_next(row: InvitationRow, call: Call, sign: InvitationSign) -> None:
+    """Raises InvitationClosed if that cannot be done with an invitation in its present state."""
+    status = row.status_at(call.now)
+    if NEXT_INVITATION[status, sign] is None:
+        raise InvitationClosed(f"This invitation is {status}.")
+
+
+def require_token(call: Call, row: InvitationRow | None, token: str) -> InvitationRow:
+    """The invitation, if this is its newest token. Raises InvitationMissing."""
+    if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
+        raise InvitationMissing
+    return row
+
+
+def _shown(row: InvitationRow, call: Call) -> Invitation:
+    return seen_as(
+        Invitation,
+        row,
+        app_id=row.project_id,
+        status=row.status_at(call.now),
+        invited_by_end_user_id=row.invited_by,
+    )

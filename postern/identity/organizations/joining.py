@@ -1,0 +1,173 @@
+"""Joining the organization that owns the domain of one's address: when asked, and at every sign-in."""
+
+from uuid import UUID
+
+import structlog
+
+from postern.identity.customers.model import CustomerMissing, CustomerOwnsOrganizations
+from postern.identity.customers.operations import lock_person
+from postern.identity.organizations import invitation_store, store
+from postern.identity.organizations.members import admit, join
+from postern.identity.organizations.model import (
+    DomainJoin,
+    DomainJoinRequest,
+    JoinReason,
+    OrganizationMissing,
+    OrganizationSuspended,
+    TooManyMembers,
+)
+from postern.identity.organizations.rules import domain_of, is_public_mailbox
+from postern.identity.organizations.store import Candidate
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.operation import post
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.values import as_id, new_id
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events_
+from postern.platform.events.model import Event, Written
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+ROLES_BY_DOMAIN = ["MEMBER"]
+FOLLOWED = frozenset(("customer.signed_in", "customer.linked", "customer.deleted"))
+
+
+@post(
+    "/projects/{project_id}/b2b/domain-join",
+    needs="organizations:write",
+    problems=(CustomerMissing, TooManyMembers),
+    example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
+)
+async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
+    """Put a customer into the organization that has proved to own the domain of their verified address.
+
+    `reason` says why or why not: JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
+    AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or
+    CUSTOMER_BANNED. The domain has to be exactly
+    that of the address; domains below it do not count.
+    """
+    customer_id = as_id(data.customer_id)
+    async with call.db.transaction() as tx:
+        await lock_person(tx, call, customer_id)  # Nobody erases or merges them meanwhile.
+        found = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
+        reason = reason_of(found[0])
+        organization_id = found[0].organization_id
+        if reason == "JOINED" and organization_id is not None:
+            if await join(tx, call, organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN"):
+                await audit.record(
+                    tx, call, "member.added", "Organization", organization_id, customerId=customer_id, source="DOMAIN"
+                )
+            else:
+                reason = "ALREADY_MEMBER"
+    domain = domain_of(found[0].email_key) if found[0].email_key else None
+    return DomainJoin(joined=reason == "JOINED", organization_id=organization_id, domain=domain, reason=reason)
+
+
+def reason_of(found: Candidate) -> JoinReason:
+    """What stands in the way of joining, in the order it is asked; JOINED if nothing does."""
+    if found.banned:
+        return "CUSTOMER_BANNED"
+    if found.email_key is None or not found.verified:
+        return "EMAIL_NOT_VERIFIED"
+    if found.organization_id is None:
+        return "PUBLIC_DOMAIN" if is_public_mailbox(domain_of(found.email_key)) else "NO_MATCHING_DOMAIN"
+    if found.member:
+        return "ALREADY_MEMBER"
+    if found.suspended:
+        return "ORGANIZATION_SUSPENDED"
+    if found.removed:
+        return "MEMBER_REMOVED"
+    return "JOINED" if found.auto_join_enabled else "AUTO_JOIN_DISABLED"
+
+
+async def follow_customers(tx: Transaction, events: list[Event]) -> None:
+    """React to what happens to customers, in the transaction in which it happens.
+
+    Who signs in joins by domain; who is merged hands over memberships; who is erased, invitations.
+    """
+    for event in events:
+        if event.type not in FOLLOWED or event.subject_id is None:
+            continue
+        if event.type == "customer.signed_in":
+            await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
+        elif event.type == "customer.linked":
+            ids = {"survivor": event.subject_id, "loser": as_id(event.data["mergedCustomerId"])}
+            await store.unite(tx, project_id=event.project_id, now=event.occurred_at, **ids)
+            await store.move(tx, project_id=event.project_id, now=event.occurred_at, **ids)
+        else:
+            await keep_owned(tx, event)
+            await invitation_store.forget(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+
+
+async def keep_owned(tx: Transaction, event: Event) -> None:
+    """Give the organizations that somebody erased was the last OWNER of to whom the event names.
+
+    Raises CustomerOwnsOrganizations where it names nobody, and Invalid where that is no other customer.
+    """
+    assert event.subject_id is not None
+    whose = {"project_id": event.project_id, "customer_id": event.subject_id}
+    locked = await store.lock_owned(tx, **whose)
+    owned = await store.owned_alone(tx, **whose, ids=[row.id for row in locked]) if locked else []
+    if not owned:
+        return
+    named = event.data.get("ownershipTransferredTo")
+    if named is None:
+        message = f"This customer is the last OWNER of {', '.join(row.name for row in owned)[:1_000]}."
+        faults = [
+            Fault(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
+            for row in owned
+        ]
+        raise CustomerOwnsOrganizations(
+            message,
+            errors=faults,
+            next="Name another customer, who becomes OWNER, in the query: `transferOwnershipTo=…`; or delete the "
+            "organizations first.",
+        )
+    heir = as_id(named)
+    known = await store.hold_customer(tx, project_id=event.project_id, id=heir)
+    if heir == event.subject_id or known is None:
+        raise Invalid.at("query/transferOwnershipTo", "Name another customer of this project.", "unknown_customer")
+    for row in owned:
+        await store.make_owner(
+            tx,
+            project_id=event.project_id,
+            id=new_id(),
+            organization_id=row.id,
+            customer_id=heir,
+            now=event.occurred_at,
+        )
+        passed = events_.make_event(
+            event.project_id,
+            "organization.updated",
+            row.id,
+            event.occurred_at,
+            actor_type=event.actor_type,
+            actor_id=event.actor_id,
+            actor_label=event.actor_label,
+            customerId=str(heir),
+            roles=["OWNER"],
+        )
+        await events_.record_all(tx, [passed])
+
+
+async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
+    """Nothing to do: what `follow_customers` waits for happens to one customer at a time, never in bulk."""
+    assert not FOLLOWED & set(written.types)
+
+
+async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
+    """Put a customer who signs in into the organization of their domain, if it takes them; returns which.
+
+    What stands in the way keeps nobody from signing in.
+    """
+    found = await store.candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
+    if not found or reason_of(found[0]) != "JOINED" or found[0].organization_id is None:
+        return None
+    who = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
+    try:
+        joined = await admit(tx, project_id, found[0].organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN", now, who)
+    except (OrganizationMissing, OrganizationSuspended, TooManyMembers) as problem:
+        log.warning("not_joined_by_domain", project=str(project_id), problem=problem.code())
+        return None
+    return found[0].organization_id if joined else None

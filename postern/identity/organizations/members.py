@@ -1,0 +1,288 @@
+"""Who belongs to an organization, and as what."""
+
+from uuid import UUID
+
+from postern.identity.access import operations as access
+from postern.identity.customers.model import CustomerMissing
+from postern.identity.customers.operations import lock_person, require_person
+from postern.identity.customers.sessions import CUSTOMER, bearer_of
+from postern.identity.organizations import store
+from postern.identity.organizations.model import (
+    MEMBERS_PER_ORGANIZATION,
+    AlreadyMember,
+    LastOwner,
+    Member,
+    MemberChange,
+    MemberMissing,
+    Membership,
+    MembershipRow,
+    NewMember,
+    OrganizationMissing,
+    OrganizationRef,
+    OrganizationSuspended,
+    Source,
+    TooManyMembers,
+)
+from postern.identity.organizations.operations import PROJECT, lock_organization, require_organization
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.values import Removed, as_id, new_id
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+
+MEMBERS = f"{PROJECT}/{{id}}/members"
+
+
+@get(MEMBERS, needs="organizations:read", problems=(OrganizationMissing,))
+async def list_members(call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Member]:
+    """The members of an organization, who came last first."""
+    await require_organization(call.db, call, id)
+    scope = f"members|{id}"
+    before = before_id(call, scope, cursor)
+    rows = await store.members(call.db, project_id=call.project_id, organization_id=id, before=before, limit=limit + 1)
+    return listed(call, scope, rows, limit)
+
+
+@post(
+    MEMBERS,
+    needs="organizations:write",
+    status=201,
+    problems=(OrganizationMissing, AlreadyMember, OrganizationSuspended, TooManyMembers),
+    example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11", "roles": ["ADMIN"]},
+)
+async def add_member(call: Call, id: UUID, data: NewMember) -> Member:
+    """Put a customer into an organization, with roles of the scope ORGANIZATION (MEMBER, unless given)."""
+    roles = list(dict.fromkeys(data.roles))
+    async with call.db.transaction() as tx:
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
+        # The person before the organization, as those do who accept or sign in: nobody waits in a circle.
+        person = await lock_person(tx, call, as_id(data.customer_id))
+        if not await join(tx, call, id, person.id, roles, "API"):
+            raise AlreadyMember
+        row = await _member(tx, call, id, person.id)
+        await audit.record(tx, call, "member.added", "Organization", id, customerId=person.id, roles=roles)
+    return row
+
+
+@get(f"{MEMBERS}/{{customer_id}}", needs="organizations:read", problems=(OrganizationMissing, MemberMissing))
+async def get_member(call: Call, id: UUID, customer_id: UUID) -> Member:
+    """One member of an organization, by the customer's identifier."""
+    await require_organization(call.db, call, id)
+    row = await store.member(call.db, project_id=call.project_id, organization_id=id, customer_id=customer_id)
+    if row is None:
+        raise MemberMissing
+    return row
+
+
+@patch(
+    f"{MEMBERS}/{{customer_id}}",
+    needs="organizations:write",
+    problems=(OrganizationMissing, MemberMissing, LastOwner),
+    example={"roles": ["ADMIN", "billing"]},
+)
+async def change_member(call: Call, id: UUID, customer_id: UUID, data: MemberChange) -> Member:
+    """Give a member other roles instead of those they have. The last OWNER stays OWNER (409)."""
+    roles = list(dict.fromkeys(data.roles))
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, id)
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
+        row = await _member(tx, call, id, customer_id)
+        call.require_match(row.updated_at)
+        if "OWNER" not in roles:
+            await _require_other_owner(tx, call, row)
+        await store.set_roles(
+            tx, project_id=call.project_id, organization_id=id, customer_id=customer_id, roles=roles, now=call.now
+        )
+        await events.record(tx, call, "organization.updated", id, customerId=str(customer_id), roles=roles)
+        await audit.record(tx, call, "member.updated", "Organization", id, customerId=customer_id, roles=roles)
+        return await _member(tx, call, id, customer_id)
+
+
+@delete(
+    f"{MEMBERS}/{{customer_id}}",
+    needs="organizations:write",
+    problems=(OrganizationMissing, MemberMissing, LastOwner),
+)
+async def remove_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
+    """Take a customer out of an organization. The last OWNER cannot be removed (409)."""
+    async with call.db.transaction() as tx:
+        await _remove(tx, call, id, customer_id)
+        await audit.record(tx, call, "member.removed", "Organization", id, customerId=customer_id)
+    return Removed()
+
+
+@get("/projects/{project_id}/auth/organizations", accepts=CUSTOMER)
+async def list_my_organizations(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Membership]:
+    """The organizations that the signed-in customer belongs to, joined last first."""
+    return await _memberships(call, bearer_of(call)[0], limit, cursor)
+
+
+async def _memberships(call: Call, customer_id: UUID, limit: int, cursor: str | None) -> Listed[Membership]:
+    scope = f"memberships|{customer_id}"
+    before = before_id(call, scope, cursor)
+    rows = await store.memberships(
+        call.db, project_id=call.project_id, customer_id=customer_id, before=before, limit=limit + 1
+    )
+    found = listed(call, scope, rows, limit)
+    return Listed([_membership(row) for row in found.items], found.next_cursor)
+
+
+@get("/projects/{project_id}/customers/{id}/organizations", needs="organizations:read", problems=(CustomerMissing,))
+async def list_customer_organizations(
+    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Membership]:
+    """The organizations that a customer belongs to and the roles there, joined last first."""
+    await require_person(call.db, call.project_id, id)
+    return await _memberships(call, id, limit, cursor)
+
+
+@delete("/projects/{project_id}/auth/organizations/{id}", accepts=CUSTOMER, problems=(MemberMissing, LastOwner))
+async def leave_organization(call: Call, id: UUID) -> Removed:
+    """Leave an organization as the signed-in customer. The last OWNER cannot leave (409)."""
+    customer_id, _ = bearer_of(call)
+    async with call.db.transaction() as tx:
+        await _remove(tx, call, id, customer_id)
+    return Removed()
+
+
+async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
+    """The first two organizations that a customer belongs to, or `only` that one: enough to tell one from several."""
+    return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
+
+
+async def join(
+    tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str], source: Source
+) -> bool:
+    """Put a customer into an organization; false if they are in it already. Roles are the caller's to check.
+
+    Raises OrganizationMissing, OrganizationSuspended and TooManyMembers.
+    """
+    return await admit(tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller)
+
+
+async def admit(
+    tx: Transaction,
+    project_id: UUID,
+    organization_id: UUID,
+    customer_id: UUID,
+    roles: list[str],
+    source: Source,
+    now: Moment,
+    actor: Caller,
+) -> bool:
+    """What `join` does, where there is no call: a reaction or due work."""
+    organization = await store.hold(tx, project_id=project_id, id=organization_id)
+    if organization is None:
+        raise OrganizationMissing
+    if organization.status == "SUSPENDED":
+        raise OrganizationSuspended
+    await tx.one_at_a_time("members", organization_id)
+    number = await store.count_members(
+        tx, project_id=project_id, organization_id=organization_id, limit=MEMBERS_PER_ORGANIZATION
+    )
+    if number >= MEMBERS_PER_ORGANIZATION:
+        raise TooManyMembers
+    added = await store.insert_member(
+        tx,
+        project_id=project_id,
+        id=new_id(),
+        organization_id=organization_id,
+        customer_id=customer_id,
+        roles=roles,
+        source=source,
+        now=now,
+    )
+    if added:
+        await store.forget_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
+        event = events.make_event(
+            project_id,
+            "organization.member_added",
+            organization_id,
+            now,
+            actor_type=actor.actor_type,
+            actor_id=actor.actor_id,
+            actor_label=actor.actor_label,
+            customerId=str(customer_id),
+            roles=roles,
+            source=source,
+        )
+        await events.record_all(tx, [event])
+    return added
+
+
+async def was_removed(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> bool:
+    """Whether somebody was removed from an organization, or left, and nobody invited or added them since."""
+    found = await store.removal(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
+    return found is not None
+
+
+async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> list[str] | None:
+    """The roles of a member; None for somebody who is none."""
+    row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    return row.roles if row else None
+
+
+async def give_roles(
+    tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str]
+) -> list[str]:
+    """Give a member these roles instead of the others; the last OWNER stays one. Returns what they then have."""
+    await lock_organization(tx, call, organization_id)
+    row = await _member(tx, call, organization_id, customer_id)
+    if "OWNER" in row.roles and "OWNER" not in roles:
+        try:
+            await _require_other_owner(tx, call, row)
+        except LastOwner:
+            roles = ["OWNER", *roles]
+    await store.set_roles(
+        tx,
+        project_id=call.project_id,
+        organization_id=organization_id,
+        customer_id=customer_id,
+        roles=roles,
+        now=call.now,
+    )
+    await events.record(tx, call, "organization.updated", organization_id, customerId=str(customer_id), roles=roles)
+    return roles
+
+
+async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> Member:
+    row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    if row is None:
+        raise MemberMissing
+    return row
+
+
+async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> None:
+    await lock_organization(tx, call, organization_id)
+    row = await _member(tx, call, organization_id, customer_id)
+    await _require_other_owner(tx, call, row)
+    await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    # Joining by domain or single sign-on would undo it at the next sign-in.
+    await store.remember_removal(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, now=call.now
+    )
+    await events.record(tx, call, "organization.member_removed", organization_id, customerId=str(customer_id))
+
+
+async def _require_other_owner(tx: Transaction, call: Call, row: Member) -> None:
+    """Raises LastOwner if nobody else owns the organization, whose row is locked."""
+    if "OWNER" in row.roles and not await store.count_other_owners(
+        tx, project_id=call.project_id, organization_id=row.organization_id, but=row.customer_id
+    ):
+        raise LastOwner
+
+
+def _membership(row: MembershipRow) -> Membership:
+    return Membership(
+        organization=OrganizationRef(id=row.organization_id, name=row.name, slug=row.slug),
+        status=row.status,
+        roles=row.roles,
+        joined_at=row.joined_at,
+    )

@@ -1,0 +1,229 @@
+"""Organizations in both families of paths; and the door for the features above."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+from msgspec import UNSET
+
+from postern.identity.customers.rules import merged_metadata
+from postern.identity.organizations import domain_store, store
+from postern.identity.organizations.model import (
+    NewOrganization,
+    Organization,
+    OrganizationChange,
+    OrganizationExternalIdTaken,
+    OrganizationMissing,
+    OrganizationRef,
+    OrganizationRow,
+    SlugTaken,
+)
+from postern.identity.organizations.rules import slug_of, slugs_like
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.values import new_id, seen_as
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.sso_check import SsoNotReady, SsoStillRequired, sso_works
+
+PROJECT = "/projects/{project_id}/b2b/organizations"
+APP = "/apps/{app_id}/organizations"
+ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "gold"}}
+
+
+@get(PROJECT, needs="organizations:read")
+async def list_organizations(
+    call: Call, external_id: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[Organization]:
+    """The project's organizations, newest first; `externalId` narrows to the one with that identifier."""
+    scope = f"organizations|{external_id or ''}"
+    rows = await store.newest(
+        call.db,
+        project_id=call.project_id,
+        external_id=external_id or None,
+        before=before_id(call, scope, cursor),
+        limit=limit + 1,
+        now=call.now,
+    )
+    return listed(call, scope, [_shown(row) for row in rows], limit)
+
+
+@post(
+    PROJECT,
+    needs="organizations:write",
+    status=201,
+    problems=(SlugTaken, OrganizationExternalIdTaken),
+    example=ACME,
+)
+async def create_organization(call: Call, data: NewOrganization) -> Organization:
+    """Create an organization. It has no members yet.
+
+    Without `slug`, one is made from the name, with a number where another organization has it; a slug that is
+    given and taken is 409, and so is a taken `externalId`.
+    """
+    async with call.db.transaction() as tx:
+        row = await _insert(tx, call, data)
+        await events.record(tx, call, "organization.created", row.id, name=row.name, externalId=row.external_id)
+        await audit.record(tx, call, "organization.created", "Organization", row.id, name=row.name)
+    return _shown(row)
+
+
+async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
+    metadata = Jsonb(merged_metadata({}, data.metadata))
+    for slug in slugs_like(data.slug or slug_of(data.name)):
+        row = await store.insert(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            name=data.name,
+            slug=slug,
+            external_id=data.external_id,
+            metadata=metadata,
+            now=call.now,
+        )
+        if row is not None:
+            return row
+        await _require_free(tx, call, None, external_id=data.external_id, slug=data.slug)
+    raise SlugTaken
+
+
+@get(f"{PROJECT}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
+async def get_organization(call: Call, id: UUID) -> Organization:
+    """One organization, with how many members it has and how many invitations are pending."""
+    return _shown(await require_organization(call.db, call, id))
+
+
+@patch(
+    f"{PROJECT}/{{id}}",
+    needs="organizations:write",
+    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady, SsoStillRequired),
+    example={"status": "SUSPENDED"},
+)
+async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
+    """Change an organization; what is left out stays, and `metadata` is merged (null removes a key).
+
+    With `status: SUSPENDED` nobody is invited or joins, and no permission in it is granted any more; members,
+    domains and everything else stay for when it is `ACTIVE` again.
+
+    With `requireSso` its members, and everybody with an address at a verified domain of it, sign in by its single
+    sign-on and in no other way (403 `sso_required`); it needs a connection that works now (409). Sessions that began
+    otherwise end when their access token does.
+
+    With `requireMfa` members sign in with a second factor: who has none sets up an authenticator app before a session
+    begins (`mfaEnrollmentRequired`), and sessions without one end when their access token does. Both rest while the
+    organization is suspended.
+    """
+    async with call.db.transaction() as tx:
+        if data.require_sso is True or data.status == "SUSPENDED":
+            await tx.one_at_a_time("required sso", call.project_id)
+        row = await lock_organization(tx, call, id)
+        call.require_match(row.updated_at)
+        slug = row.slug if data.slug is UNSET else data.slug
+        external_id = row.external_id if data.external_id is UNSET else data.external_id
+        await _require_free(tx, call, id, external_id=external_id, slug=slug)
+        metadata = row.metadata if data.metadata is UNSET else merged_metadata(row.metadata, data.metadata)
+        name = row.name if data.name is UNSET else data.name
+        status = row.status if data.status is UNSET else data.status
+        require_sso = row.require_sso if data.require_sso is UNSET else data.require_sso
+        require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
+        if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
+            raise SsoNotReady
+        async with keeping_sso(tx, call, None):
+            await store.change(
+                tx,
+                project_id=call.project_id,
+                id=id,
+                name=name,
+                slug=slug,
+                external_id=external_id,
+                status=status,
+                metadata=Jsonb(metadata),
+                require_sso=require_sso,
+                require_mfa=require_mfa,
+                now=call.now,
+            )
+        said: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
+        await events.record(tx, call, "organization.updated", id, **said)
+        await audit.record(tx, call, "organization.updated", "Organization", id, **said)
+        return _shown(await require_organization(tx, call, id))
+
+
+@delete(f"{PROJECT}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
+async def delete_organization(call: Call, id: UUID) -> Organization:
+    """Delete an organization with its members, invitations, domains, connections and entitlements.
+
+    Answers the record as it was. From the next request on it is unknown, and its slug, external id and domains are
+    free; a large one's rows are removed in the background. The customers stay.
+    """
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
+        call.require_match((await lock_organization(tx, call, id)).updated_at)
+        row = await require_organization(tx, call, id)
+        async with keeping_sso(tx, call, None):
+            await store.doom(tx, project_id=call.project_id, id=id, now=call.now)
+        await domain_store.delete_all(tx, project_id=call.project_id, organization_id=id)
+        tx.makes_due("organizations")
+        await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
+        await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
+    return _shown(row)
+
+
+async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
+    """An organization of the call's project with its counts. Raises OrganizationMissing."""
+    row = await store.one(db, project_id=call.project_id, id=id, now=call.now)
+    if row is None:
+        raise OrganizationMissing
+    return row
+
+
+async def lock_organization(tx: Transaction, call: Call, id: UUID) -> OrganizationRow:
+    """An organization of the call's project, locked, without its counts. Raises OrganizationMissing."""
+    row = await store.lock(tx, project_id=call.project_id, id=id)
+    if row is None:
+        raise OrganizationMissing
+    return row
+
+
+@asynccontextmanager
+async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
+    """Make a change that may take away a connection; raises SsoStillRequired if single sign-on is required and worked
+    before the change, and nobody could use it after.
+
+    Without an organization only what the project requires is looked at. Call `tx.one_at_a_time("required sso",
+    project_id)` before anything is locked.
+    """
+    project = await projects.require_project(tx, call.project_id)
+    needed: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
+    if organization_id is not None:
+        organization = await require_organization(tx, call, organization_id)
+        needed += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
+    worked = [each for each in needed if await sso_works(tx, call.project_id, each)]
+    yield
+    for each in worked:
+        if not await sso_works(tx, call.project_id, each):
+            raise SsoStillRequired
+
+
+def ref_of(row: OrganizationRow) -> OrganizationRef:
+    """What other records show of an organization."""
+    return seen_as(OrganizationRef, row)
+
+
+async def _require_free(db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None) -> None:
+    """Raises SlugTaken or OrganizationExternalIdTaken when another organization than `id` has one of them."""
+    if external_id is not None:
+        found = await store.with_external_id(db, project_id=call.project_id, external_id=external_id)
+        if found not in (None, id):
+            raise OrganizationExternalIdTaken
+    if slug is not None:
+        found = await store.with_slug(db, project_id=call.project_id, slug=slug)
+        if found not in (None, id):
+            raise SlugTaken
+
+
+def _shown(row: OrganizationRow) -> Organization:
+    return seen_as(Organization, row)

@@ -1,0 +1,150 @@
+"""Decisions about organizations that need no database: names, domains, states, tokens."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from uuid import UUID
+
+import tldextract
+
+from postern.identity.organizations.model import (
+    MISSES_TO_LAPSE,
+    MISSING_AT_MOST,
+    PENDING_AT_MOST,
+    SLUG_LIMIT,
+    DomainSign,
+    DomainStatus,
+)
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import NO_ID, as_id
+from postern.messaging.domains.rules import as_domain
+from postern.security.secrets import Secrets, new_token
+
+RECORD_LABEL = "_postern-verification"
+RECORD_PREFIX = "postern-verification="
+LONGEST_DOMAIN = 253 - len(RECORD_LABEL) - 1
+SLUG_TRIES = 5
+MAILBOX_BRANDS = frozenset(
+    ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
+)
+"""Providers of mailboxes that have their name under many public suffixes."""
+
+REGISTERED = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+"""The public suffix list that comes with the package: nothing is fetched."""
+
+
+WITHOUT_MARKS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
+"""Latin letters that Unicode does not take apart into a letter and a mark; `ß` becomes `ss` with small letters."""
+
+
+def slug_of(name: str) -> str:
+    """`Müller & Söhne GmbH` becomes `muller-sohne-gmbh`; a name without a Latin letter or digit, `organization`."""
+    spelled = "".join(WITHOUT_MARKS.get(letter, letter) for letter in name.casefold())
+    plain = unicodedata.normalize("NFKD", spelled).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:SLUG_LIMIT].strip("-") or "organization"
+
+
+def slugs_like(slug: str) -> Iterator[str]:
+    """What to try when names are alike: the slug, a few numbers, then chance."""
+    yield slug
+    for number in range(2, SLUG_TRIES):
+        yield f"{slug[: SLUG_LIMIT - 2].rstrip('-')}-{number}"
+    while True:
+        yield f"{slug[: SLUG_LIMIT - 9].rstrip('-')}-{new_token(8).lower()}"
+
+
+@cache
+def public_mailboxes() -> frozenset[str]:
+    """The domains of the shipped list."""
+    text = files("postern.identity.organizations").joinpath("public_mailboxes.txt").read_text("ascii")
+    return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
+
+
+def is_public_mailbox(domain: str) -> bool:
+    """Whether anybody can have an address at `domain`, or whoever can owns the name above it."""
+    labels = domain.split(".")
+    if any(".".join(labels[start:]) in public_mailboxes() for start in range(len(labels) - 1)):
+        return True
+    return REGISTERED(domain).domain in MAILBOX_BRANDS
+
+
+def as_organization_domain(text: str) -> str:
+    """The name in lower-case A-labels. Raises Invalid for public suffixes and public mailbox providers."""
+    domain = as_domain(text)
+    if len(domain) > LONGEST_DOMAIN:
+        raise Invalid.at("/domain", "There is no room for the verification record below this name.", "invalid_domain")
+    if is_public_mailbox(domain):
+        message = f"Anybody can have an address at {domain}, so no organization can claim it."
+        raise Invalid.at("/domain", message, "public_mailbox_provider")
+    return domain
+
+
+def record_of(token: str) -> str:
+    """The value of the TXT record that proves a domain."""
+    return RECORD_PREFIX + token
+
+
+def record_name_of(domain: str) -> str:
+    """Where that record is looked for."""
+    return f"{RECORD_LABEL}.{domain}"
+
+
+def domain_of(email: str) -> str:
+    """The domain of an address, in the form addresses are kept in."""
+    return email.rpartition("@")[2].lower()
+
+
+def sign_of(
+    status: DomainStatus,
+    *,
+    seen: bool | None,
+    watched_since: datetime,
+    missing_since: datetime,
+    misses: int,
+    now: datetime,
+) -> DomainSign:
+    """What a look means. `seen` is None when the DNS gave no usable answer: that is no miss."""
+    if seen is None:
+        return "UNSURE"
+    if seen:
+        return "SEEN"
+    if status == "VERIFIED":
+        too_long = misses >= MISSES_TO_LAPSE and now - missing_since >= MISSING_AT_MOST
+    else:
+        too_long = now - watched_since >= PENDING_AT_MOST
+    return "MISSING_TOO_LONG" if too_long else "MISSING"
+
+
+def look_again_in(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
+    """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.
+
+    A verified or lapsed domain is looked at daily; a failed one, no more.
+    """
+    if status == "FAILED":
+        return None
+    if status != "PENDING":
+        return timedelta(days=1)
+    age = now - watched_since
+    if age < timedelta(minutes=10):
+        return timedelta(minutes=1)
+    return timedelta(minutes=10) if age < timedelta(minutes=10 + 180) else timedelta(hours=1)
+
+
+def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
+    """The token of an invitation: its identifier, signed with the number of the mail that carries it."""
+    return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
+
+
+def read_invitation_token(token: str) -> UUID:
+    """Which invitation a token is for; NO_ID if it is none."""
+    text = token.partition(".")[0]
+    return as_id(str(UUID(text))) if re.fullmatch(r"[0-9a-f]{32}", text) else NO_ID
+
+
+def token_fits(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
+    """Whether `token` is the newest of the invitation; earlier ones died when it was resent."""
+    signature = token.partition(".")[2]
+    return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

@@ -1,0 +1,437 @@
+"""SQL of organizations and their members."""
+
+from uuid import UUID
+
+from postern.identity.customers.requirements import SignInRequirement
+from postern.identity.organizations.model import Member, MembershipRow, OrganizationRow
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class Owned(Record):
+    """An organization that a customer owns."""
+
+    id: UUID
+    name: str
+
+
+class Candidate(Record):
+    """An organization that a customer's address fits, and what stands in the way."""
+
+    customer_id: UUID
+    banned: bool
+    email_key: str | None
+    verified: bool
+    domain: str | None
+    auto_join_enabled: bool | None
+    organization_id: UUID | None
+    suspended: bool | None
+    member: bool
+    removed: bool
+    """Whether they were removed from it, or left, and nobody invited or added them since."""
+
+
+@statement("""
+    insert into organizations (project_id, id, name, slug, external_id, metadata, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(slug)s, %(external_id)s, %(metadata)s, %(now)s, %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    slug: str,
+    external_id: str | None,
+    metadata: Jsonb,
+    now: Moment,
+) -> OrganizationRow | None: ...
+
+
+@statement("""
+    select id from organizations where project_id = %(project_id)s and external_id = %(external_id)s
+""")
+async def with_external_id(db: Queries, *, project_id: UUID, external_id: str) -> UUID | None: ...
+
+
+@statement("select id from organizations where project_id = %(project_id)s and slug = %(slug)s")
+async def with_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None: ...
+
+
+@statement("""
+    select organization.*,
+           (select count(*)::int from organization_members member
+            where member.project_id = organization.project_id and member.organization_id = organization.id)
+           as member_count,
+           (select count(*)::int from invitations invitation
+            where invitation.project_id = organization.project_id and invitation.organization_id = organization.id
+              and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
+           as pending_invitation_count
+    from organizations organization
+    where organization.project_id = %(project_id)s and organization.status <> 'DELETED'
+      and (%(before)s::uuid is null or organization.id < %(before)s)
+      and (%(external_id)s::text is null or organization.external_id = %(external_id)s)
+    order by organization.id desc limit %(limit)s
+""")
+async def newest(
+    db: Queries, *, project_id: UUID, external_id: str | None, before: UUID | None, limit: int, now: Moment
+) -> list[OrganizationRow]: ...
+
+
+@statement("""
+    select organization.*,
+           (select count(*)::int from organization_members member
+            where member.project_id = organization.project_id and member.organization_id = organization.id)
+           as member_count,
+           (select count(*)::int from invitations invitation
+            where invitation.project_id = organization.project_id and invitation.organization_id = organization.id
+              and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
+           as pending_invitation_count
+    from organizations organization
+    where organization.project_id = %(project_id)s and organization.id = %(id)s and organization.status <> 'DELETED'
+""")
+async def one(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
+
+
+@statement("""
+    select * from organizations
+    where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
+""")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+
+
+@statement("""
+    select * from organizations
+    where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
+""")
+async def hold(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+
+
+@statement("""
+    update organizations set name = %(name)s, slug = %(slug)s, external_id = %(external_id)s, status = %(status)s,
+        metadata = %(metadata)s, require_sso = %(require_sso)s, require_mfa = %(require_mfa)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def change(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    slug: str,
+    external_id: str | None,
+    status: str,
+    metadata: Jsonb,
+    require_sso: bool,
+    require_mfa: bool,
+    now: Moment,
+) -> None: ...
+
+
+# Nobody may write such a slug, so no other organization has it.
+@statement("""
+    update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def doom(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update organizations set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def come_back(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+
+
+@statement("""
+    delete from organizations where project_id = %(project_id)s and id = %(id)s and status = 'DELETED'
+""")
+async def delete(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
+
+
+# Members.
+
+
+@statement("""
+    insert into organization_members (project_id, id, organization_id, customer_id, roles, source, joined_at,
+                                      updated_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(customer_id)s, %(roles)s, %(source)s, %(now)s, %(now)s)
+    on conflict (project_id, organization_id, customer_id) do nothing
+""")
+async def insert_member(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    organization_id: UUID,
+    customer_id: UUID,
+    roles: list[str],
+    source: str,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    select count(*)::int from (
+        select from organization_members
+        where project_id = %(project_id)s and organization_id = %(organization_id)s limit %(limit)s
+    ) as few
+""")
+async def count_members(db: Queries, *, project_id: UUID, organization_id: UUID, limit: int) -> int: ...
+
+
+@statement("""
+    select member.*, customer.email, customer.name from organization_members member
+    join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
+    where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
+      and (%(before)s::uuid is null or member.id < %(before)s)
+    order by member.id desc limit %(limit)s
+""")
+async def members(
+    db: Queries, *, project_id: UUID, organization_id: UUID, before: UUID | None, limit: int
+) -> list[Member]: ...
+
+
+@statement("""
+    select member.*, customer.email, customer.name from organization_members member
+    join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
+    where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
+      and member.customer_id = %(customer_id)s
+""")
+async def member(db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> Member | None: ...
+
+
+@statement("""
+    select from organization_members member
+    join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
+    where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
+      and customer.email_key = %(email_key)s
+""")
+async def is_member_by_email(db: Queries, *, project_id: UUID, organization_id: UUID, email_key: str) -> bool: ...
+
+
+@statement("""
+    select count(*)::int from organization_members
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and 'OWNER' = any (roles)
+      and customer_id <> %(but)s
+""")
+async def count_other_owners(db: Queries, *, project_id: UUID, organization_id: UUID, but: UUID) -> int: ...
+
+
+@statement("""
+    update organization_members set roles = %(roles)s, updated_at = %(now)s
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def set_roles(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, roles: list[str], now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from organization_members
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def delete_member(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> bool: ...
+
+
+@statement("""
+    select member.id, organization.id as organization_id, organization.name, organization.slug, organization.status,
+           member.roles, member.joined_at
+    from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
+      and (%(before)s::uuid is null or member.id < %(before)s)
+    order by member.id desc limit %(limit)s
+""")
+async def memberships(
+    db: Queries, *, project_id: UUID, customer_id: UUID, before: UUID | None, limit: int
+) -> list[MembershipRow]: ...
+
+
+@statement("""
+    select member.organization_id from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
+      and (%(only)s::uuid is null or member.organization_id = %(only)s)
+    limit 2
+""")
+async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
+
+
+# What organizations require of people. Single sign-on: of members, and of everybody with an address at a domain of
+# theirs. A second factor: of members, and of those who become members by their domain as they sign in.
+@statement("""
+    select asked.project_id, asked.customer_id, array(
+        select organization.id from organizations organization
+        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_sso
+          and organization.id in (
+            select member.organization_id from organization_members member
+            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            union
+            select owned.organization_id from organization_domains owned
+            where owned.project_id = asked.project_id and owned.status = 'VERIFIED' and owned.domain in (
+                select substring(customer.email_key from '@([^@]+)$') from customers customer
+                where customer.project_id = asked.project_id and customer.id = asked.customer_id
+                union
+                select substring(other.email_key from '@([^@]+)$') from customer_other_addresses other
+                where other.project_id = asked.project_id and other.customer_id = asked.customer_id))
+        order by organization.id) as sso_organization_ids, exists (
+        select from organizations organization
+        where organization.project_id = asked.project_id and organization.status = 'ACTIVE' and organization.require_mfa
+          and organization.id in (
+            select member.organization_id from organization_members member
+            where member.project_id = asked.project_id and member.customer_id = asked.customer_id
+            union
+            select owned.organization_id from customers customer
+            join organization_domains owned
+              on owned.project_id = customer.project_id and owned.status = 'VERIFIED' and owned.auto_join_enabled
+             and owned.domain = substring(customer.email_key from '@([^@]+)$')
+            where customer.project_id = asked.project_id and customer.id = asked.customer_id
+              and customer.email_verified_at is not null)) as mfa
+    from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as asked (project_id, customer_id)
+""")
+async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list[UUID]) -> list[SignInRequirement]: ...
+
+
+@statement("""
+    select organization.id from organization_domains owned
+    join organizations organization
+      on organization.project_id = owned.project_id and organization.id = owned.organization_id
+     and organization.status = 'ACTIVE' and organization.require_sso
+    where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
+""")
+async def sso_required_at(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
+
+
+# Two customers become one: roles where both are members are united, the rest moves.
+@statement("""
+    update organization_members kept
+    set roles = array(select distinct unnest(kept.roles || gone.roles) order by 1), updated_at = %(now)s
+    from organization_members gone
+    where kept.project_id = %(project_id)s and kept.customer_id = %(survivor)s
+      and gone.project_id = kept.project_id and gone.customer_id = %(loser)s
+      and gone.organization_id = kept.organization_id
+""")
+async def unite(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update organization_members gone set customer_id = %(survivor)s, updated_at = %(now)s
+    where gone.project_id = %(project_id)s and gone.customer_id = %(loser)s and not exists (
+        select from organization_members kept
+        where kept.project_id = gone.project_id and kept.organization_id = gone.organization_id
+          and kept.customer_id = %(survivor)s
+    )
+""")
+async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+
+
+# Locked in one order, so that two owners who go at the same time do not both think that the other one stays.
+@statement("""
+    select organization.id, organization.name
+    from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status <> 'DELETED'
+    where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s and 'OWNER' = any (member.roles)
+    order by organization.id for update of organization
+""")
+async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) -> list[Owned]: ...
+
+
+@statement("""
+    select organization.id, organization.name from organizations organization
+    where organization.project_id = %(project_id)s and organization.id = any (%(ids)s) and not exists (
+        select from organization_members other
+        where other.project_id = organization.project_id and other.organization_id = organization.id
+          and other.customer_id <> %(customer_id)s and 'OWNER' = any (other.roles))
+    order by organization.id
+""")
+async def owned_alone(tx: Transaction, *, project_id: UUID, customer_id: UUID, ids: list[UUID]) -> list[Owned]: ...
+
+
+@statement("select id from customers where project_id = %(project_id)s and id = %(id)s for key share")
+async def hold_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> UUID | None: ...
+
+
+@statement("""
+    insert into organization_members as member (project_id, id, organization_id, customer_id, roles, source,
+                                                joined_at, updated_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(customer_id)s, array['OWNER'], 'API', %(now)s, %(now)s)
+    on conflict (project_id, organization_id, customer_id) do update
+        set roles = array_append(member.roles, 'OWNER'), updated_at = excluded.updated_at
+""")
+async def make_owner(
+    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
+) -> None: ...
+
+
+# Who was removed.
+
+
+@statement("""
+    insert into organization_removals (project_id, organization_id, customer_id, removed_at)
+    values (%(project_id)s, %(organization_id)s, %(customer_id)s, %(now)s)
+    on conflict (project_id, organization_id, customer_id) do update set removed_at = excluded.removed_at
+""")
+async def remember_removal(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from organization_removals
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def forget_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
+
+
+@statement("""
+    delete from organization_removals removal using customers customer
+    where removal.project_id = %(project_id)s and removal.organization_id = %(organization_id)s
+      and customer.project_id = removal.project_id and customer.id = removal.customer_id
+      and customer.email_key = %(email_key)s
+""")
+async def forget_removal_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
+
+
+@statement("""
+    select customer_id from organization_removals
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
+""")
+async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> UUID | None: ...
+
+
+# Joining by domain.
+
+
+@statement("""
+    select customer.id as customer_id, customer.email_key, customer.email_verified_at is not null as verified,
+           customer.banned_at is not null
+           and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s) as banned,
+           domain.domain, domain.auto_join_enabled, domain.organization_id,
+           organization.status = 'SUSPENDED' as suspended, member.id is not null as member,
+           removal.removed_at is not null as removed
+    from customers customer
+    left join organization_domains domain
+      on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
+     and domain.domain = substring(customer.email_key from '@([^@]+)$')
+    left join organizations organization
+      on organization.project_id = domain.project_id and organization.id = domain.organization_id
+    left join organization_members member
+      on member.project_id = domain.project_id and member.organization_id = domain.organization_id
+     and member.customer_id = customer.id
+    left join organization_removals removal
+      on removal.project_id = domain.project_id and removal.organization_id = domain.organization_id
+     and removal.customer_id = customer.id
+    where customer.project_id = %(project_id)s and customer.id = any (%(customer_ids)s)
+""")
+async def candidates(db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment) -> list[Candidate]: ...

@@ -1,0 +1,445 @@
+"""The public addresses of a connection: where browsers begin, and where identity providers send them.
+
+    login → identity provider → acs → the app's `redirectUrl` with a code → `auth/token` → session
+
+Requests are bound to the browser that began them by a cookie. What comes to `acs` is posted from another site, so on
+https the cookie is `SameSite=None`.
+"""
+
+import asyncio
+import dataclasses
+import re
+from datetime import timedelta
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+import msgspec
+
+from postern.identity.customers.model import Url
+from postern.identity.customers.providers import CodeChallenge, State
+from postern.identity.customers.sessions import AT_THE_DOOR
+from postern.identity.customers.sign_in import EmailOnly, require_redirect
+from postern.identity.customers.sso_lookup import SignOn as SignOnElsewhere
+from postern.identity.organizations.rules import domain_of
+from postern.identity.sso import keys, pages, rules, store
+from postern.identity.sso.login import Known, SignOnRefused, arrive, judge, take
+from postern.identity.sso.model import (
+    METADATA_SOONEST,
+    OPEN_REQUESTS,
+    REQUEST_LIFE,
+    TRACE_KEPT,
+    TRACES_PER_CONNECTION,
+    KeyRow,
+    Kind,
+    RequestRow,
+    SsoConnectionMissing,
+    SsoLookup,
+    Trouble,
+)
+from postern.identity.sso.service_provider import agreed, is_test_ticket, metadata_of, site_of
+from postern.identity.sso.store import WithOrganization
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries
+from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.cookies import cookie, cookie_name
+from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.problems import Conflict, Forbidden, Invalid
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.values import Record, new_id, to_plain
+from postern.platform.projects import operations as projects
+from postern.protocols.saml.request import authn_request, new_message_id, post_fields, redirect_url
+from postern.protocols.saml.response import SignOn, read_response
+from postern.protocols.saml.trace import Reason, SamlRejected, Step
+from postern.security.secrets import new_token
+
+HERE = "/sso/saml/{conn_id}"
+HTML = ("text/html",)
+FORM = "application/x-www-form-urlencoded"
+FORM_LIMIT = 600_000
+"""Bytes: a response of 256 KB, in base64, escaped."""
+COOKIE = "postern-sso"
+BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
+DOOR_RATE = Rate("sso", 100, timedelta(seconds=10))
+"""What one address may try at one connection; an office behind one address stays below."""
+TRACE_RATE = Rate("sso-traces", 30, timedelta(minutes=1))
+"""Refused messages of one connection that are written down, so that noise does not push out what matters."""
+
+
+class SsoUnavailable(Conflict):
+    """Nobody can sign on by this connection now: it is not active, its domain is not verified, or its organization
+    is suspended."""
+
+
+class SsoTestInvalid(Forbidden):
+    """This test link has expired or is none; make a new one."""
+
+
+class Opened(Record):
+    """A connection at its public address, with our keys."""
+
+    row: WithOrganization
+    own: list[KeyRow]
+
+
+@get("/projects/{project_id}/auth/sso", accepts=AT_THE_DOOR)
+async def find_sso_connection(
+    call: Call, email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
+) -> SsoLookup:
+    """Which connection people with an address at this domain sign on by.
+
+    Send them to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null where none does, or
+    while the domain has lapsed or the organization is suspended.
+    """
+    call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{call.origin.ip}")
+    await projects.require_project(call.db, call.project_id)
+    if "@" not in email:
+        raise Invalid.at("query/email", "An e-mail address has an @.", "invalid_address")
+    try:
+        domain = rules.as_connection_domain(domain_of(email))
+    except Invalid:
+        domain = ""
+    row = await store.serving(call.db, project_id=call.project_id, domain=domain)
+    if row is None:
+        return SsoLookup(connection_id=None, organization_id=None, name=None, login_url=None)
+    return SsoLookup(
+        connection_id=row.id,
+        organization_id=row.organization_id,
+        name=row.name,
+        login_url=site_of(call.world, row.id).login_url,
+    )
+
+
+@post("/projects/{project_id}/auth/sso", accepts=AT_THE_DOOR, example={"email": "maria@acme.example"})
+async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
+    """The same, with the address in the body, where no log keeps it."""
+    return await find_sso_connection(call, data.email)
+
+
+async def sign_on_of_address(call: Call, email: str) -> SignOnElsewhere | None:
+    """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
+    found = await find_sso_connection(call, email)
+    return SignOnElsewhere(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
+
+
+async def sign_on_of_organization(
+    db: Queries, call: Call, organization_id: UUID, domain: str | None
+) -> SignOnElsewhere | None:
+    """Where the people of an organization sign on, by its connection for `domain` if there is one."""
+    row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
+    return None if row is None else SignOnElsewhere(name=row.name, login_url=site_of(call.world, row.id).login_url)
+
+
+async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
+    """Whether a connection of the project (and of one organization, if one is named) signs people on now."""
+    found = await store.working(db, project_id=project_id, organization_id=organization_id, domain=None)
+    return found is not None
+
+
+async def anybody_signs_on(call: Call) -> bool:
+    """Whether the project has a connection that is active."""
+    return await store.any_active(call.db, project_id=call.project_id) is not None
+
+
+@get(
+    f"{HERE}/metadata.xml",
+    public=True,
+    any_query=True,
+    media_types=("application/xml",),
+    problems=[SsoConnectionMissing],
+)
+async def get_public_sso_metadata(call: Call, conn_id: UUID) -> Answer:
+    """Our metadata for the identity provider, at an address that it can fetch itself."""
+    call, at = await opened(call, conn_id)
+    return Answer(metadata_of(site_of(call.world, conn_id), at.own), media_type="application/xml")
+
+
+@get(
+    f"{HERE}/login",
+    public=True,
+    any_query=True,
+    media_types=HTML,
+    problems=[SsoConnectionMissing, SsoUnavailable, SsoTestInvalid],
+)
+async def begin_sso(
+    call: Call,
+    request: RawRequest,
+    conn_id: UUID,
+    redirect_url: Url | None = None,
+    code_challenge: CodeChallenge | None = None,
+    state: State = "",
+    test: Annotated[str, msgspec.Meta(max_length=200)] | None = None,
+) -> Answer:
+    """Send a browser to the identity provider.
+
+    It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the code
+    at `auth/token`: with the verifier of `codeChallenge` (S256, RFC 7636), or, if none was given, with a secret key.
+    """
+    call, at = await opened(call, conn_id)
+    if test is None:
+        if at.row.status != "ACTIVE" or not at.row.domain_verified or at.row.organization_status != "ACTIVE":
+            raise SsoUnavailable
+        project = await projects.require_project(call.db, call.project_id)
+        if redirect_url is None:
+            raise Invalid.at("query/redirectUrl", "`redirectUrl` is required.", "required")
+        require_redirect(project, redirect_url)
+    elif not is_test_ticket(call.world, conn_id, test, call.now):
+        raise SsoTestInvalid
+    browser, cookie = _browser(call, request, conn_id)
+    message_id = new_message_id()
+    await store.insert_request(
+        call.db,
+        project_id=call.project_id,
+        id=new_id(),
+        connection_id=conn_id,
+        kind="SIGN_ON" if test is None else "TEST",
+        message_id=message_id,
+        browser=_digest(call, browser),
+        redirect_url=redirect_url if test is None else None,
+        state=state,
+        code_challenge=code_challenge,
+        expires_at=call.now + REQUEST_LIFE,
+        now=call.now,
+    )
+    return _asking(call, at, message_id, cookie)
+
+
+@post(
+    f"{HERE}/acs",
+    public=True,
+    any_query=True,
+    takes=FORM,
+    fields={"SAMLResponse": "The SAML response in base64.", "RelayState": "State of the sign-on, as it was sent."},
+    media_types=HTML,
+    body_limit=FORM_LIMIT,
+    problems=[SsoConnectionMissing],
+)
+async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+    """Where the identity provider's answer arrives (SAML HTTP-POST binding).
+
+    The browser goes on to the app with a code, or with `error`. What is no genuine answer to this browser is a page
+    that names the reason; `traces` has every check.
+    """
+    call, at = await opened(call, conn_id)
+    form = await request.form()
+    raw = form.get("SAMLResponse")
+    asked = await _open_requests(call, request, conn_id)
+    try:
+        # It takes a tenth of a second, most of it in libraries that let others run.
+        found = await asyncio.to_thread(
+            read_response,
+            raw if isinstance(raw, str) else "",
+            connection=agreed(call.world, at.row, at.own, decrypting=True),
+            expected_request_ids=[each.message_id for each in asked],
+            now=call.now,
+            skew=timedelta(seconds=at.row.options.clock_skew_seconds),
+        )
+    except SamlRejected as refused:
+        testing = next((each for each in asked if each.kind == "TEST"), None)
+        kind = "TEST" if testing else "SIGN_ON"
+        await write_down(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
+        if refused.reason in (Reason.UNKNOWN_CERTIFICATE, Reason.DECRYPTION_FAILED):
+            # The second may hide the first: which of them it was is not told.
+            await _look_for_newer(call, conn_id)
+        if testing:
+            return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
+        return _refused(call, refused.reason, refused.detail)
+    answered = next((each for each in asked if each.message_id == found.in_response_to), None)
+    testing = answered is not None and answered.kind == "TEST"
+    known = await judge(call.db, call, at.row, found, test=testing)
+    if answered is not None and testing:
+        return await _tested(call, at.row, found, answered, known)
+    return await _signed_on(call, at.row, found, answered, known)
+
+
+async def opened(call: Call, conn_id: UUID) -> tuple[Call, Opened]:
+    """A connection by its public address, and the call as one of its project. Raises SsoConnectionMissing."""
+    call.world.limiter.take(DOOR_RATE, f"{conn_id}|{call.origin.ip}")
+    found = await store.whose(call.db, id=conn_id)
+    if found is None:
+        raise SsoConnectionMissing
+    rows = await store.find(
+        call.db, project_id=found.project_id, organization_id=None, id=conn_id, before=None, limit=1
+    )
+    own = await store.keys(call.db, project_id=found.project_id, connection_ids=[conn_id])
+    if not rows or not own:
+        raise SsoConnectionMissing
+    caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
+    return dataclasses.replace(call, path_project_id=found.project_id, caller=caller), Opened(row=rows[0], own=own)
+
+
+async def write_down(
+    call: Call,
+    conn_id: UUID,
+    kind: Kind,
+    steps: list[Step],
+    *,
+    reason: str | None = None,
+    detail: str | None = None,
+    profile: dict[str, Any] | None = None,
+    customer_id: UUID | None = None,
+) -> None:
+    """Keep how a message was read."""
+    if reason is not None:
+        try:
+            call.world.limiter.take(TRACE_RATE, str(conn_id))
+        except TooManyRequests:
+            return
+    await store.insert_trace(
+        call.db,
+        project_id=call.project_id,
+        id=new_id(),
+        connection_id=conn_id,
+        kind=kind,
+        outcome="REFUSED" if reason else "ACCEPTED",
+        reason=reason,
+        detail=_storable(detail) if detail else None,
+        steps=Jsonb([{"step": each.step, "ok": each.ok, "detail": _storable(each.detail)} for each in steps]),
+        profile=Jsonb(profile) if profile else None,
+        customer_id=customer_id,
+        until=call.now + TRACE_KEPT,
+        most=TRACES_PER_CONNECTION,
+        now=call.now,
+    )
+
+
+async def _look_for_newer(call: Call, conn_id: UUID) -> None:
+    """The provider may sign with a new certificate already: read its metadata now, if that was not done just now."""
+    before = Moment.of(call.now - METADATA_SOONEST)
+    if await store.hasten_metadata(call.db, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
+        call.world.bell.ring("sso_metadata")
+
+
+def _asking(call: Call, at: Opened, message_id: str, cookie: str) -> Answer:
+    """The browser's way to the identity provider, with our signed request."""
+    row = at.row
+    assert row.idp_sso_url is not None
+    message = authn_request(
+        agreed(call.world, row, at.own, decrypting=False),
+        id=message_id,
+        destination=row.idp_sso_url,
+        now=call.now,
+        name_id_format=row.options.name_id_format,
+        force_authn=row.options.force_authn,
+    )
+    own = keys.at_place(at.own, "CURRENT")
+    private = keys.opened(call.world, call.project_id, own)
+    if row.idp_sso_binding == "POST":
+        fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=own.certificate)
+        return pages.posting(row.idp_sso_url, fields, cookie=cookie)
+    return pages.sent_to(
+        redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private), cookie=cookie
+    )
+
+
+async def _signed_on(
+    call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None, known: Known
+) -> Answer:
+    steps = [*found.trace, *known.steps]
+    where = asked.redirect_url if asked else await _landing(call, row)
+    back = {"state": asked.state} if asked and asked.state else {}
+    try:
+        if where is None:
+            detail = "Nobody here asked, and the connection has no `defaultRedirectUrl` of the project's."
+            raise SignOnRefused(Trouble.NOWHERE_TO_GO, detail)
+        arrived = await arrive(call, row, found, asked, known)
+    except SignOnRefused as refused:
+        steps.append(Step(step="sign-on", ok=False, detail=refused.detail))
+        await write_down(call, row.id, "SIGN_ON", steps, reason=refused.trouble, detail=refused.detail)
+        if asked and where and refused.trouble != Trouble.REPLAYED:
+            return pages.sent_to(_with(where, error=refused.trouble.lower(), **back), status=303)
+        return _refused(call, refused.trouble, refused.detail)
+    await write_down(call, row.id, "SIGN_ON", steps, customer_id=arrived.customer_id)
+    if not asked:
+        back["connectionId"] = str(row.id)
+    return pages.sent_to(_with(where, code=arrived.code, **back), status=303)
+
+
+async def _tested(call: Call, row: WithOrganization, found: SignOn, asked: RequestRow, known: Known) -> Answer:
+    """The end of a test: the assertion is used up, everything is shown, and nobody is created."""
+    profile = {**to_plain(known.profile), "attributes": found.attributes, "nameId": found.name_id}
+    steps = [*found.trace, *known.steps]
+    refusal = known.refusal
+    try:
+        async with call.db.transaction() as tx:
+            await take(tx, call, row, found, asked)
+            if refusal is None:
+                await store.set_tested(tx, project_id=call.project_id, id=row.id, seen=row.updated_at, now=call.now)
+    except SignOnRefused as refused:
+        refusal = (refused.trouble, refused.detail)
+    reason, detail = refusal or (None, None)
+    await write_down(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
+    shown = _profile_lines(known.profile, found)
+    if reason:
+        return pages.trace("The test failed", detail or "", steps, shown, reason=reason)
+    return pages.trace("The test came through", "Everybody of this kind could sign on.", steps, shown)
+
+
+def _profile_lines(profile: rules.Profile, found: SignOn) -> list[tuple[str, str]]:
+    """Who somebody would be, line by line: what was understood, then the attributes as they were sent."""
+    understood = [
+        ("Subject", profile.subject or "nothing that stays the same"),
+        ("E-mail address", profile.email or "none"),
+        ("Name", profile.name or "none"),
+        ("Groups", ", ".join(profile.groups) or "none"),
+        ("Name identifier", found.name_id),
+    ]
+    return understood + [(name, ", ".join(values)) for name, values in found.attributes.items()]
+
+
+async def _landing(call: Call, row: WithOrganization) -> str | None:
+    """Where people land who began elsewhere, if the project still lists it."""
+    url = row.options.default_redirect_url
+    project = await projects.require_project(call.db, call.project_id)
+    return url if url in project.settings.sign_in.redirect_urls else None
+
+
+async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
+    """What this browser began here and nobody has answered, newest first."""
+    token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
+    if not BROWSER.fullmatch(token):
+        return []
+    return await store.open_requests(
+        call.db,
+        project_id=call.project_id,
+        connection_id=conn_id,
+        browser=_digest(call, token),
+        kinds=["SIGN_ON", "TEST"],
+        now=call.now,
+        limit=OPEN_REQUESTS,
+    )
+
+
+def _browser(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
+    """What binds requests to this browser, and the cookie that keeps it there. It is known to nobody else."""
+    token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
+    if not BROWSER.fullmatch(token):
+        token = new_token(40)
+    settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
+    # The answer is posted from the identity provider's site, and browsers take `None` over TLS only.
+    site = "None" if settings.has_tls else None
+    return token, cookie(settings, COOKIE, token, path=f"/sso/saml/{conn_id}", seconds=seconds, same_site=site)
+
+
+def _digest(call: Call, token: str) -> bytes:
+    return call.world.secrets.digest("sso-browser", token)
+
+
+def _refused(call: Call, reason: str, detail: str) -> Answer:
+    # What was seen in the message is for the administrator's trace; the page tells only why.
+    return pages.plain(
+        "You could not be signed in",
+        "Your organization's identity provider and this service did not agree. Tell your administrator the reason.",
+        status=403,
+        reason=reason,
+        request_id=call.request_id,
+    )
+
+
+def _with(url: str, **parameters: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
+
+
+def _storable(text: str) -> str:
+    """PostgreSQL keeps no NUL and no lone surrogate."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,0 +1,64 @@
+"""Our own keys of a connection: made, sealed, rotated."""
+
+import asyncio
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from postern.identity.sso import store
+from postern.identity.sso.model import KeyRow, Place
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.values import new_id
+from postern.protocols.saml.certificates import KeyPair, new_sp_certificate
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+async def new_pair(connection_id: UUID, now: Moment) -> KeyPair:
+    """A new key and its certificate; made beside the event loop, because it takes a while."""
+    return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
+
+
+async def keep(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
+    """Keep a key, sealed for its project and connection."""
+    context = _context(call.project_id, connection_id)
+    await store.insert_key(
+        tx,
+        project_id=call.project_id,
+        id=new_id(),
+        connection_id=connection_id,
+        place=place,
+        certificate=pair.certificate,
+        private_key=call.world.secrets.seal(pair.private_key.encode(), context),
+        not_after=moment_of(pair.not_after),
+        now=call.now,
+    )
+
+
+async def rotate(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair) -> None:
+    """NEXT becomes CURRENT, CURRENT becomes PREVIOUS, and `pair` is the new NEXT."""
+    await store.drop_previous_key(tx, project_id=call.project_id, connection_id=connection_id)
+    await store.move_keys(tx, project_id=call.project_id, connection_id=connection_id)
+    await keep(tx, call, connection_id, "NEXT", pair)
+
+
+def opened(world: "World", project_id: UUID, row: KeyRow) -> str:
+    """The private key, PEM."""
+    return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
+
+
+def at_place(own: list[KeyRow], place: Place) -> KeyRow:
+    """The key at a place."""
+    return next(each for each in own if each.place == place)
+
+
+def moment_of(moment: datetime) -> Moment:
+    """A moment as records show it."""
+    return Moment.of(moment)
+
+
+def _context(project_id: UUID, connection_id: UUID) -> str:
+    return f"sso-key:{project_id}:{connection_id}"

@@ -1,0 +1,246 @@
+"""Single logout: theirs ends the sessions here, ours tells the identity provider."""
+
+import asyncio
+from datetime import timedelta
+from typing import Final
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from postern.identity.customers.model import SessionMissing
+from postern.identity.customers.providers import drop_grants
+from postern.identity.customers.sessions import CUSTOMER, bearer_of, end_session
+from postern.identity.customers.sign_in import require_redirect
+from postern.identity.sso import keys, pages, store
+from postern.identity.sso.endpoints import FORM, FORM_LIMIT, HERE, HTML, Opened, opened, write_down
+from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
+from postern.identity.sso.service_provider import agreed
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.values import new_id
+from postern.platform.projects import operations as projects
+from postern.protocols.saml.logout import Binding, LogoutAsked, read_logout_request, read_logout_response
+from postern.protocols.saml.request import (
+    MAX_RELAY_STATE_BYTES,
+    logout_request,
+    logout_response,
+    new_message_id,
+    post_fields,
+    redirect_url,
+)
+from postern.protocols.saml.response import MAX_ISSUE_AGE, MAX_SKEW
+from postern.protocols.saml.trace import SamlRejected
+
+LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
+"""How long the id of a provider's logout message is remembered: longer than the message can be shown."""
+
+
+@post(
+    "/projects/{project_id}/auth/sso/sign-out",
+    accepts=CUSTOMER,
+    example={"redirectUrl": "https://app.example.com/signed-out"},
+)
+async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None) -> SsoSignOut:
+    """End the own session, and say where to send the browser to be signed out at the identity provider too.
+
+    `url` is null if the session did not come by single sign-on, or its provider takes no logouts by redirect. In the
+    end the browser comes back to `redirectUrl`.
+    """
+    customer_id, session_id = bearer_of(call)
+    back = data.redirect_url if data else None
+    if back is not None:
+        require_redirect(await projects.require_project(call.db, call.project_id), back)
+    sign_on = await store.of_session(call.db, project_id=call.project_id, session_id=session_id)
+    async with call.db.transaction() as tx:
+        await end_session(tx, call, customer_id, session_id)
+    if sign_on is None:
+        return SsoSignOut(url=None)
+    _, at = await opened(call, sign_on.connection_id)
+    if at.row.idp_slo_url is None or at.row.idp_slo_binding != "REDIRECT":
+        return SsoSignOut(url=None)
+    message_id = new_message_id()
+    await store.insert_request(
+        call.db,
+        project_id=call.project_id,
+        id=new_id(),
+        connection_id=at.row.id,
+        kind="LOGOUT",
+        message_id=message_id,
+        browser=b"",
+        redirect_url=back,
+        state="",
+        code_challenge=None,
+        expires_at=call.now + REQUEST_LIFE,
+        now=call.now,
+    )
+    message = logout_request(
+        agreed(call.world, at.row, at.own, decrypting=False),
+        id=message_id,
+        destination=at.row.idp_slo_url,
+        now=call.now,
+        name_id=sign_on.name_id,
+        format=sign_on.name_id_format,
+        session_index=sign_on.session_index,
+    )
+    private = keys.opened(call.world, call.project_id, keys.at_place(at.own, "CURRENT"))
+    return SsoSignOut(
+        url=redirect_url(at.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id)
+    )
+
+
+@get(f"{HERE}/slo", public=True, any_query=True, media_types=HTML, problems=[SsoConnectionMissing])
+async def take_logout(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+    """Where the identity provider's logout messages arrive by redirect.
+
+    A request ends the sessions it means and is answered there; an answer to ours leads back to the app.
+    """
+    query = request.scope["query_string"].decode("latin-1")
+    said = parse_qs(query)
+    if "SAMLResponse" in said:
+        return await _answered(call, conn_id, query, Binding.REDIRECT, next(iter(said.get("RelayState", [])), None))
+    return await _asked(call, conn_id, query, Binding.REDIRECT, None)
+
+
+@post(
+    f"{HERE}/slo",
+    public=True,
+    any_query=True,
+    takes=FORM,
+    fields={
+        "SAMLRequest": "A SAML log-out request in base64.",
+        "SAMLResponse": "The answer to a log-out request in base64.",
+        "RelayState": "State of the log-out, as it was sent.",
+    },
+    media_types=HTML,
+    body_limit=FORM_LIMIT,
+    problems=[SsoConnectionMissing],
+)
+async def take_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+    """The same for messages that come as a form."""
+    form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    relay_state = form.get("RelayState")
+    if "SAMLResponse" in form:
+        return await _answered(call, conn_id, form["SAMLResponse"], Binding.POST, relay_state)
+    return await _asked(call, conn_id, form.get("SAMLRequest", ""), Binding.POST, relay_state)
+
+
+async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> Answer:
+    call, at = await opened(call, conn_id)
+    try:
+        asked = await asyncio.to_thread(
+            read_logout_request,
+            raw,
+            binding=binding,
+            connection=agreed(call.world, at.row, at.own, decrypting=False),
+            now=call.now,
+            relay_state=relay_state,
+        )
+    except SamlRejected as refused:
+        return await _refused(call, at, refused)
+    await _end_sessions(call, at, asked)
+    await write_down(call, conn_id, "LOGOUT", asked.trace)
+    return _answering(call, at, asked)
+
+
+async def _end_sessions(call: Call, at: Opened, asked: LogoutAsked) -> None:
+    """End the sessions that are meant, and codes that could still become some; once for each message."""
+    name_id, indexes, project_id = asked.name_id, asked.session_indexes, call.project_id
+    async with call.db.transaction() as tx:
+        if not await store.take_logout(
+            tx,
+            project_id=project_id,
+            id=new_id(),
+            connection_id=at.row.id,
+            message_id=asked.id,
+            until=call.now + LOGOUT_KEPT,
+            now=call.now,
+        ):
+            return  # Shown before: sessions that began since are not meant.
+        found = await store.meant_by_logout(
+            tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
+        )
+        for sign_on in found:
+            try:
+                await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
+            except SessionMissing:
+                continue  # It is over already.
+        closed = await store.close_sign_ons(
+            tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
+        )
+        for customer_id in sorted({each for each in closed if each is not None}):
+            await drop_grants(tx, call, customer_id)
+
+
+def _answering(call: Call, at: Opened, asked: LogoutAsked) -> Answer:
+    """The browser's way back to the identity provider, with our answer."""
+    where = at.row.idp_slo_response_url or at.row.idp_slo_url
+    if where is None:
+        return pages.plain("You are signed out", "You can close this page.")
+    message = logout_response(
+        agreed(call.world, at.row, at.own, decrypting=False),
+        id=new_message_id(),
+        destination=where,
+        now=call.now,
+        in_response_to=asked.id,
+    )
+    own = keys.at_place(at.own, "CURRENT")
+    private = keys.opened(call.world, call.project_id, own)
+    relay_state = asked.relay_state
+    if relay_state is not None and len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
+        relay_state = None
+    if at.row.idp_slo_binding == "POST":
+        fields = post_fields(
+            message,
+            field="SAMLResponse",
+            private_key=private,
+            certificate=own.certificate,
+            relay_state=relay_state,
+        )
+        return pages.posting(where, fields)
+    return pages.sent_to(
+        redirect_url(where, message, field="SAMLResponse", private_key=private, relay_state=relay_state)
+    )
+
+
+async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> Answer:
+    """What became of our logout: the app gets its browser back either way, the session here has ended."""
+    call, at = await opened(call, conn_id)
+    message_id = relay_state or ""
+    ours = (
+        await store.logout_request(
+            call.db, project_id=call.project_id, connection_id=conn_id, message_id=message_id, now=call.now
+        )
+        if "\0" not in message_id
+        else None
+    )
+    try:
+        answered = await asyncio.to_thread(
+            read_logout_response,
+            raw,
+            binding=binding,
+            connection=agreed(call.world, at.row, at.own, decrypting=False),
+            expected_request_ids=[ours.message_id] if ours else [],
+            now=call.now,
+            relay_state=relay_state,
+        )
+    except SamlRejected as refused:
+        return await _refused(call, at, refused)
+    assert ours is not None
+    async with call.db.transaction() as tx:
+        await store.answer_request(tx, project_id=call.project_id, id=ours.id, now=call.now)
+    await write_down(call, conn_id, "LOGOUT", answered.trace)
+    if ours.redirect_url is not None:
+        return pages.sent_to(ours.redirect_url, status=303)
+    if not answered.success:
+        return pages.plain("You are signed out here", "Your identity provider could not end every session.")
+    return pages.plain("You are signed out", "You can close this page.")
+
+
+async def _refused(call: Call, at: Opened, refused: SamlRejected) -> Answer:
+    await write_down(call, at.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
+    return pages.plain(
+        "This logout was not understood",
+        "Your identity provider sent something that this service could not accept.",
+        status=403,
+        reason=refused.reason,
+        request_id=call.request_id,
+    )

@@ -1,0 +1,68 @@
+"""Taking an identity provider's settings from its metadata, given or fetched."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from postern.identity.sso import rules
+from postern.identity.sso.model import MetadataUnreachable
+from postern.kernel.http.problems import Fault
+from postern.kernel.outbound.client import OutboundFailed, OutboundRefused
+from postern.protocols.saml.metadata import (
+    MAX_METADATA_BYTES,
+    IdentityProvider,
+    MetadataRefused,
+    MetadataTooLarge,
+    read_metadata,
+)
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+async def imported(
+    world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
+) -> dict[str, Any]:
+    """The columns that metadata sets. `entity_id` chooses among several providers.
+
+    Raises MetadataUnreachable, MetadataTooLarge, MetadataRefused and Invalid, each pointing at its field.
+    """
+    path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
+    raw = await _fetched(world, url) if url is not None else (xml or "").encode()
+    allow_http = bool(world.settings.outbound_allow)
+    try:
+        found = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
+    except MetadataRefused as refused:
+        fault = Fault(path=path, code=MetadataRefused.code(), message=refused.detail)
+        raise MetadataRefused(refused.detail, errors=[fault]) from None
+    return {**_columns(found), "idp_metadata_url": url}
+
+
+async def _fetched(world: "World", url: str) -> bytes:
+    rules.as_web_address(url, "/idpMetadataUrl", allow_http=bool(world.settings.outbound_allow))
+    outcome = await world.outbound.get(
+        url, headers={"Accept": "application/samlmetadata+xml, application/xml, text/xml"}, keep=MAX_METADATA_BYTES
+    )
+    if isinstance(outcome, OutboundRefused | OutboundFailed):
+        raise _unreachable(outcome.reason)
+    if not outcome.ok:
+        raise _unreachable(f"The address answered {outcome.status}.")
+    if not outcome.complete:
+        raise MetadataTooLarge
+    return outcome.body
+
+
+def _unreachable(why: str) -> MetadataUnreachable:
+    fault = Fault(path="/idpMetadataUrl", code=MetadataUnreachable.code(), message=why)
+    return MetadataUnreachable(f"The metadata could not be fetched: {why}", errors=[fault])
+
+
+def _columns(found: IdentityProvider) -> dict[str, Any]:
+    return {
+        "idp_entity_id": found.entity_id,
+        "idp_sso_url": found.sso_redirect_url or found.sso_post_url,
+        "idp_sso_binding": "REDIRECT" if found.sso_redirect_url else "POST",
+        "idp_slo_url": found.slo_redirect_url or found.slo_post_url,
+        "idp_slo_binding": "REDIRECT" if found.slo_redirect_url or not found.slo_post_url else "POST",
+        "idp_slo_response_url": found.slo_response_url,
+        "idp_certificate": [each.pem for each in found.certificates],
+    }

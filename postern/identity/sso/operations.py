@@ -1,0 +1,519 @@
+"""Connections in both families of paths: what an administrator does with them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from postern.identity.access import operations as access
+from postern.identity.organizations.domains import owner_of_domain
+from postern.identity.organizations.model import OrganizationMissing, OrganizationRef
+from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
+from postern.identity.sso import keys, rules, store
+from postern.identity.sso.metadata_import import imported
+from postern.identity.sso.model import (
+    CONNECTIONS_PER_ORGANIZATION,
+    GROUPS_LIMIT,
+    IDP_PARTS,
+    METADATA_READ_EVERY,
+    NEXT_STATUS,
+    TEST_LIFE,
+    TESTED_PARTS,
+    ConnectionRow,
+    IdpCertificate,
+    KeyRow,
+    MetadataUnreachable,
+    NewSsoConnection,
+    Options,
+    Sign,
+    SpCertificate,
+    SsoConnection,
+    SsoConnectionChange,
+    SsoConnectionDraft,
+    SsoConnectionIncomplete,
+    SsoConnectionMissing,
+    SsoConnectionWithOrganization,
+    SsoDomainServed,
+    SsoTest,
+    SsoTrace,
+    TooManySsoConnections,
+)
+from postern.identity.sso.service_provider import metadata_of, site_of, test_url
+from postern.identity.sso.store import WithOrganization
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.values import Removed, new_id, seen_as, to_plain
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.sso_check import SsoStillRequired
+from postern.protocols.saml.certificates import read_certificate
+from postern.protocols.saml.metadata import MetadataRefused, MetadataTooLarge
+
+PROJECT = "/projects/{project_id}/b2b/organizations/{id}/sso-connections"
+ONE = f"{PROJECT}/{{conn_id}}"
+MISSING = (OrganizationMissing, SsoConnectionMissing)
+IMPORTING = (MetadataRefused, MetadataTooLarge, MetadataUnreachable)
+ADDRESSES = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
+
+
+@get("/projects/{project_id}/b2b/sso-connections", needs="sso:read")
+async def list_all_sso_connections(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[SsoConnectionWithOrganization]:
+    """The connections of all organizations of the project, newest first, each with its organization."""
+    scope = "sso_connections"
+    before = before_id(call, scope, cursor)
+    rows = await store.find(
+        call.db, project_id=call.project_id, organization_id=None, id=None, before=before, limit=limit + 1
+    )
+    return listed(call, scope, await _with_organizations(call, rows), limit)
+
+
+@get(PROJECT, needs="sso:read", problems=(OrganizationMissing,))
+async def list_sso_connections(
+    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[SsoConnection]:
+    """The connections of an organization, newest first."""
+    await require_organization(call.db, call, id)
+    scope = f"sso_connections|{id}"
+    before = before_id(call, scope, cursor)
+    rows = await store.find(
+        call.db, project_id=call.project_id, organization_id=id, id=None, before=before, limit=limit + 1
+    )
+    return listed(call, scope, await _shown(call, call.db, rows), limit)
+
+
+@post(
+    PROJECT,
+    needs="sso:write",
+    status=201,
+    problems=(OrganizationMissing, TooManySsoConnections, *IMPORTING),
+    example={
+        "name": "Acme Okta",
+        "domain": "acme.example",
+        "idpMetadataUrl": "https://acme.okta.com/app/abc/sso/saml/metadata",
+    },
+    shows={"status": "DRAFT", "testedAt": None},
+)
+async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
+    """Create a connection as DRAFT. Give the identity provider's metadata now or later, whole or field by field.
+
+    Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try it with `test`; then
+    `activate` it. Keys of our own are made along with it.
+    """
+    await require_organization(call.db, call, id)
+    given = await _given(call, data)
+    row = _checked(call, _changed(_blank(call, id), data, given))
+    pairs = [await keys.new_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
+    async with call.db.transaction() as tx:
+        await lock_organization(tx, call, id)
+        if await store.count(tx, project_id=call.project_id, organization_id=id) >= CONNECTIONS_PER_ORGANIZATION:
+            raise TooManySsoConnections
+        await _check_references(tx, call, row)
+        await store.insert(
+            tx,
+            **{name: getattr(row, name) for name in ("project_id", "id", "organization_id", "name", "domain")},
+            **{name: getattr(row, name) for name in IDP_PARTS},
+            options=Jsonb(to_plain(row.options)),
+            now=call.now,
+        )
+        for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
+            await keys.keep(tx, call, row.id, place, pair)
+        await _follow_address(tx, call, row.id, given)
+        await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
+        return await _one(tx, call, id, row.id)
+
+
+@get(ONE, needs="sso:read", problems=MISSING)
+async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
+    """One connection, with what to enter at the identity provider and what is pinned of it."""
+    return await _one(call.db, call, id, conn_id)
+
+
+@patch(
+    ONE,
+    needs="sso:write",
+    problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed, *IMPORTING),
+    example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
+)
+async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:
+    """Change a connection; what is left out stays.
+
+    `idpMetadataXml` and `idpMetadataUrl` replace everything of the identity provider together. An ACTIVE connection
+    takes no change that would leave it incomplete (409); deactivate it first.
+    """
+    await require_organization(call.db, call, id)
+    given = await _given(call, data)
+    async with call.db.transaction() as tx:
+        before = await _lock(tx, call, id, conn_id)
+        call.require_match(before.updated_at)
+        row = _checked(call, _changed(before, data, given))
+        await _check_references(tx, call, row)
+        if row.status == "ACTIVE":
+            await _require_complete(tx, call, row)
+        same = all(getattr(row, name) == getattr(before, name) for name in TESTED_PARTS)
+        pinned = row.idp_certificate == before.idp_certificate
+        await store.change(
+            tx,
+            **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain")},
+            **{name: getattr(row, name) for name in IDP_PARTS},
+            options=Jsonb(to_plain(row.options)),
+            tested_at=before.tested_at if same else None,
+            due_at=before.due_at if pinned else await _first_look_at(tx, call, row),
+            now=call.now,
+        )
+        if not pinned:
+            tx.makes_due("sso_connections")
+        await _follow_address(tx, call, conn_id, given)
+        changed = [
+            rules.in_json(name) for name in ("name", "domain", *IDP_PARTS, "options") if _differ(row, before, name)
+        ]
+        await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
+        return await _one(tx, call, id, conn_id)
+
+
+@delete(ONE, needs="sso:write", problems=(*MISSING, SsoStillRequired))
+async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
+    """Delete a connection with its keys. Customers who came by it stay, and come in another way.
+
+    The last one that works stays while single sign-on is required (409).
+    """
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
+        row = await _lock(tx, call, id, conn_id)
+        call.require_match(row.updated_at)
+        async with keeping_sso(tx, call, id):
+            await store.delete(tx, project_id=call.project_id, id=conn_id)
+        if row.status == "ACTIVE":
+            await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
+        await audit.record(tx, call, "sso_connection.deleted", "SsoConnection", conn_id, domain=row.domain)
+    return Removed()
+
+
+@get(f"{ONE}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
+async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> Answer:
+    """Our metadata for the identity provider: addresses, both signing certificates, and the one to encrypt for."""
+    await _one_row(call.db, call, id, conn_id)
+    own = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
+    return Answer(metadata_of(site_of(call.world, conn_id), own), media_type="application/xml")
+
+
+@post(f"{ONE}/activate", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed))
+async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
+    """Let people sign on by a connection.
+
+    It needs the identity provider's entity id, an https sign-on address, a certificate that has not expired, and
+    a VERIFIED domain of the organization equal to `domain`; else 409, and `errors` names what is missing. Only one
+    active connection may serve a domain; that of an organization that has lost the domain is switched off.
+    """
+    return await _switch(call, id, conn_id, "ACTIVATE")
+
+
+@post(
+    f"{ONE}/deactivate",
+    needs="sso:write",
+    problems=(*MISSING, SsoConnectionDraft, SsoStillRequired),
+    shows={"status": "INACTIVE"},
+)
+async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
+    """Let nobody sign on by a connection any more. Sessions that have begun go on.
+
+    The last one that works stays active while single sign-on is required (409).
+    """
+    return await _switch(call, id, conn_id, "DEACTIVATE")
+
+
+@post(f"{ONE}/rotate-certificate", needs="sso:write", problems=MISSING)
+async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
+    """Sign with the NEXT key from now on, and publish a new one after it.
+
+    Do this when the identity provider has taken the NEXT certificate from our metadata. What is still encrypted for
+    the key before is opened until the next rotation.
+    """
+    pair = await keys.new_pair(conn_id, call.now)
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, conn_id)
+        call.require_match(row.updated_at)
+        await keys.rotate(tx, call, conn_id, pair)
+        due_at = await _first_look_at(tx, call, row)
+        await store.set_status(
+            tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
+        )
+        tx.makes_due("sso_connections")
+        await audit.record(tx, call, "sso_connection.certificate_rotated", "SsoConnection", conn_id)
+        return await _one(tx, call, id, conn_id)
+
+
+@post(f"{ONE}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
+async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
+    """Make a link that tries the connection in whatever state it is: open it in a browser and sign on.
+
+    The page at the end, and `traces`, show every check and who that would have been. Nobody is created or signed in.
+    The link is good for an hour.
+    """
+    row = await _one_row(call.db, call, id, conn_id)
+    parts = [each for each in rules.missing_parts(row, domain_verified=True, now=call.now) if each.code == "missing"]
+    if parts:
+        raise SsoConnectionIncomplete(errors=parts)
+    async with call.db.transaction() as tx:
+        await audit.record(tx, call, "sso_connection.test_started", "SsoConnection", conn_id)
+    expires_at = call.now + TEST_LIFE
+    return SsoTest(url=test_url(call.world, conn_id, expires_at), expires_at=expires_at)
+
+
+@get(f"{ONE}/traces", needs="sso:read", problems=MISSING)
+async def list_sso_traces(
+    call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
+) -> Listed[SsoTrace]:
+    """How the latest sign-ons, tests and logouts went, check by check, newest first. Kept for seven days."""
+    await _one_row(call.db, call, id, conn_id)
+    scope = f"sso_traces|{conn_id}"
+    before = before_id(call, scope, cursor)
+    rows = await store.traces(
+        call.db, project_id=call.project_id, connection_id=conn_id, before=before, limit=limit + 1
+    )
+    return listed(call, scope, rows, limit)
+
+
+def show(call: Call, row: WithOrganization, own: Sequence[KeyRow]) -> SsoConnection:
+    """A connection as developers see it."""
+    site = site_of(call.world, row.id)
+    return seen_as(
+        SsoConnection,
+        row,
+        held=_held(row),
+        idp_certificates=[_idp_certificate(each, call) for each in row.idp_certificate],
+        sp_certificate=next(each.certificate for each in own if each.place == "CURRENT"),
+        sp_certificates=[_sp_certificate(each) for each in own],
+        sp_entity_id=site.entity_id,
+        sp_acs_url=site.acs_url,
+        sp_slo_url=site.slo_url,
+        sp_metadata_url=site.metadata_url,
+        login_url=site.login_url,
+        **{name: getattr(row.options, name) for name in Options.__struct_fields__},
+    )
+
+
+async def _shown(call: Call, db: Queries, rows: Sequence[WithOrganization]) -> list[SsoConnection]:
+    ids = [row.id for row in rows]
+    own = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
+    return [show(call, row, [each for each in own if each.connection_id == row.id]) for row in rows]
+
+
+async def _with_organizations(call: Call, rows: Sequence[WithOrganization]) -> list[SsoConnectionWithOrganization]:
+    shown = await _shown(call, call.db, rows)
+    return [
+        seen_as(
+            SsoConnectionWithOrganization,
+            view,
+            organization=OrganizationRef(
+                id=row.organization_id, name=row.organization_name, slug=row.organization_slug
+            ),
+        )
+        for view, row in zip(shown, rows, strict=True)
+    ]
+
+
+def _held(row: WithOrganization) -> str | None:
+    if row.status != "ACTIVE":
+        return None
+    if row.organization_status != "ACTIVE":
+        return "ORGANIZATION_SUSPENDED"
+    return None if row.domain_verified else "DOMAIN_NOT_VERIFIED"
+
+
+def _idp_certificate(pem: str, call: Call) -> IdpCertificate:
+    found = read_certificate(pem)
+    return IdpCertificate(
+        subject=found.subject,
+        fingerprint=found.fingerprint,
+        expires_at=keys.moment_of(found.not_after),
+        expired=found.not_after <= call.now,
+    )
+
+
+def _sp_certificate(row: KeyRow) -> SpCertificate:
+    found = read_certificate(row.certificate)
+    return SpCertificate(
+        place=row.place, certificate=row.certificate, fingerprint=found.fingerprint, expires_at=row.not_after
+    )
+
+
+async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> WithOrganization:
+    rows = await store.find(
+        db, project_id=call.project_id, organization_id=organization_id, id=id, before=None, limit=1
+    )
+    if not rows:
+        await require_organization(db, call, organization_id)
+        raise SsoConnectionMissing
+    return rows[0]
+
+
+async def _one(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoConnection:
+    return (await _shown(call, db, [await _one_row(db, call, organization_id, id)]))[0]
+
+
+async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
+    row = await store.lock(tx, project_id=call.project_id, organization_id=organization_id, id=id)
+    if row is None:
+        await require_organization(tx, call, organization_id)
+        raise SsoConnectionMissing
+    return row
+
+
+def _blank(call: Call, organization_id: UUID) -> ConnectionRow:
+    return ConnectionRow(
+        project_id=call.project_id,
+        id=new_id(),
+        organization_id=organization_id,
+        name="",
+        domain="",
+        status="DRAFT",
+        idp_entity_id=None,
+        idp_sso_url=None,
+        idp_sso_binding="REDIRECT",
+        idp_slo_url=None,
+        idp_slo_binding="REDIRECT",
+        idp_slo_response_url=None,
+        idp_certificate=[],
+        idp_metadata_url=None,
+        options=Options(),
+        tested_at=None,
+        created_at=call.now,
+        updated_at=call.now,
+        due_at=None,
+        attempt=0,
+    )
+
+
+async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
+    """What the metadata in a body says of the identity provider. Fetches before any transaction."""
+    xml, url = data.idp_metadata_xml, data.idp_metadata_url
+    if xml is UNSET and url in (UNSET, None):
+        return {} if url is UNSET else {"idp_metadata_url": None}
+    if xml is not UNSET and url not in (UNSET, None):
+        raise Invalid.at("/idpMetadataUrl", "Give the metadata or its address, not both.", "conflicting")
+    named = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
+    return await imported(
+        call.world,
+        call.now,
+        xml=xml if isinstance(xml, str) else None,
+        url=url if isinstance(url, str) else None,
+        entity_id=named,
+    )
+
+
+async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str, Any]) -> None:
+    """Look again tomorrow at metadata that was fetched now; no more at an address that went."""
+    if given.get("idp_metadata_url") is not None:
+        due_at = Moment.of(call.now + METADATA_READ_EVERY)
+        await store.keep_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
+    elif "idp_metadata_url" in given:
+        await store.drop_metadata(tx, project_id=call.project_id, id=id)
+
+
+def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, given: dict[str, Any]) -> ConnectionRow:
+    """The row with what was imported, then what was said field by field."""
+    change = dict(given)
+    for name in ("name", *IDP_PARTS):
+        value = getattr(data, name)
+        if value is not UNSET and name not in ("idp_metadata_url", "idp_certificate"):
+            change[name] = value
+    if data.domain is not UNSET:
+        change["domain"] = rules.as_connection_domain(data.domain)
+    if data.idp_certificate is not UNSET:
+        change["idp_certificate"] = [each.pem for each in rules.as_certificates(data.idp_certificate)]
+    options = {name: value for name in Options.__struct_fields__ if (value := getattr(data, name)) is not UNSET}
+    return replace(row, **change, options=replace(row.options, **options))
+
+
+def _checked(call: Call, row: ConnectionRow) -> ConnectionRow:
+    """The row, if its addresses and groups can be used. Raises Invalid."""
+    allow_http = bool(call.world.settings.outbound_allow)
+    for name in ADDRESSES:
+        url: str | None = getattr(row, name)
+        if url is not None:
+            rules.as_web_address(url, f"/{rules.in_json(name)}", allow_http=allow_http)
+    if len(row.options.group_roles) > GROUPS_LIMIT:
+        raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups give roles.", "too_many")
+    return row
+
+
+async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> None:
+    """Raises RoleUnknown or Invalid where roles or the landing address are none of the project's."""
+    options = row.options
+    await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, "/defaultRoles")
+    for group, roles in options.group_roles.items():
+        escaped = group.replace("~", "~0").replace("/", "~1")
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", roles, f"/groupRoles/{escaped}")
+    if options.default_redirect_url is not None:
+        project = await projects.require_project(tx, call.project_id)
+        if options.default_redirect_url not in project.settings.sign_in.redirect_urls:
+            message = "This address is not among the project's `redirectUrls`."
+            raise Invalid.at("/defaultRedirectUrl", message, "not_allowed")
+
+
+async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnection:
+    async with call.db.transaction() as tx:
+        if sign == "DEACTIVATE":
+            await tx.one_at_a_time("required sso", call.project_id)
+        row = await _lock(tx, call, id, conn_id)
+        call.require_match(row.updated_at)
+        status = NEXT_STATUS[row.status, sign]
+        if status is None:
+            raise SsoConnectionDraft
+        after = replace(row, status=status)
+        if sign == "ACTIVATE":
+            await _require_complete(tx, call, after)
+        if status != row.status:
+            due_at = await _first_look_at(tx, call, after)
+            async with keeping_sso(tx, call, id):
+                await store.set_status(
+                    tx, project_id=call.project_id, id=conn_id, status=status, due_at=due_at, now=call.now
+                )
+            tx.makes_due("sso_connections")
+            what = "activated" if sign == "ACTIVATE" else "deactivated"
+            await events.record(tx, call, f"sso.{what}", conn_id, organizationId=str(id), domain=row.domain)
+            await audit.record(tx, call, f"sso_connection.{what}", "SsoConnection", conn_id, domain=row.domain)
+        return await _one(tx, call, id, conn_id)
+
+
+async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:
+    """Raises SsoConnectionIncomplete or SsoDomainServed unless people could sign on by it."""
+    owner = await owner_of_domain(tx, call.project_id, row.domain)
+    faults = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
+    if faults:
+        raise SsoConnectionIncomplete("Not yet: " + " ".join(each.message for each in faults), errors=faults)
+    await store.take_turns(tx, project_id=call.project_id, domain=row.domain)
+    found = await store.active_at(tx, project_id=call.project_id, domain=row.domain)
+    if found is None or found.id == row.id:
+        return
+    if found.organization_id == row.organization_id:
+        fault = Fault(path="/domain", code="domain_served", message=SsoDomainServed.message())
+        raise SsoDomainServed(errors=[fault])
+    await _make_way(tx, call, found, row.domain)
+
+
+async def _make_way(tx: Transaction, call: Call, found: store.ServedBy, domain: str) -> None:
+    """Switch off the connection of an organization that has lost the domain: it serves nobody any more."""
+    await store.set_status(tx, project_id=call.project_id, id=found.id, status="INACTIVE", due_at=None, now=call.now)
+    owner = str(found.organization_id)
+    await events.record(
+        tx, call, "sso.deactivated", found.id, organizationId=owner, domain=domain, reason="DOMAIN_LOST"
+    )
+
+
+async def _first_look_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
+    own = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
+    return rules.first_look_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
+
+
+def _differ(one: ConnectionRow, other: ConnectionRow, name: str) -> bool:
+    return bool(getattr(one, name) != getattr(other, name))

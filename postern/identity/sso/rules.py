@@ -1,0 +1,231 @@
+"""Decisions about connections that need no database."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from postern.identity.sso.model import SUBJECT_CHARS, WARNED_BEFORE, AttributeMapping, ConnectionRow, Trouble
+from postern.kernel.clock import Moment
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.values import Record
+from postern.messaging.domains.rules import as_domain
+from postern.protocols.saml.certificates import Certificate, CertificateRefused, read_certificate
+from postern.protocols.saml.connection import EMAIL_NAME_ID
+from postern.protocols.saml.metadata import MetadataRefused, need_web_address
+from postern.protocols.saml.response import SignOn
+
+TRANSIENT_NAME_ID = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+
+_CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "email": ("email", "mail", "emailAddress", f"{_CLAIMS}/emailaddress", "urn:oid:0.9.2342.19200300.100.1.3"),
+    "name": (
+        "displayName",
+        "name",
+        "http://schemas.microsoft.com/identity/claims/displayname",
+        "urn:oid:2.16.840.1.113730.3.1.241",
+    ),
+    "first_name": ("firstName", "givenName", "first_name", f"{_CLAIMS}/givenname", "urn:oid:2.5.4.42"),
+    "last_name": ("lastName", "surname", "sn", "last_name", f"{_CLAIMS}/surname", "urn:oid:2.5.4.4"),
+    "groups": (
+        "groups",
+        "group",
+        "memberOf",
+        "roles",
+        "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
+        "http://schemas.xmlsoap.org/claims/Group",
+        "urn:oid:1.3.6.1.4.1.5923.1.5.1.1",
+    ),
+}
+"""What Entra, Google, Okta, ADFS, Shibboleth and others call these attributes."""
+
+
+MFA_CONTEXTS = frozenset(
+    (
+        "https://refeds.org/profile/mfa",
+        "http://schemas.microsoft.com/claims/multipleauthn",
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract",
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorUnregistered",
+    )
+)
+"""Authentication contexts (SAML authn-context §3.4) that say that there was a second factor."""
+MFA_ATTRIBUTE = "http://schemas.microsoft.com/claims/authnmethodsreferences"
+"""Where Entra and ADFS say how somebody proved themselves."""
+
+
+class Profile(Record):
+    """Who signed on, in our words."""
+
+    subject: str | None
+    """What recognises this person for good; none if the provider names them anew each time."""
+    email: str | None
+    name: str | None
+    groups: list[str]
+
+
+def profile_of(sign_on: SignOn, mapping: AttributeMapping) -> Profile:
+    """What an assertion says about a person, under the names that the connection or usage gives."""
+
+    def values(what: str) -> list[str]:
+        chosen: str | None = getattr(mapping, what, None)
+        for name in (chosen,) if chosen else USUAL_NAMES.get(what, ()):
+            found = sign_on.attributes.get(name) or sign_on.attributes.get(sign_on.friendly_names.get(name, ""))
+            if found:
+                return [value for value in found if value]
+        return []
+
+    def first(what: str) -> str | None:
+        return next(iter(values(what)), None)
+
+    subject = first("subject") if mapping.subject else None
+    if not mapping.subject and sign_on.format != TRANSIENT_NAME_ID:
+        subject = sign_on.name_id
+    email = first("email")
+    if email is None and not mapping.email and (sign_on.format == EMAIL_NAME_ID or "@" in sign_on.name_id):
+        email = sign_on.name_id
+    parts = [part for part in (first("first_name"), first("last_name")) if part]
+    return Profile(subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups"))
+
+
+def is_multi_factor(row: ConnectionRow, sign_on: SignOn) -> bool:
+    """Whether a sign-on counts as one with a second factor: its assertion says so, or the connection always does."""
+    said = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
+    return row.options.trust_mfa or bool(MFA_CONTEXTS & said)
+
+
+class Check(Record):
+    """One rule that a sign-on was held against."""
+
+    step: str
+    detail: str
+    trouble: Trouble | None = None
+
+
+def checks_of(
+    row: ConnectionRow,
+    profile: Profile,
+    *,
+    domain_verified: bool,
+    suspended: bool,
+    email_verified: bool,
+    test: bool,
+) -> list[Check]:
+    """Everything that a genuine sign-on still has to fulfil. A test may try a connection that is not active."""
+    checks = [Check(step="connection", detail=row.status)]
+    if row.status != "ACTIVE" and not test:
+        checks = [Check(step="connection", detail="This connection is not active.", trouble=Trouble.NOT_ACTIVE)]
+    if not domain_verified:
+        detail = f"{row.domain} is not a verified domain of the organization."
+        checks.append(Check(step="domain", detail=detail, trouble=Trouble.DOMAIN_NOT_VERIFIED))
+    if suspended:
+        detail = "The organization is suspended."
+        checks.append(Check(step="organization", detail=detail, trouble=Trouble.ORGANIZATION_SUSPENDED))
+    if profile.subject is None:
+        detail = "Nothing that stays the same names this person: send a persistent NameID, or map `subject`."
+        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+    elif len(profile.subject) > SUBJECT_CHARS:
+        detail = f"What names this person has more than {SUBJECT_CHARS} characters."
+        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+    else:
+        checks.append(Check(step="person", detail=profile.subject))
+    if profile.email is None:
+        checks.append(Check(step="email", detail="No e-mail address was sent.", trouble=Trouble.EMAIL_MISSING))
+    elif not email_verified and not row.options.allow_other_domains:
+        detail = f"{profile.email} is outside the organization's verified domains."
+        checks.append(Check(step="email", detail=detail, trouble=Trouble.EMAIL_OUTSIDE))
+    else:
+        checks.append(Check(step="email", detail=profile.email))
+    return checks
+
+
+def roles_for(
+    held: Sequence[str] | None,
+    groups: Collection[str],
+    *,
+    default_roles: Sequence[str],
+    group_roles: dict[str, list[str]],
+    known: Collection[str],
+) -> list[str]:
+    """The roles of a member after a sign-on; `held` is None for somebody who joins now.
+
+    Roles that any group could give follow the groups; all others stay as somebody set them.
+    """
+    given = [role for group, roles in group_roles.items() if group in groups for role in roles]
+    managed = {role for roles in group_roles.values() for role in roles}
+    kept = list(default_roles) if held is None else [role for role in held if role not in managed]
+    found = [role for role in dict.fromkeys([*kept, *given]) if role in known]
+    return found or [role for role in default_roles if role in known] or ["MEMBER"]
+
+
+def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[Fault]:
+    """What a connection still needs before anybody can sign on by it."""
+    found: list[Fault] = []
+    if not row.idp_entity_id:
+        found.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
+    if not row.idp_sso_url:
+        found.append(_missing("/idpSsoUrl", "The identity provider's sign-on address is missing."))
+    certificates = [read_certificate(each) for each in row.idp_certificate]
+    if not certificates:
+        found.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
+    elif all(each.not_after <= now for each in certificates):
+        found.append(Fault(path="/idpCertificate", code="expired", message="Every certificate has expired."))
+    if not domain_verified:
+        message = f"{row.domain} is not a VERIFIED domain of the organization."
+        found.append(Fault(path="/domain", code="domain_not_verified", message=message))
+    return found
+
+
+def look_again_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+    """When the certificates of an active connection are next to be warned about."""
+    if row.status != "ACTIVE":
+        return None
+    moments = [ends - before for ends in ends_of(row, sp_not_after) for before in WARNED_BEFORE]
+    later = min((moment for moment in moments if moment > now), default=None)
+    return Moment.of(later) if later else None
+
+
+def first_look_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+    """Like `look_again_at`, for certificates that nobody was warned about yet."""
+    if row.status == "ACTIVE" and any(ends - WARNED_BEFORE[0] <= now for ends in ends_of(row, sp_not_after)):
+        return Moment.of(now)
+    return look_again_at(row, sp_not_after, now)
+
+
+def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
+    """The last moments of trust: of the pinned certificate that lasts longest, and of our own."""
+    pinned = [read_certificate(each).not_after for each in row.idp_certificate]
+    return [*([max(pinned)] if pinned else []), sp_not_after]
+
+
+def as_connection_domain(text: str) -> str:
+    """The name in lower-case A-labels. Raises Invalid."""
+    return as_domain(text)
+
+
+def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
+    """The address, if a browser can be sent there. Raises Invalid at `path`."""
+    try:
+        return need_web_address(url, "address", allow_http=allow_http)
+    except MetadataRefused as refused:
+        raise Invalid.at(path, refused.detail, "https_required") from None
+
+
+def in_json(column: str) -> str:
+    """A column's name as callers write it: `idp_sso_url` is `idpSsoUrl`."""
+    first, *others = column.split("_")
+    return first + "".join(each.capitalize() for each in others)
+
+
+def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list[Certificate]:
+    """The certificates, each once, in their order. Raises Invalid naming the one that cannot be used."""
+    found: dict[str, Certificate] = {}
+    for index, text in enumerate(texts):
+        try:
+            certificate = read_certificate(text)
+        except CertificateRefused as refused:
+            raise Invalid.at(f"{path}/{index}", refused.detail, "invalid_certificate") from None
+        found.setdefault(certificate.fingerprint, certificate)
+    return list(found.values())
+
+
+def _missing(path: str, message: str) -> Fault:
+    return Fault(path=path, code="missing", message=message)

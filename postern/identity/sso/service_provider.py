@@ -1,0 +1,87 @@
+"""Us, as an identity provider sees us: the addresses and names of each connection, and what both agreed on."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from postern.identity.sso import keys
+from postern.identity.sso.model import ConnectionRow, KeyRow
+from postern.kernel.clock import Moment
+from postern.kernel.values import Record
+from postern.protocols.saml.connection import Connection
+from postern.protocols.saml.metadata import ServiceProvider, sp_metadata
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class Site(Record):
+    """The addresses of one connection. The entity id is its own, so an assertion is good for no other."""
+
+    entity_id: str
+    acs_url: str
+    slo_url: str
+    metadata_url: str
+    login_url: str
+
+
+def site_of(world: "World", connection_id: UUID) -> Site:
+    """Where a connection is."""
+    here = f"{world.settings.public_url}/sso/saml/{connection_id}"
+    return Site(
+        entity_id=here,
+        acs_url=f"{here}/acs",
+        slo_url=f"{here}/slo",
+        metadata_url=f"{here}/metadata.xml",
+        login_url=f"{here}/login",
+    )
+
+
+def metadata_of(site: Site, own: Sequence[KeyRow]) -> bytes:
+    """Our metadata: what signs now and next, and what to encrypt for."""
+    published = [each.certificate for each in own if each.place in ("CURRENT", "NEXT")]
+    return sp_metadata(
+        ServiceProvider(
+            entity_id=site.entity_id,
+            acs_url=site.acs_url,
+            slo_url=site.slo_url,
+            signing_certificates=published,
+            encryption_certificates=published[:1],
+        )
+    )
+
+
+def agreed(world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypting: bool) -> Connection:
+    """What both sides agreed on, for reading and writing messages. Keys are opened only to decrypt."""
+    site = site_of(world, row.id)
+    return Connection(
+        sp_entity_id=site.entity_id,
+        acs_url=site.acs_url,
+        slo_url=site.slo_url,
+        idp_entity_id=row.idp_entity_id or "",
+        idp_certificates=row.idp_certificate,
+        decryption_keys=[keys.opened(world, row.project_id, each) for each in own] if decrypting else (),
+        allow_idp_initiated=row.options.allow_idp_initiated,
+        want_encrypted=row.options.require_encryption,
+        allow_aes_cbc=row.options.allow_aes_cbc,
+        accept_expired_certificates=row.options.accept_expired_certificates,
+    )
+
+
+def test_url(world: "World", connection_id: UUID, expires_at: Moment) -> str:
+    """The address that begins a test sign-on until `expires_at`."""
+    return f"{site_of(world, connection_id).login_url}?test={test_ticket(world, connection_id, expires_at)}"
+
+
+def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:
+    """Proof that somebody who may change the connection asked for a test."""
+    ends = int(expires_at.timestamp())
+    return f"{ends}.{world.secrets.sign('sso-test', f'{connection_id}|{ends}'.encode())}"
+
+
+def is_test_ticket(world: "World", connection_id: UUID, ticket: str, now: Moment) -> bool:
+    """Whether a ticket is ours, for this connection, and still good."""
+    ends, _, signature = ticket.partition(".")
+    if not ends.isascii() or not ends.isdigit() or len(ends) > 12 or int(ends) <= now.timestamp():
+        return False
+    return world.secrets.verify("sso-test", f"{connection_id}|{ends}".encode(), signature)

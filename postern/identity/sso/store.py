@@ -1,0 +1,565 @@
+"""SQL of connections, their keys, and of sign-ons."""
+
+from uuid import UUID
+
+from postern.identity.sso.model import ConnectionRow, KeyRow, RequestRow, SignOnRow, SsoTrace
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class WithOrganization(ConnectionRow):
+    """A connection, with what is shown of its organization and its domain."""
+
+    organization_name: str
+    organization_slug: str
+    organization_status: str
+    domain_verified: bool
+    idp_metadata_read_at: Moment | None
+    idp_metadata_problem: str | None
+
+
+class WorkingConnection(Record):
+    """A connection that signs people on now."""
+
+    id: UUID
+    organization_id: UUID
+    name: str
+
+
+class Whose(Record):
+    """Which project a connection belongs to."""
+
+    project_id: UUID
+
+
+@statement("""
+    insert into sso_connections (project_id, id, organization_id, name, domain, status, idp_entity_id, idp_sso_url,
+                                 idp_sso_binding, idp_slo_url, idp_slo_binding, idp_slo_response_url, idp_certificate,
+                                 idp_metadata_url, options, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(name)s, %(domain)s, 'DRAFT', %(idp_entity_id)s,
+            %(idp_sso_url)s, %(idp_sso_binding)s, %(idp_slo_url)s, %(idp_slo_binding)s, %(idp_slo_response_url)s,
+            %(idp_certificate)s, %(idp_metadata_url)s, %(options)s, %(now)s, %(now)s)
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    organization_id: UUID,
+    name: str,
+    domain: str,
+    idp_entity_id: str | None,
+    idp_sso_url: str | None,
+    idp_sso_binding: str,
+    idp_slo_url: str | None,
+    idp_slo_binding: str,
+    idp_slo_response_url: str | None,
+    idp_certificate: list[str],
+    idp_metadata_url: str | None,
+    options: Jsonb,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    update sso_connections set name = %(name)s, domain = %(domain)s, idp_entity_id = %(idp_entity_id)s,
+        idp_sso_url = %(idp_sso_url)s, idp_sso_binding = %(idp_sso_binding)s, idp_slo_url = %(idp_slo_url)s,
+        idp_slo_binding = %(idp_slo_binding)s, idp_slo_response_url = %(idp_slo_response_url)s,
+        idp_certificate = %(idp_certificate)s, idp_metadata_url = %(idp_metadata_url)s, options = %(options)s,
+        tested_at = %(tested_at)s, due_at = %(due_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def change(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    domain: str,
+    idp_entity_id: str | None,
+    idp_sso_url: str | None,
+    idp_sso_binding: str,
+    idp_slo_url: str | None,
+    idp_slo_binding: str,
+    idp_slo_response_url: str | None,
+    idp_certificate: list[str],
+    idp_metadata_url: str | None,
+    options: Jsonb,
+    tested_at: Moment | None,
+    due_at: Moment | None,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select connection.*, organization.name as organization_name, organization.slug as organization_slug,
+           organization.status as organization_status,
+           exists (select from organization_domains proved
+                   where proved.project_id = connection.project_id and proved.domain = connection.domain
+                     and proved.organization_id = connection.organization_id and proved.status = 'VERIFIED')
+           as domain_verified, metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
+    from sso_connections connection
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status <> 'DELETED'
+    left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
+    where connection.project_id = %(project_id)s
+      and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
+      and (%(id)s::uuid is null or connection.id = %(id)s)
+      and (%(before)s::uuid is null or connection.id < %(before)s)
+    order by connection.id desc limit %(limit)s
+""")
+async def find(
+    db: Queries, *, project_id: UUID, organization_id: UUID | None, id: UUID | None, before: UUID | None, limit: int
+) -> list[WithOrganization]: ...
+
+
+@statement("""
+    select connection.* from sso_connections connection
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status <> 'DELETED'
+    where connection.project_id = %(project_id)s and connection.organization_id = %(organization_id)s
+      and connection.id = %(id)s for update of connection
+""")
+async def lock(tx: Transaction, *, project_id: UUID, organization_id: UUID, id: UUID) -> ConnectionRow | None: ...
+
+
+@statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_due(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
+
+
+@statement("""
+    select count(*)::int from sso_connections
+    where project_id = %(project_id)s and organization_id = %(organization_id)s
+""")
+async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
+
+
+@statement("select project_id from sso_connections where id = %(id)s")
+async def whose(db: Queries, *, id: UUID) -> Whose | None: ...
+
+
+class ServedBy(Record):
+    """The active connection for a domain."""
+
+    id: UUID
+    organization_id: UUID
+
+
+@statement("""
+    select id, organization_id from sso_connections
+    where project_id = %(project_id)s and domain = %(domain)s and status = 'ACTIVE'
+""")
+async def active_at(db: Queries, *, project_id: UUID, domain: str) -> ServedBy | None: ...
+
+
+# Who activates a connection for a domain holds this until the transaction ends, so that two take turns.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('sso|' || %(project_id)s::text || '|' || %(domain)s, 0)) is not null
+""")
+async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
+
+
+@statement("""
+    update sso_connections set status = %(status)s, due_at = %(due_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def set_status(
+    tx: Transaction, *, project_id: UUID, id: UUID, status: str, due_at: Moment | None, now: Moment
+) -> None: ...
+
+
+@statement("""
+    update sso_connections set status = 'INACTIVE', due_at = null, updated_at = %(now)s
+    where project_id = %(project_id)s and organization_id = any (%(organization_ids)s) and status = 'ACTIVE'
+""")
+async def switch_off(tx: Transaction, *, project_id: UUID, organization_ids: list[UUID], now: Moment) -> None: ...
+
+
+@statement("""
+    update sso_connections set tested_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and updated_at = %(seen)s
+""")
+async def set_tested(tx: Transaction, *, project_id: UUID, id: UUID, seen: Moment, now: Moment) -> None: ...
+
+
+@statement("""
+    update sso_connections set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment | None) -> bool: ...
+
+
+@statement("delete from sso_connections where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+# Who is served by a connection, as people at a domain: the one made for it, else the newest of its organization.
+@statement("""
+    select connection.*, organization.name as organization_name, organization.slug as organization_slug,
+           organization.status as organization_status, true as domain_verified,
+           metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
+    from organization_domains owned
+    join organizations organization
+      on organization.project_id = owned.project_id and organization.id = owned.organization_id
+     and organization.status = 'ACTIVE'
+    join sso_connections connection
+      on connection.project_id = owned.project_id and connection.organization_id = owned.organization_id
+     and connection.status = 'ACTIVE'
+    join organization_domains proved
+      on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
+     and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
+    where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
+    order by (connection.domain = owned.domain) desc, connection.id desc limit 1
+""")
+async def serving(db: Queries, *, project_id: UUID, domain: str) -> WithOrganization | None: ...
+
+
+# The connections of an organization (or of all) that sign people on now, the one made for a domain first.
+@statement("""
+    select connection.id, connection.organization_id, connection.name from sso_connections connection
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status = 'ACTIVE'
+    join organization_domains proved
+      on proved.project_id = connection.project_id and proved.organization_id = connection.organization_id
+     and proved.domain = connection.domain and proved.status = 'VERIFIED'
+    where connection.project_id = %(project_id)s and connection.status = 'ACTIVE'
+      and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
+    order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
+""")
+async def working(
+    db: Queries, *, project_id: UUID, organization_id: UUID | None, domain: str | None
+) -> WorkingConnection | None: ...
+
+
+class Named(Record):
+    """A connection by its name."""
+
+    name: str
+
+
+@statement("select name from sso_connections where project_id = %(project_id)s and status = 'ACTIVE' limit 1")
+async def any_active(db: Queries, *, project_id: UUID) -> Named | None: ...
+
+
+# Metadata that has an address.
+
+
+@statement("""
+    insert into sso_metadata (project_id, id, read_at, looked_at, due_at)
+    values (%(project_id)s, %(id)s, %(now)s, %(now)s, %(due_at)s)
+    on conflict (project_id, id) do update
+    set read_at = excluded.read_at, looked_at = excluded.looked_at, problem = null, failing_since = null,
+        told = false, due_at = excluded.due_at, attempt = sso_metadata.attempt + 1
+""")
+async def keep_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment, now: Moment) -> None: ...
+
+
+@statement("delete from sso_metadata where project_id = %(project_id)s and id = %(id)s")
+async def drop_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s")
+async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
+
+
+@statement("""
+    update sso_metadata
+    set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
+        failing_since = %(failing_since)s, told = %(told)s, due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_metadata(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    attempt: int,
+    read_at: Moment | None,
+    problem: str | None,
+    failing_since: Moment | None,
+    told: bool,
+    due_at: Moment,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    update sso_metadata set due_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and due_at > %(now)s and looked_at <= %(looked_before)s
+""")
+async def hasten_metadata(db: Queries, *, project_id: UUID, id: UUID, looked_before: Moment, now: Moment) -> bool: ...
+
+
+# Our keys.
+
+
+@statement("""
+    insert into sso_keys (project_id, id, connection_id, place, certificate, private_key, not_after, created_at)
+    values (%(project_id)s, %(id)s, %(connection_id)s, %(place)s, %(certificate)s, %(private_key)s, %(not_after)s,
+            %(now)s)
+""")
+async def insert_key(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    connection_id: UUID,
+    place: str,
+    certificate: str,
+    private_key: bytes,
+    not_after: Moment,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select * from sso_keys where project_id = %(project_id)s and connection_id = any(%(connection_ids)s)
+    order by array_position(array['CURRENT', 'NEXT', 'PREVIOUS'], place)
+""")
+async def keys(db: Queries, *, project_id: UUID, connection_ids: list[UUID]) -> list[KeyRow]: ...
+
+
+@statement("""
+    delete from sso_keys
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and place = 'PREVIOUS'
+""")
+async def drop_previous_key(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
+
+
+@statement("""
+    update sso_keys set place = case place when 'NEXT' then 'CURRENT' else 'PREVIOUS' end
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and place in ('CURRENT', 'NEXT')
+""")
+async def move_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
+
+
+# What we asked.
+
+
+@statement("""
+    insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, redirect_url, state,
+                              code_challenge, created_at, expires_at, due_at)
+    values (%(project_id)s, %(id)s, %(connection_id)s, %(kind)s, %(message_id)s, %(browser)s, %(redirect_url)s,
+            %(state)s, %(code_challenge)s, %(now)s, %(expires_at)s, %(expires_at)s)
+""")
+async def insert_request(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    connection_id: UUID,
+    kind: str,
+    message_id: str,
+    browser: bytes,
+    redirect_url: str | None,
+    state: str,
+    code_challenge: str | None,
+    expires_at: Moment,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select * from sso_requests
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and browser = %(browser)s
+      and answered_at is null and expires_at > %(now)s and kind = any(%(kinds)s)
+    order by id desc limit %(limit)s
+""")
+async def open_requests(
+    db: Queries, *, project_id: UUID, connection_id: UUID, browser: bytes, kinds: list[str], now: Moment, limit: int
+) -> list[RequestRow]: ...
+
+
+@statement("""
+    select * from sso_requests
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and message_id = %(message_id)s
+      and kind = 'LOGOUT' and answered_at is null and expires_at > %(now)s
+""")
+async def logout_request(
+    db: Queries, *, project_id: UUID, connection_id: UUID, message_id: str, now: Moment
+) -> RequestRow | None: ...
+
+
+@statement("""
+    update sso_requests set answered_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and answered_at is null
+""")
+async def answer_request(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    delete from sso_requests
+    where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null and expires_at <= %(now)s
+""")
+async def forget_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+
+
+# Who came.
+
+
+# Once for each message of a provider: whoever shows it again gets the same answer, and nothing happens.
+@statement("""
+    insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
+                              answered_at, due_at)
+    values (%(project_id)s, %(id)s, %(connection_id)s, 'PROVIDER_LOGOUT', %(message_id)s, '', %(now)s, %(until)s,
+            %(now)s, %(until)s)
+    on conflict (project_id, connection_id, message_id) do nothing
+""")
+async def take_logout(
+    tx: Transaction, *, project_id: UUID, id: UUID, connection_id: UUID, message_id: str, until: Moment, now: Moment
+) -> bool: ...
+
+
+@statement("""
+    insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
+    values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
+    on conflict (project_id, connection_id, issuer, assertion_id) do nothing
+""")
+async def take_assertion(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    connection_id: UUID,
+    issuer: str,
+    assertion_id: str,
+    until: Moment,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    update sso_sign_ons set customer_id = %(customer_id)s, name_id = %(name_id)s, name_id_format = %(name_id_format)s,
+        session_index = %(session_index)s, due_at = greatest(due_at, %(until)s::timestamptz)
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def set_customer(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    name_id: str,
+    name_id_format: str | None,
+    session_index: str | None,
+    until: Moment,
+) -> None: ...
+
+
+@statement("""
+    update sso_sign_ons set session_id = %(session_id)s
+    where project_id = %(project_id)s and id = %(id)s and customer_id = %(customer_id)s
+""")
+async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, session_id: UUID) -> None: ...
+
+
+@statement("""
+    select * from sso_sign_ons
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
+      and customer_id is not null and session_id is not null
+      and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
+    order by customer_id, id
+""")
+async def meant_by_logout(
+    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
+) -> list[SignOnRow]: ...
+
+
+# A sign-on whose session has not begun: the code on its way to the app must not become one after a logout.
+@statement("""
+    update sso_sign_ons set name_id = null
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
+      and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
+    returning customer_id
+""")
+async def close_sign_ons(
+    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
+) -> list[UUID | None]: ...
+
+
+@statement("""
+    update sso_sign_ons set name_id = null, name_id_format = null, session_index = null, session_id = null,
+        customer_id = null
+    where project_id = %(project_id)s and customer_id = any(%(customer_ids)s)
+""")
+async def forget_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+
+
+# Tests and refused sign-ons are nobody's; they may name somebody's address all the same.
+@statement("""
+    delete from sso_traces trace using customers customer
+    where customer.project_id = %(project_id)s and customer.id = any(%(customer_ids)s)
+      and trace.project_id = %(project_id)s and trace.customer_id is null
+      and strpos(lower(concat(trace.detail, trace.steps, trace.profile)), customer.email_key) > 0
+""")
+async def forget_traces_naming(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+
+
+@statement("""
+    select * from sso_sign_ons
+    where project_id = %(project_id)s and session_id = %(session_id)s and customer_id is not null
+      and name_id is not null
+""")
+async def of_session(db: Queries, *, project_id: UUID, session_id: UUID) -> SignOnRow | None: ...
+
+
+@statement("""
+    delete from sso_sign_ons
+    where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null
+""")
+async def forget_sign_ons(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+# How it went.
+
+
+@statement("""
+    with kept as (
+        insert into sso_traces (project_id, id, connection_id, kind, outcome, reason, detail, steps, profile,
+                                customer_id, created_at, due_at)
+        values (%(project_id)s, %(id)s, %(connection_id)s, %(kind)s, %(outcome)s, %(reason)s, %(detail)s, %(steps)s,
+                %(profile)s, %(customer_id)s, %(now)s, %(until)s)
+    )
+    delete from sso_traces
+    where project_id = %(project_id)s and id in (
+        select id from sso_traces where project_id = %(project_id)s and connection_id = %(connection_id)s
+        order by id desc offset %(most)s
+    )
+""")
+async def insert_trace(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    connection_id: UUID,
+    kind: str,
+    outcome: str,
+    reason: str | None,
+    detail: str | None,
+    steps: Jsonb,
+    profile: Jsonb | None,
+    customer_id: UUID | None,
+    until: Moment,
+    most: int,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select * from sso_traces
+    where project_id = %(project_id)s and connection_id = %(connection_id)s
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def traces(
+    db: Queries, *, project_id: UUID, connection_id: UUID, before: UUID | None, limit: int
+) -> list[SsoTrace]: ...
+
+
+@statement("delete from sso_traces where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null")
+async def forget_traces(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...

@@ -1,0 +1,1 @@
+"""The database: connections, statements as typed functions, migrations, and the embedded PostgreSQL server."""

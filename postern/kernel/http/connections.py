@@ -1,0 +1,296 @@
+"""Limits on connections: how many there may be, and how large and how slow what comes over one of them may be.
+
+The server must not need a proxy in front to survive clients that send a header without end, or nothing at all. Phases
+are timed by one sweep over all connections, so that a request costs no timer.
+"""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum, auto
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from postern.kernel.config import Settings
+from postern.kernel.http.operation import problem_document
+from postern.kernel.http.problems import Problem, Refused, Unavailable
+from postern.kernel.limits import network_of
+from postern.kernel.values import new_id, to_json
+
+LEAST_PROGRESS = 4_096
+"""Bytes of a body (or of an answer that is read) that must move within `body_wait`, unless it ends before."""
+DISCARDED_LIMIT = 1_048_576
+"""Bytes of a body that are still read after its answer was complete."""
+HEADER_FIELDS = 200
+FRAMING = 8
+"""Bytes of chunked framing that come with each byte of a body in the worst case."""
+CLOSE_WAIT = timedelta(seconds=5)
+"""How long a peer may take to read the last words of a connection that ends."""
+
+
+class HeaderTooLarge(Problem):
+    """The head of this request is larger than the server takes."""
+
+    status = 431
+
+
+class RequestTooSlow(Problem):
+    """The request did not arrive in time; send it again."""
+
+    status = 408
+
+
+class TooManyConnections(Unavailable):
+    """There are too many connections at the moment; try again shortly, and close those that are not needed."""
+
+
+class RequestMalformed(Refused):
+    """This is not a valid HTTP request."""
+
+
+class Phase(Enum):
+    """What a connection is doing, as far as its limits differ."""
+
+    HEADER = auto()
+    BODY = auto()
+    ANSWER = auto()
+    """The request is complete and its answer is not: the server's own time, which is not limited here."""
+    IDLE = auto()
+    """Between two requests: `idle_wait` of the server ends it."""
+
+
+@dataclass
+class ConnectionLimits:
+    """The limits of one API process, and what counts against them."""
+
+    header_bytes: int
+    header_seconds: float
+    body_seconds: float
+    connections: int
+    per_address: int
+    exempt: tuple[IPv4Network | IPv6Network, ...]
+    """Proxies, whose connections are those of many clients."""
+    by_address: Counter[str] = field(default_factory=Counter[str])
+    protocols: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    _sweeping: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ConnectionLimits":
+        return cls(
+            header_bytes=settings.header_limit,
+            header_seconds=settings.header_wait.total_seconds(),
+            body_seconds=settings.body_wait.total_seconds(),
+            connections=settings.connections,
+            per_address=settings.connections_per_address,
+            exempt=settings.trusted_proxies,
+        )
+
+    def admit(self, protocol: "LimitedProtocol", address: str) -> str | None:
+        """Count a new connection; returns what it counts under. Raises TooManyConnections."""
+        if len(self.protocols) >= self.connections:
+            raise TooManyConnections
+        key = None if self._is_exempt(address) else network_of(address)
+        if key is not None:
+            if self.by_address[key] >= self.per_address:
+                raise TooManyConnections("There are too many connections from this address; close some of them.")
+            self.by_address[key] += 1
+        self.protocols.add(protocol)
+        if not self._sweeping:
+            self._sweeping = True
+            self._sweep_later(protocol.loop)
+        return key
+
+    def leave(self, protocol: "LimitedProtocol", key: str | None) -> None:
+        """A counted connection has ended."""
+        self.protocols.discard(protocol)
+        if key is not None:
+            self.by_address[key] -= 1
+            if not self.by_address[key]:
+                del self.by_address[key]
+
+    def _is_exempt(self, address: str) -> bool:
+        try:
+            ip = ip_address(address)
+        except ValueError:
+            return True  # A Unix socket: only a proxy on this machine has it.
+        return any(ip in network for network in self.exempt)
+
+    def _sweep_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_later(min(1.0, self.header_seconds / 4, self.body_seconds / 4), self._sweep, loop)
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for protocol in tuple(self.protocols):
+            protocol.end_if_late(now)
+        self._sweeping = bool(self.protocols)
+        if self._sweeping:
+            self._sweep_later(loop)
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One HTTP connection within limits. Use a subclass that `limited_protocol` makes."""
+
+    limits: ClassVar[ConnectionLimits]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._counts_under: str | None = None
+        self._admitted = False
+        self._phase = Phase.HEADER
+        self._since = self.loop.time()
+        self._header_bytes = 0
+        """Bytes that have come since the head began, of which the last read may belong to the body."""
+        self._head_size = 0
+        """Bytes of the fields of the head."""
+        self._is_too_large = False
+        self._body_bytes = 0
+        self._other_bytes = 0
+        self._body_bytes_before = 0
+        self._discarded = 0
+        self._paused_since: float | None = None
+        self._closing_since: float | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        try:
+            self._counts_under = self.limits.admit(self, self.client[0] if self.client else "")
+            self._admitted = True
+        except TooManyConnections as problem:
+            self.refuse(problem)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._admitted:
+            self._admitted = False
+            self.limits.leave(self, self._counts_under)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self._phase is Phase.IDLE:
+            self._begin(Phase.HEADER)
+        if self._phase is Phase.HEADER:
+            self._header_bytes += len(data)
+        else:
+            self._other_bytes += len(data)
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._is_too_large or (self._phase is Phase.HEADER and self._header_bytes > self.limits.header_bytes):
+            self.refuse(HeaderTooLarge())
+        elif self._other_bytes > self.limits.header_bytes + FRAMING * self._body_bytes and self._phase is Phase.BODY:
+            # Framing, extensions of chunks and trailers, which no operation reads.
+            self.refuse(HeaderTooLarge())
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._phase is not Phase.HEADER:
+            return  # A trailer: what comes after the body must not change what was judged before it.
+        super().on_header(name, value)
+        self._head_size += len(name) + len(value) + 4
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._phase is not Phase.HEADER:
+            # Pipelined: its bytes came with those of the request before, at most one read of them.
+            self._begin(Phase.HEADER)
+
+    def on_headers_complete(self) -> None:
+        size = self._head_size + len(self.url)
+        if size > self.limits.header_bytes or len(self.headers) > HEADER_FIELDS:
+            self._is_too_large = True
+            return
+        self._begin(Phase.BODY)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if self._is_too_large:
+            return
+        self._body_bytes += len(body)
+        if self.cycle is not None and self.cycle.response_complete:
+            self._discarded += len(body)
+            if self._discarded > DISCARDED_LIMIT:
+                self.transport.close()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self._is_too_large:
+            return
+        if self._phase is Phase.BODY:
+            self._begin(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        if self._phase is Phase.ANSWER:
+            self._begin(Phase.IDLE)
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        self._paused_since = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._paused_since = None
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        self.refuse(RequestMalformed())
+
+    def refuse(self, problem: Problem) -> None:
+        """Answer a request that no operation sees, and end the connection."""
+        # What is in hand may have its answer already, and a second one would be taken for that of the next request.
+        is_answered = self._phase is not Phase.HEADER and self.cycle is not None and self.cycle.response_started
+        if not is_answered:
+            self.transport.write(_answer(problem))
+        self.transport.close()
+
+    def end_if_late(self, now: float) -> None:
+        """End the connection if its peer has been slower than the limits allow."""
+        if self.transport.is_closing():
+            if self._closing_since is None:
+                self._closing_since = now
+            elif now - self._closing_since > CLOSE_WAIT.total_seconds():
+                self.transport.abort()
+        elif self._paused_since is not None and now - self._paused_since > self.limits.body_seconds:
+            # Nobody reads the answer: there is nothing to be said to them.
+            self.transport.abort()
+        elif self._phase is Phase.HEADER and now - self._since > self.limits.header_seconds:
+            if self._header_bytes:
+                self.refuse(RequestTooSlow())
+            else:
+                self.transport.close()
+        elif self._phase is Phase.BODY and now - self._since > self.limits.body_seconds:
+            # While the application reads no further, the peer cannot send.
+            if self._body_bytes - self._body_bytes_before < LEAST_PROGRESS and not self.flow.read_paused:
+                self.refuse(RequestTooSlow())
+            self._since, self._body_bytes_before = now, self._body_bytes
+
+    def _begin(self, phase: Phase) -> None:
+        self._phase, self._since = phase, self.loop.time()
+        self._header_bytes = self._head_size = self._body_bytes = self._other_bytes = self._body_bytes_before = (
+            self._discarded
+        ) = 0
+
+
+def limited_protocol(settings: Settings) -> type[LimitedProtocol]:
+    """The protocol of one API process, with the limits that its settings say."""
+    return type("SettingsProtocol", (LimitedProtocol,), {"limits": ConnectionLimits.of(settings)})
+
+
+def _answer(problem: Problem) -> bytes:
+    request_id = str(new_id())
+    body = to_json(problem_document(problem, request_id))
+    lines = [
+        STATUS_LINE[problem.status].rstrip(),
+        b"content-type: application/problem+json",
+        b"content-length: %d" % len(body),
+        b"x-request-id: " + request_id.encode(),
+        b"x-content-type-options: nosniff",
+        b"cache-control: no-store",
+        b"connection: close",
+    ]
+    if problem.retry_after_seconds is not None:
+        lines.append(b"retry-after: %d" % problem.retry_after_seconds)
+    return b"\r\n".join([*lines, b"", body])

@@ -1,0 +1,425 @@
+"""The OpenAPI 3.1 document, made from the operations themselves."""
+
+import importlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.http import operation
+from postern.kernel.http.call import (
+    CredentialInvalid,
+    CredentialMissing,
+    CredentialNotAccepted,
+    PermissionMissing,
+    ProjectMissing,
+)
+from postern.kernel.http.openapi_examples import Examples
+from postern.kernel.http.openapi_fields import describe_fields
+from postern.kernel.http.operation import Operation
+from postern.kernel.http.pagination import Feed, Listed, Page
+from postern.kernel.http.problems import Fault, Invalid, Problem
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Record, to_plain
+
+VERSION = "0.1.0"
+SCHEMAS = "#/components/schemas/"
+METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE": "delete"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the document says beyond what the types say."""
+
+    schema_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By class, or `feature.Class` where two have one name: the name of the schema."""
+    operation_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By the name of the function: the name of the operation."""
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By `field` or `Record.field`: what it holds."""
+    examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """By `field` or `Record.field`: an example, where an answer's example has none."""
+
+
+HEADERS: dict[str, tuple[str, str]] = {
+    "X-Request-Id": (
+        "Identifier of the request: the caller's, where it has 8 to 128 letters, digits, `-` and `_`.",
+        "0199f1a2-7c00-7000-8000-000000000000",
+    ),
+    "RateLimit-Policy": ("The limit: requests (`q`) in so many seconds (`w`).", '"project";q=100;w=1'),
+    "RateLimit": (
+        "What is left of the limit (`r`), and the seconds until it is whole again (`t`).",
+        '"project";r=99;t=1',
+    ),
+    "Retry-After": ("Seconds to wait before the request is sent again.", "2"),
+    "ETag": ("Version of the record; send it as `If-Match` to change this version only.", '"1769860800000000"'),
+    "Link": (
+        "Where the list goes on; absent at the end.",
+        '<https://postern.example.com/projects/…?limit=25&cursor=…>; rel="next"',
+    ),
+    "Idempotent-Replayed": ("`true` where this is the first answer to a repeated request.", "true"),
+    "WWW-Authenticate": ("How to authenticate (RFC 6750).", 'Bearer realm="postern"'),
+    "Content-Disposition": ("Name of the file.", 'attachment; filename="export.csv"'),
+    "Location": ("Where to go on.", "https://app.example.com/"),
+    "Allow": ("Methods that the address answers to.", "GET, HEAD"),
+}
+"""Headers of answers: what each says, and an example."""
+
+
+class ProblemDocument(Record):
+    """An error (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str
+    errors: list[Fault]
+
+
+def document(
+    operations: Sequence[Operation[Any, Any]], examples: Examples, reference: Reference | None = None
+) -> dict[str, Any]:
+    """The whole document; `examples` fills those of the answers, `reference` names and describes."""
+    reference = reference or Reference()
+    shown = [each for each in operations if not each.hidden]
+    kinds = [each.body for each in shown if each.body is not None]
+    kinds += [_answer_type(each) for each in shown if _answer_type(each) is not None]
+    kinds += [parameter.type for each in shown for parameter in each.taken]
+    schemas, components = msgspec.json.schema_components(
+        [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
+    )
+    schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
+    for each in shown:
+        if each.status == 201 or each.method == "PUT":
+            examples.made_from(_answer_type(each), each.example)
+    problems = {kind for each in shown for kinds in _problems(each).values() for kind in kinds}
+    paths: dict[str, Any] = {}
+    for each, operation_id in zip(shown, _operation_ids(shown, reference), strict=True):
+        entry = {"operationId": operation_id, **_entry(each, schema_of, examples)}
+        paths.setdefault(each.wire_path, {})[METHODS[each.method]] = entry
+    areas = {each.area: each.function.__module__.rpartition(".")[0] for each in shown}
+    for each in shown:
+        examples.made_from(each.body, each.example)
+    describe_fields(components, types_of_objects(shown), _sent(shown), examples, reference)
+    whole = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Postern",
+            "version": VERSION,
+            "summary": "E-mail delivery and customer identity behind one API.",
+            "description": "Self-hosted. Errors are RFC 9457 problem documents; identifiers are opaque strings.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+            "contact": {"name": "Postern", "url": "https://github.com/postern/postern"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": area, "description": _about(area, package)} for area, package in sorted(areas.items())],
+        "paths": paths,
+        "components": {
+            "schemas": {name: _tidy(schema) for name, schema in components.items()},
+            "headers": {
+                name: {"description": text, "schema": {"type": "string"}, "example": example}
+                for name, (text, example) in HEADERS.items()
+            },
+            "examples": {_name_of(kind): _problem(kind) for kind in sorted(problems, key=_name_of)},
+            "securitySchemes": {
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A secret key, a developer's access token, or a customer's token.",
+                }
+            },
+        },
+    }
+    return _renamed(whole, _public_names(components, reference))
+
+
+def types_of_objects(shown: Sequence[Operation[Any, Any]]) -> list[Any]:
+    """Every type of an object that stands in the document, parametrised where it is generic."""
+    kinds = [kind for each in shown for kind in (each.body, _answer_type(each)) if kind is not None]
+    return _structs([*kinds, ProblemDocument])
+
+
+def _sent(shown: Sequence[Operation[Any, Any]]) -> set[Any]:
+    """The types of objects that callers send."""
+    return set(_structs([each.body for each in shown if each.body is not None]))
+
+
+def _structs(kinds: Iterable[Any]) -> list[Any]:
+    found: dict[Any, None] = {}
+    waiting: list[Any] = list(msgspec.inspect.multi_type_info(kinds))
+    while waiting:
+        info = waiting.pop()
+        if isinstance(info, msgspec.inspect.StructType):
+            if info.cls in found:
+                continue
+            found[info.cls] = None
+            waiting += [each.type for each in info.fields]
+        waiting += getattr(info, "types", ())
+        waiting += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
+        waiting += getattr(info, "item_types", ())
+    return list(found)
+
+
+def _public_names(components: Mapping[str, Any], reference: Reference) -> dict[str, str]:
+    """What each schema is called: without dots, and unlike every other."""
+    names: dict[str, str] = {}
+    for key in components:
+        *module, short = key.split(".")
+        area = module[2] if len(module) > 2 else ""
+        told = reference.schema_names.get(f"{area}.{short}") or reference.schema_names.get(short)
+        name = told or (area.rstrip("s").capitalize() + short if area else short)
+        if generic := re.fullmatch(r"(Page|Feed)_(\w+)_", name):
+            inner = reference.schema_names.get(generic[2], generic[2])
+            name = inner + generic[1]
+        names[key] = name
+    return names
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """The document with its schemas under their public names."""
+    if isinstance(part, list):
+        return [_renamed(each, names) for each in part]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(part, dict):
+        return part
+    made: dict[str, Any] = {}
+    for key, value in part.items():  # pyright: ignore[reportUnknownVariableType]
+        if key == "$ref" and isinstance(value, str) and value.startswith(SCHEMAS):
+            made[key] = SCHEMAS + names[value.removeprefix(SCHEMAS)]
+        elif key == "mapping" and isinstance(value, dict):
+            made[key] = {tag: SCHEMAS + names[at.removeprefix(SCHEMAS)] for tag, at in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        elif key == "schemas" and isinstance(value, dict) and value.keys() == names.keys():
+            made[key] = {
+                names[name]: {**_renamed(schema, names), "title": names[name]}
+                for name, schema in value.items()  # pyright: ignore[reportUnknownVariableType]
+            }
+        else:
+            made[key] = _renamed(value, names)
+    return made
+
+
+def _operation_ids(shown: Sequence[Operation[Any, Any]], reference: Reference) -> list[str]:
+    """The function's name or the one that clients know it by; its area is added where two areas have that name."""
+    names = [each.name if "{app_id}" not in each.path else f"{each.name}_of_app" for each in shown]
+    told = [
+        name if names.count(name) == 1 else f"{name}_of_{each.area}" for name, each in zip(names, shown, strict=True)
+    ]
+    return [operation.camel(reference.operation_names.get(name, name)) for name in told]
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        return {"type": "string"}
+    if getattr(kind, "__name__", "") == "Moment":
+        return {"type": "string", "format": "date-time"}
+    raise NotImplementedError(str(kind))
+
+
+def _answer_type(each: Operation[Any, Any]) -> Any:
+    hint = each.returns
+    if hint in (None, NoneType) or hint is operation.Answer:
+        return None
+    if get_origin(hint) is Listed:
+        return list[get_args(hint)[0]]
+    return hint
+
+
+def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    summary, description = _words(each)
+    if each.needs:
+        description += f"\n\nPermission: `{each.needs}`."
+    if each.accepts:
+        description += f"\n\nCredentials: {', '.join(sorted(kind.replace('_', ' ') for kind in each.accepts))}."
+    entry: dict[str, Any] = {
+        "summary": summary,
+        "description": description.strip() or summary,
+        "tags": [each.area],
+        "parameters": [_parameter(parameter, schema_of) for parameter in each.taken],
+        "responses": _responses(each, schema_of, examples),
+        "security": [{"bearer": []}] if each.accepts and "nobody" not in each.accepts else [],
+    }
+    if each.needs:
+        entry["x-permission"] = each.needs
+    if each.body is not None:
+        media: dict[str, Any] = {"schema": _tidy(schema_of[repr(each.body)])}
+        if each.example is not None:
+            media["examples"] = {"example": {"value": to_plain(each.example)}}
+        optional = NoneType in get_args(each.body)
+        entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
+    elif _takes_something(each):
+        # A file is taken under the general type of files as well: some clients know no other.
+        taken = [each.takes] if each.takes == operation.FORM else [each.takes, "application/octet-stream"]
+        entry["requestBody"] = {
+            "required": False,
+            "content": {media_type: {"schema": _form_schema(each)} for media_type in taken},
+        }
+    return entry
+
+
+def _form_schema(each: Operation[Any, Any]) -> dict[str, Any]:
+    """What a body that is not JSON holds."""
+    if each.takes != operation.FORM:
+        return {"type": "string", "format": "binary", "description": "The file."}
+    fields = {name: {"type": "string", "description": text} for name, text in each.fields.items()}
+    return {"type": "object", "properties": fields, "additionalProperties": {"type": "string"}}
+
+
+def _takes_something(each: Operation[Any, Any]) -> bool:
+    """Whether the operation reads a body that is not JSON from the request itself."""
+    return each.body is None and each.takes != "application/json"
+
+
+def _words(each: Operation[Any, Any]) -> tuple[str, str]:
+    text = re.sub(r"[ \t]*\n[ \t]+", "\n", (each.function.__doc__ or each.name).strip())
+    first, _, rest = text.partition("\n\n")
+    summary, _, more = first.replace("\n", " ").partition(". ")
+    paragraphs = [more.strip(), *(part.replace("\n", " ") for part in rest.split("\n\n"))]
+    return summary.rstrip("."), "\n\n".join(part for part in paragraphs if part)
+
+
+def _parameter(parameter: operation.Parameter, schema_of: dict[str, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = _tidy(schema_of[repr(parameter.type)])
+    if parameter.place == "path" and schema.get("format") == "uuid":
+        schema = {"type": "string"}  # Identifiers are opaque; a malformed one is simply unknown.
+    choices: list[dict[str, Any]] = schema.get("anyOf", [])
+    if {"type": "null"} in choices:
+        rest = [each for each in choices if each != {"type": "null"}]
+        kept = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        schema = {**kept, **rest[0]} if len(rest) == 1 else {**kept, "anyOf": rest}
+    if parameter.default is not None and "default" not in schema:
+        schema["default"] = parameter.default
+    description = schema.pop("description", None) or _about_parameter(parameter)
+    if parameter.is_list:
+        # Several values stand in one parameter, separated by commas.
+        return {**_parameter_entry(parameter, description, schema), "style": "form", "explode": False}
+    return _parameter_entry(parameter, description, schema)
+
+
+def _parameter_entry(parameter: operation.Parameter, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": parameter.wire,
+        "in": parameter.place,
+        "required": parameter.required,
+        "description": description,
+        "schema": schema,
+    }
+
+
+def _about_parameter(parameter: operation.Parameter) -> str:
+    words = re.sub(r"(?<!^)([A-Z])", r" \1", parameter.wire).replace("-", " ").lower()
+    return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
+
+
+def _responses(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    answer = _answer_type(each)
+    good: dict[str, Any] = {"description": "Done."}
+    if each.returns is operation.Answer:
+        good["content"] = {media_type: {"schema": _content(media_type)} for media_type in each.media_types}
+    elif answer is not None:
+        example = examples.of(answer, each.example, each.shows)
+        schema = _tidy(schema_of[repr(answer)])
+        good["content"] = {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
+    responses: dict[str, Any] = {}
+    for status in (each.status, *each.or_else):
+        named = [*_headers_of(each), *(["Location"] if 300 <= status < 400 else [])]
+        responses[str(status)] = {**good, "headers": _header_refs(named)}
+    for status, kinds in sorted(_problems(each).items()):
+        content: dict[str, Any] = {
+            "application/problem+json": {
+                "schema": {"$ref": "#/components/schemas/ProblemDocument"},
+                "examples": {kind.code(): {"$ref": f"#/components/examples/{_name_of(kind)}"} for kind in kinds},
+            }
+        }
+        if "text/html" in each.media_types:
+            content["text/html"] = {"schema": {"type": "string"}}
+        named = ["X-Request-Id"]
+        named += ["Retry-After"] if any(kind.retry_after_seconds is not None for kind in kinds) else []
+        named += ["WWW-Authenticate"] if status == 401 else []
+        responses[str(status)] = {
+            "description": " ".join(kind.message() for kind in kinds),
+            "headers": _header_refs(named),
+            "content": content,
+        }
+    return responses
+
+
+def _header_refs(names: Sequence[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _headers_of(each: Operation[Any, Any]) -> list[str]:
+    """The headers of a good answer."""
+    named = ["X-Request-Id"]
+    if each.accepts or re.search(r"{(project|app)_id}", each.path):
+        named += ["RateLimit-Policy", "RateLimit"]
+    kind: Any = get_origin(each.returns) or each.returns
+    if kind in (Page, Feed, Listed):
+        named.append("Link")
+    elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        hints = {one.name: one.type for one in msgspec.structs.fields(kind)}
+        named += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
+    if any(parameter.wire == "Idempotency-Key" for parameter in each.parameters):
+        named.append("Idempotent-Replayed")
+    if each.returns is operation.Answer and set(each.media_types) & FILES:
+        named.append("Content-Disposition")
+    return named
+
+
+FILES = {"text/csv", "message/rfc822", "application/octet-stream"}
+BINARY = {"image/gif", "message/rfc822", "application/octet-stream"}
+
+
+def _content(media_type: str) -> dict[str, Any]:
+    if media_type == "application/json":
+        return {"type": "object"}
+    return {"type": "string", "format": "binary"} if media_type in BINARY else {"type": "string"}
+
+
+def _name_of(kind: type[Problem]) -> str:
+    """Two areas may have problems of one code."""
+    return ".".join([*kind.__module__.split(".")[2:-1], kind.code()])
+
+
+def _problem(kind: type[Problem]) -> dict[str, Any]:
+    return {"value": to_plain(operation.problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
+
+
+def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
+    found: list[type[Problem]] = [*each.problems, operation.DatabaseAway]
+    if each.accepts:
+        if "nobody" not in each.accepts:
+            found.append(CredentialMissing)
+        found += [CredentialInvalid, CredentialNotAccepted, TooManyRequests]
+        if each.needs:
+            found.append(PermissionMissing)
+    if "{project_id}" in each.path or "{app_id}" in each.path:
+        found += [ProjectMissing, TooManyRequests]
+    if "{" in each.path:
+        found.append(operation.NotFound)
+    if each.body is not None:
+        found += [operation.BodyInvalid, operation.UnsupportedMediaType, operation.BodyTooLarge]
+    if _takes_something(each):
+        found += [Invalid, operation.BodyTooLarge]
+    if each.body is not None or any(
+        parameter.place in ("query", "header") and not parameter.or_nothing for parameter in each.parameters
+    ):
+        found.append(Invalid)
+    elif not each.any_query:
+        found.append(Invalid)  # A query parameter that it does not take.
+    by_status: dict[int, list[type[Problem]]] = {}
+    for kind in dict.fromkeys(found):
+        by_status.setdefault(kind.status, []).append(kind)
+    return by_status
+
+
+def _about(area: str, package: str) -> str:
+    return (importlib.import_module(package).__doc__ or area).strip()
+
+
+def _tidy(schema: Any) -> Any:
+    return dict(schema) if isinstance(schema, dict) else schema

@@ -1,0 +1,146 @@
+"""Descriptions and examples of fields, for the API reference.
+
+A field is described by the string that stands below it in the source, else by what its type says, else by a glossary,
+else by the string below a field of that name in another class.
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+import msgspec
+
+from postern.kernel.http.openapi_examples import Examples
+from postern.kernel.values import to_plain
+
+if TYPE_CHECKING:
+    from postern.kernel.http.openapi import Reference
+
+
+def describe_fields(
+    components: dict[str, Any], classes: Iterable[Any], sent: set[Any], examples: Examples, reference: "Reference"
+) -> None:
+    """Give every property of the schemas a description and an example.
+
+    Defaults are told in the description: a generator takes a property with `default` for one that is always there.
+    What only answers carry has all its fields always, so all are required there.
+    """
+    examples, kinds = replace(examples, unnamed=set()), [*classes]
+    shared: dict[str, str] = {}
+    for kind in kinds:
+        for each in (get_origin(kind) or kind).__mro__:
+            shared = {**_docstrings(each), **shared}
+    reference = replace(reference, fields={**shared, **reference.fields})
+    for kind in kinds:
+        schema = components.get(_key_of(kind, components))
+        if not schema or "properties" not in schema:
+            continue
+        if kind not in sent:
+            schema["required"] = [*schema["properties"]]
+        shown = _example_of(kind, examples, is_sent=kind in sent)
+        for name, told in schema["properties"].items():
+            _describe(kind, name, told, shown.get(name), examples, reference)
+
+
+def _describe(
+    kind: Any, name: str, schema: dict[str, Any], value: Any, examples: Examples, reference: "Reference"
+) -> None:
+    owner: Any = get_origin(kind) or kind
+    own = next((text for each in owner.__mro__ if (text := _docstrings(each).get(name))), None)
+    keys = [f"{each.__name__}.{name}" for each in owner.__mro__] + [name]
+    glossary = [reference.fields[key] for key in keys if key in reference.fields]
+    text = own or schema.get("description") or (glossary[0] if glossary else None)
+    default = schema.pop("default", None)
+    if text is None:
+        return
+    if default not in (None, [], {}, "") and "Default" not in text:
+        text = f"{text.rstrip('.')}. Default: `{msgspec.json.encode(default).decode()}`."
+    schema["description"] = text
+    if _is_record(schema):
+        return
+    told = [reference.examples[key] for key in keys if key in reference.examples]
+    if value in (None, name, [], {}):
+        value = told[0] if told else value
+    if value is None or _choices(schema):
+        value = value if value in _choices(schema) else _of_schema(schema)
+    if value is not None:
+        schema["examples"] = [value]
+
+
+def _choices(schema: Mapping[str, Any]) -> list[Any]:
+    return [value for each in (schema, *schema.get("anyOf", [])) for value in each.get("enum", [])]
+
+
+def _is_record(schema: Mapping[str, Any]) -> bool:
+    """Whether a property is an object, or objects, whose own fields have examples."""
+    choices = [schema, *schema.get("anyOf", []), schema.get("items", {}), *schema.get("items", {}).get("anyOf", [])]
+    return any("$ref" in each for each in choices)
+
+
+def _of_schema(schema: Mapping[str, Any]) -> Any:
+    """A value of a property that nothing has an example for."""
+    for each in (schema, *schema.get("anyOf", [])):
+        if "enum" in each:
+            return each["enum"][0]
+        if each.get("format") == "date-time":
+            return "2026-01-31T12:00:00.000Z"
+        if each.get("type") in ("boolean", "integer", "number"):
+            return {"boolean": True, "integer": each.get("minimum", 1), "number": 0.5}[each["type"]]
+        if each.get("type") in ("array", "object"):
+            return [] if each["type"] == "array" else {}
+    return None
+
+
+def _example_of(kind: Any, examples: Examples, *, is_sent: bool) -> dict[str, Any]:
+    """What the fields of a type hold in examples. What is sent may nest without end, so each field is by itself."""
+    owner: Any = get_origin(kind) or kind
+    if not is_sent:
+        made = examples.of(kind)
+        return made if isinstance(made, dict) else {}
+    given = examples.bodies.get(owner, {})
+    found: dict[str, Any] = {}
+    for each in msgspec.structs.fields(owner):
+        name = each.encode_name
+        keys = [f"{base.__name__}.{name}" for base in owner.__mro__] + [name]
+        sample = next((examples.samples[key] for key in keys if key in examples.samples), None)
+        found[name] = to_plain(given.get(name, sample))
+    return found
+
+
+def _key_of(kind: Any, components: Mapping[str, Any]) -> str:
+    """The name under which msgspec keeps the schema of a type: the short one, unless two have that."""
+    owner: Any = get_origin(kind) or kind
+    short = owner.__name__
+    if arguments := get_args(kind):
+        short = f"{short}[{', '.join(each.__name__ for each in arguments)}]"
+    names = (f"{owner.__module__}.{short}", short)
+    found = [re.sub(r"[^a-zA-Z0-9.\-_]", "_", name) for name in names]
+    return next((name for name in found if name in components), "")
+
+
+@cache
+def _docstrings(kind: type) -> dict[str, str]:
+    """The strings below the fields of a class, by the field's name in JSON."""
+    if not issubclass(kind, msgspec.Struct) or kind is msgspec.Struct:
+        return {}
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    except (OSError, TypeError):
+        return {}
+    wire = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+    found: dict[str, str] = {}
+    statements = body.body if isinstance(body, ast.ClassDef) else []
+    for field, below in pairwise(statements):
+        target = field.target if isinstance(field, ast.AnnAssign) else None
+        if not isinstance(target, ast.Name) or not isinstance(below, ast.Expr):
+            continue
+        if isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+            text = re.sub(r"\s+", " ", below.value.value).strip()
+            found[wire.get(target.id, target.id)] = text[:1].upper() + text[1:]
+    return found

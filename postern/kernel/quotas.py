@@ -1,0 +1,81 @@
+"""What a plan allows, asked by the features that give it out and answered by the one that knows plans.
+
+The features stand below billing, so `app.py` says who answers; where nobody does, everything is allowed.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Forbidden
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+Allowance = Literal["projects", "customers", "emails"]
+
+
+SIDE_BY_SIDE, EMAILS_SIDE_BY_SIDE = 100, 25_000
+"""How near to a limit what is made is counted under a lock: more than are made at one moment."""
+
+
+def side_by_side(what: Allowance) -> int:
+    """How many of something may be made at one moment by requests that do not see one another."""
+    return EMAILS_SIDE_BY_SIDE if what == "emails" else SIDE_BY_SIDE
+
+
+class PlanLimitReached(Forbidden):
+    """The plan of this account allows no more of this; book a larger one."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Somebody wants more of something: an account, or the account that a project belongs to."""
+
+    what: Allowance
+    more: int
+    now: Moment
+    account_id: UUID | None = None
+    project_id: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many more the plan allows (possibly fewer than none), and what to answer to whoever wants more."""
+
+    number: int
+    refusal: PlanLimitReached
+
+
+Answer = Callable[[Queries, "World", Wanted], Awaitable[Left | None]]
+"""From (database or open transaction, world, what is wanted); None where there is no limit."""
+
+_answers: list[Answer] = []
+
+
+def allow_by(*answers: Answer) -> None:
+    """Who is asked; called once by `app.py`."""
+    _answers[:] = answers
+
+
+async def allowance_left(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+    """What the plan leaves of something; None is without limit. In a transaction, nobody else takes it meanwhile."""
+    found = [left for answer in _answers if (left := await answer(db, world, wanted)) is not None]
+    return min(found, key=lambda left: left.number, default=None)
+
+
+async def require_allowance(db: Queries, call: Call, what: Allowance, more: int = 1) -> Left | None:
+    """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`.
+
+    Returns what is left, None without a limit. Outside a transaction others may take it meanwhile.
+    """
+    account_id = call.caller.account_id
+    project_id = None if account_id else call.project_id
+    left = await allowance_left(db, call.world, Wanted(what, more, call.now, account_id, project_id))
+    if left is not None and more > left.number:
+        raise left.refusal
+    return left

@@ -1,0 +1,203 @@
+"""Reading statistics. The cost of an answer does not grow with the number of sends."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, get
+from postern.kernel.http.pagination import csv_stream
+from postern.kernel.values import NO_ID, as_id
+from postern.messaging.analytics import store
+from postern.messaging.analytics.model import (
+    AutomationTotals,
+    ByDomainItem,
+    CampaignTotals,
+    ContactTotals,
+    Day,
+    Days,
+    ProjectSummary,
+    SendTotals,
+    TimeSeriesItem,
+    Zone,
+)
+from postern.messaging.analytics.rules import Period, read_period
+from postern.messaging.automations import operations as automations
+from postern.messaging.campaigns import operations as campaigns
+from postern.messaging.domains import operations as domains
+from postern.messaging.emails.rates import rate, share
+from postern.platform.projects import operations as projects
+
+CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
+NOBODYS_CAMPAIGN = UUID(int=2**128 - 1)
+"""The sums of a project's sends lie under the id that no record has; under this one lies nothing."""
+MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "failed")
+
+
+@get("/projects/{project_id}/analytics", needs="analytics:read")
+async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
+    """The project at a glance: contacts, sends, campaigns, automations.
+
+    `days` narrows the sends to that many days back. Rates are shares (0 to 1) of the messages that reached somebody:
+    all that were tried, without those that bounced. The bounce rate is the share of bounced messages among all that
+    were tried. Opens and clicks are people's, machines are counted beside them.
+    """
+    project = await projects.require_project(call.db, call.project_id)
+    counts = await _sums(call, days)
+    month = await _sums(call, 30)
+    runs = await automations.totals(call.db, call.project_id)
+    campaign_counts = await campaigns.totals(call.db, call.project_id)
+    return ProjectSummary(
+        project_id=project.id,
+        project_name=project.name,
+        contacts=await _contacts(call),
+        sends=_send_totals(counts, month),
+        campaigns=CampaignTotals(total=campaign_counts.total, sent=campaign_counts.sent),
+        automations=AutomationTotals(
+            total_runs=runs.total_runs,
+            completed=runs.completed,
+            failed=runs.failed,
+            success_rate=share(runs.completed, runs.completed + runs.failed),
+        ),
+    )
+
+
+@get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
+async def get_time_series(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> list[TimeSeriesItem]:
+    """What happened day by day, oldest first, days without anything included.
+
+    `from` and `to` are dates (default: the last 30 days), read in `timezone`. `campaignId` narrows to one campaign.
+    """
+    return await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+
+
+@get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
+async def get_by_domain(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> list[ByDomainItem]:
+    """How each sending domain is doing, newest domain first; period as in the time series."""
+    period = read_period(call.now, from_, to, timezone)
+    rows = await store.domains(
+        call.db,
+        project_id=call.project_id,
+        begins=period.begins,
+        ends=period.ends,
+        campaign_id=_campaign(campaign_id),
+    )
+    counts = {row.domain_id: counts_of(row) for row in rows}
+    return [
+        _of_domain(each, counts.get(each.id, {})) for each in await domains.domains_of_project(call.db, call.project_id)
+    ]
+
+
+@get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"])
+async def export_analytics(
+    call: Call,
+    from_: Day | None = None,
+    to: Day | None = None,
+    timezone: Zone = "UTC",
+    campaign_id: CampaignId | None = None,
+) -> Answer:
+    """The time series as CSV."""
+    items = await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        for item in items:
+            yield [item.date.isoformat(), *(getattr(item, measure) for measure in MEASURES)]
+
+    headers = {"Content-Disposition": 'attachment; filename="analytics.csv"'}
+    return Answer(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
+
+
+def _campaign(text: str | None) -> UUID | None:
+    """The campaign that a filter names. What no campaign can be called must not mean all of them."""
+    if not text:
+        return None
+    found = as_id(text)
+    return NOBODYS_CAMPAIGN if found == NO_ID else found
+
+
+async def _sums(call: Call, days: int | None) -> dict[str, int]:
+    since = call.now - timedelta(days=days) if days else None
+    return counts_of(await store.totals(call.db, project_id=call.project_id, since=since))
+
+
+def counts_of(sums: store.Sums) -> dict[str, int]:
+    """The measures by name."""
+    return {measure: getattr(sums, measure) for measure in store.Sums.__struct_fields__}
+
+
+async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:
+    days = period.days()
+    rows = await store.days(
+        call.db,
+        project_id=call.project_id,
+        midnights=period.midnights(days),
+        begins=period.begins,
+        ends=period.ends,
+        campaign_id=_campaign(campaign_id),
+    )
+    counts = {row.day: counts_of(row) for row in rows}
+    return [
+        TimeSeriesItem(date=day, **{measure: counts.get(number, {}).get(measure, 0) for measure in MEASURES})
+        for number, day in enumerate(days, start=1)
+    ]
+
+
+async def _contacts(call: Call) -> ContactTotals:
+    month_ago = (call.now - timedelta(days=30)).date()
+    all_time = {row.measure: row.count for row in await store.contacts(call.db, project_id=call.project_id, since=None)}
+    recent = {
+        row.measure: row.count for row in await store.contacts(call.db, project_id=call.project_id, since=month_ago)
+    }
+    total, unsubscribed = all_time.get("total", 0), all_time.get("unsubscribed", 0)
+    return ContactTotals(
+        total=total,
+        unsubscribed=unsubscribed,
+        unsubscribe_rate=share(unsubscribed, total),
+        new_last30_days=recent.get("total", 0),
+    )
+
+
+def _send_totals(counts: dict[str, int], month: dict[str, int]) -> SendTotals:
+    return SendTotals(
+        total=counts.get("accepted", 0),
+        **{measure: counts.get(measure, 0) for measure in MEASURES},
+        machine_opened=max(0, counts.get("open_touched", 0) - counts.get("opened", 0)),
+        machine_clicked=max(0, counts.get("click_touched", 0) - counts.get("clicked", 0)),
+        last30_days=month.get("accepted", 0),
+        open_rate=rate(counts, "opened"),
+        click_rate=rate(counts, "clicked"),
+        bounce_rate=rate(counts, "bounced"),
+        complaint_rate=rate(counts, "complained"),
+    )
+
+
+def _of_domain(domain: domains.SendingDomain, counts: dict[str, int]) -> ByDomainItem:
+    return ByDomainItem(
+        domain=domain.domain,
+        domain_id=domain.id,
+        status=domain.status,
+        total=counts.get("accepted", 0),
+        delivered=counts.get("delivered", 0),
+        bounced=counts.get("bounced", 0),
+        complained=counts.get("complained", 0),
+        opened=counts.get("opened", 0),
+        clicked=counts.get("clicked", 0),
+        bounce_rate=rate(counts, "bounced"),
+        complaint_rate=rate(counts, "complained"),
+        open_rate=rate(counts, "opened"),
+    )

@@ -1,0 +1,430 @@
+"""Contacts: the operations, and what other features do with contacts in transactions of their own."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+import psycopg
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.operation import get, patch, post
+from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, page_at, position_of
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Body, Deleted, new_id
+from postern.messaging.audiences import store
+from postern.messaging.audiences.attributes import inferred_from
+from postern.messaging.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
+from postern.messaging.audiences.model import (
+    ATTRIBUTE_COUNT_LIMIT,
+    ATTRIBUTES_LIMIT,
+    AddressText,
+    Contact,
+    ContactExists,
+    ContactMissing,
+    check_attributes,
+)
+from postern.platform.events import operations as events
+from postern.protocols.mail.address import AddressInvalid, normalise, parse_address, piece_of_address
+
+Unset = msgspec.UnsetType
+UNSET = msgspec.UNSET
+Search = Annotated[str, msgspec.Meta(max_length=320, description="Part of the address.")]
+
+
+class NewContact(Body):
+    """A contact to create."""
+
+    email: AddressText
+    attributes: dict[str, Any] = {}
+    unsubscribed: bool = False
+
+
+class ContactChange(Body):
+    """What to change; attributes are merged at the top level, and null removes one."""
+
+    email: AddressText | Unset = UNSET
+    attributes: dict[str, Any] | Unset = UNSET
+    unsubscribed: bool | Unset = UNSET
+
+
+@get("/projects/{project_id}/contacts", needs="contacts:read")
+async def list_contacts(
+    call: Call,
+    q: Search | None = None,
+    unsubscribed: bool | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
+) -> Page[Contact]:
+    """The project's contacts, newest first. `q` is part of an address; `unsubscribed` narrows to those or the rest."""
+    scope = f"contacts|{q or ''}|{unsubscribed}"
+    position = position_of(call, scope, page, limit, cursor)
+    sought = piece_of_address(q.strip()) or None if q else None
+    total = await store.count_contacts(call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed)
+    rows = await store.contacts(
+        call.db,
+        project_id=call.project_id,
+        q=sought,
+        unsubscribed=unsubscribed,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
+
+
+@post(
+    "/projects/{project_id}/contacts",
+    needs="contacts:write",
+    status=201,
+    problems=[ContactExists],
+    example={"email": "ada@example.com", "attributes": {"plan": "pro", "seats": 4}},
+)
+async def create_contact(call: Call, data: NewContact) -> Contact:
+    """Create a contact. The address is unique in the project, whatever its letter case: a second one is 409.
+
+    `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute declares
+    its type (see `contact-attributes`), by which CSV files are read and written; any value may follow. An address that
+    unsubscribed before its contact was deleted is unsubscribed again; `PATCH {"unsubscribed": false}` subscribes it.
+    """
+    check_attributes(data.attributes)
+    attributes = {name: value for name, value in data.attributes.items() if value is not None}
+    email, key = _address(data.email)
+    async with call.db.transaction() as tx:
+        await store.hold_shared(tx, project_id=call.project_id)
+        made = await store.insert_contact(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            email=email,
+            email_key=key,
+            attributes=Jsonb(attributes),
+            **inferred_from(attributes),
+            unsubscribed=data.unsubscribed,
+            now=call.now,
+        )
+        if made is None:
+            raise ContactExists
+        await _created(tx, call.project_id, made, call.now, actor_of(call))
+    return made
+
+
+@get("/projects/{project_id}/contacts/{id}", needs="contacts:read", problems=[ContactMissing])
+async def get_contact(call: Call, id: UUID) -> Contact:
+    """One contact."""
+    return await require_contact(call.db, call.project_id, id)
+
+
+@patch(
+    "/projects/{project_id}/contacts/{id}",
+    needs="contacts:write",
+    problems=[ContactMissing, ContactExists],
+    example={"attributes": {"plan": "free", "seats": None}, "unsubscribed": False},
+)
+async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
+    """Change a contact: attributes are merged at the top level, and null removes one.
+
+    The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes again,
+    and takes the address off the suppression list if it unsubscribed there; bounces and complaints stay.
+    """
+    email, key = _address(data.email) if data.email is not UNSET else (None, None)
+    async with call.db.transaction() as tx:
+        await store.hold_shared(tx, project_id=call.project_id)
+        contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
+        if contact is None:
+            raise ContactMissing
+        call.require_match(contact.updated_at)
+        if key is not None:
+            known = await store.contact_by_key(tx, project_id=call.project_id, email_key=key)
+            if known is not None and known.id != id:
+                raise ContactExists
+        has_left = (
+            key is not None
+            and key != normalise(contact.email)
+            and await store.has_unsubscribed(tx, project_id=call.project_id, email_key=key)
+        )
+        wanted = msgspec.structs.replace(
+            contact,
+            email=email or contact.email,
+            attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
+            unsubscribed=contact.unsubscribed or has_left if data.unsubscribed is UNSET else data.unsubscribed,
+        )
+        try:
+            return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
+        except psycopg.errors.UniqueViolation:  # Somebody else took the address between our look and our change.
+            raise ContactExists from None
+
+
+@delete_("/projects/{project_id}/contacts/{id}", needs="contacts:write", problems=[ContactMissing])
+async def delete_contact(call: Call, id: UUID) -> Deleted:
+    """Delete a contact, also from all audiences. What was sent to it stays in the log.
+
+    Its runs in automations end. If it had unsubscribed, a contact that is made with its address later is unsubscribed
+    too, however it is made, until it is subscribed again with `PATCH {"unsubscribed": false}`.
+    """
+    async with call.db.transaction() as tx:
+        await store.hold_shared(tx, project_id=call.project_id)
+        contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
+        if contact is None:
+            raise ContactMissing
+        call.require_match(contact.updated_at)
+        await store.delete_contact(tx, project_id=call.project_id, id=id)
+        await events.record(tx, call, "contact.deleted", id, email=contact.email)
+    return Deleted()
+
+
+@get("/projects/{project_id}/contacts/{id}/audiences", needs="audiences:read", problems=[ContactMissing])
+async def list_audiences_of_contact(call: Call, id: UUID) -> list[UUID]:
+    """The ids of the audiences that a contact belongs to, oldest first."""
+    await require_contact(call.db, call.project_id, id)
+    return await store.audiences_of_contact(call.db, project_id=call.project_id, contact_id=id)
+
+
+async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
+    """The contact. Raises ContactMissing."""
+    contact = await store.contact(db, project_id=project_id, id=id)
+    if contact is None:
+        raise ContactMissing
+    return contact
+
+
+async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:
+    """The contact with an address, if there is one. Raises AddressInvalid."""
+    return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
+
+
+async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
+    """The contacts behind many (project, address) pairs; pairs without one are left out. Addresses as on the wire."""
+    pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
+    rows = await store.contact_ids(
+        db, project_id=[project_id for project_id, _ in pairs], email_key=[key for _, key in pairs]
+    )
+    return {pairs[row.project_id, row.email_key]: row.id for row in rows}
+
+
+async def subscribed(db: Queries, project_id: UUID, email: str) -> bool:
+    """Whether marketing may go to an address: false only for a contact that has unsubscribed."""
+    contact = await contact_of(db, project_id, email)
+    return contact is None or not contact.unsubscribed
+
+
+async def find_or_create(
+    tx: Transaction,
+    project_id: UUID,
+    email: str,
+    now: Moment,
+    *,
+    attributes: dict[str, Any] | None = None,
+    actor: Actor = SYSTEM,
+) -> Contact:
+    """The contact with an address, made if there is none. `attributes` are those of a new one.
+
+    Raises AddressInvalid. Takes the project's audience lock (shared): call it early in the transaction.
+    """
+    address = parse_address(email)
+    key = normalise(address.spec)
+    await store.hold_shared(tx, project_id=project_id)
+    known = await store.contact_by_key(tx, project_id=project_id, email_key=key)
+    if known is not None:
+        return known
+    made = await store.insert_contact(
+        tx,
+        project_id=project_id,
+        id=new_id(),
+        email=address.spec,
+        email_key=key,
+        attributes=Jsonb(attributes or {}),
+        **inferred_from(attributes or {}),
+        unsubscribed=False,
+        now=now,
+    )
+    if made is None:  # Somebody else made it between our look and our insert.
+        known = await store.contact_by_key(tx, project_id=project_id, email_key=key)
+        assert known is not None
+        return known
+    await _created(tx, project_id, made, now, actor)
+    return made
+
+
+async def erase(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
+    """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells.
+
+    Contacts with that address that were deleted before are among them.
+    """
+    await store.hold_shared(tx, project_id=project_id)
+    contact = await contact_of(tx, project_id, email)
+    if contact is not None:
+        await store.delete_contact(tx, project_id=project_id, id=contact.id)
+    return await store.forget_former(tx, project_id=project_id, email_key=normalise(email))
+
+
+async def update_attributes(
+    tx: Transaction,
+    project_id: UUID,
+    id: UUID,
+    attributes: dict[str, Any],
+    now: Moment,
+    actor: Actor = SYSTEM,
+) -> Contact:
+    """Merge attributes into a contact (null removes one). Raises ContactMissing, and Invalid beyond the limits."""
+    await store.hold_shared(tx, project_id=project_id)
+    contact = await store.lock_contact(tx, project_id=project_id, id=id)
+    if contact is None:
+        raise ContactMissing
+    wanted = msgspec.structs.replace(contact, attributes=_merged(contact, attributes))
+    return await _change(tx, project_id, contact, wanted, now, actor)
+
+
+async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
+    """Those of the contacts that there are, in no particular order."""
+    return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
+
+
+async def hold(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
+    """Those of the contacts (by id, or by normalised address) that there are, unchanged until the transaction ends.
+
+    Taken before anything else about them, their runs in automations included.
+    """
+    return await store.hold_contacts(tx, project_id=project_id, ids=list(ids), keys=list(keys))
+
+
+async def merge_attributes(
+    tx: Transaction,
+    project_id: UUID,
+    ids: Sequence[UUID],
+    attributes: dict[str, Any],
+    now: Moment,
+    actor: Actor = SYSTEM,
+) -> list[UUID]:
+    """Merge the same attributes into many contacts (null removes one); returns those that this changed.
+
+    Contacts whose attributes would outgrow their limits are left as they are.
+    """
+    await store.hold_shared(tx, project_id=project_id)
+    changed = await store.merge_attributes(
+        tx,
+        project_id=project_id,
+        ids=list(ids),
+        change=Jsonb(attributes),
+        **inferred_from(attributes),
+        removed=[name for name, value in attributes.items() if value is None],
+        bytes=ATTRIBUTES_LIMIT,
+        count=ATTRIBUTE_COUNT_LIMIT,
+        now=now,
+    )
+    told = {contact.id: contact.email for contact in await contacts_with_ids(tx, project_id, changed)}
+    data: dict[str, Any] = {"changed": ["attributes"]}
+    await events.record_all(
+        tx,
+        [
+            events.make_event(project_id, "contact.updated", each, now, **actor._asdict(), email=email, **data)
+            for each, email in told.items()
+        ],
+    )
+    await contacts_changed(tx, project_id, changed, now, actor)
+    return changed
+
+
+async def unsubscribe(
+    tx: Transaction, project_id: UUID, id: UUID, now: Moment, actor: Actor = SYSTEM, **data: Any
+) -> bool:
+    """Unsubscribe a contact; `data` goes into its event (the send that led here, say).
+
+    False if it is unknown or has unsubscribed before: then nothing is recorded again.
+    """
+    await store.hold_shared(tx, project_id=project_id)
+    contact = await store.lock_contact(tx, project_id=project_id, id=id)
+    if contact is None or contact.unsubscribed:
+        return False
+    wanted = msgspec.structs.replace(contact, unsubscribed=True)
+    await _change(tx, project_id, contact, wanted, now, actor, **data)
+    return True
+
+
+async def touch_engagement(
+    tx: Transaction,
+    project_id: UUID,
+    contact_ids: Sequence[UUID],
+    now: Moment,
+    *,
+    opened_at: datetime | None = None,
+    clicked_at: datetime | None = None,
+) -> None:
+    """Remember that contacts opened or clicked, and let audiences that look at it follow; unknown ids are ignored.
+
+    Records nothing but joins and leaves: opens and clicks are events of their sends.
+    """
+    await store.hold_shared(tx, project_id=project_id)
+    await store.touch(tx, project_id=project_id, ids=list(contact_ids), opened_at=opened_at, clicked_at=clicked_at)
+    await contacts_changed(tx, project_id, contact_ids, now, engagement_only=True)
+
+
+async def _created(tx: Transaction, project_id: UUID, made: Contact, now: Moment, actor: Actor) -> None:
+    told = events.make_event(project_id, "contact.created", made.id, now, **actor._asdict(), email=made.email)
+    await events.record_all(tx, [told])
+    await contacts_changed(tx, project_id, [made.id], now, actor)
+
+
+async def _change(
+    tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: Actor, **data: Any
+) -> Contact:
+    """Write a changed contact, tell about it and let it move; what is the same already is left alone."""
+    fields = [
+        name
+        for name in ("email", "attributes", "unsubscribed")
+        if _differ(getattr(wanted, name), getattr(contact, name))
+    ]
+    if not fields:
+        return contact
+    changed = await store.update_contact(
+        tx,
+        project_id=project_id,
+        id=contact.id,
+        email=wanted.email,
+        email_key=normalise(wanted.email),
+        attributes=Jsonb(wanted.attributes),
+        **inferred_from(wanted.attributes if "attributes" in fields else {}),
+        unsubscribed=wanted.unsubscribed,
+        now=now,
+    )
+    former, present = normalise(contact.email), normalise(changed.email)
+    if contact.unsubscribed and former != present:
+        await store.remember_unsubscribed(tx, project_id=project_id, email_key=former, now=now)
+    if not changed.unsubscribed:
+        await store.forget_unsubscribed(tx, project_id=project_id, email_key=present)
+    names = ["contact.updated"]
+    if changed.unsubscribed and not contact.unsubscribed:
+        names.append("contact.unsubscribed")
+    data = {"email": changed.email, "changed": fields, **data}
+    if "unsubscribed" in fields:
+        data["unsubscribed"] = changed.unsubscribed
+    await events.record_all(
+        tx, [events.make_event(project_id, name, contact.id, now, **actor._asdict(), **data) for name in names]
+    )
+    await contacts_changed(tx, project_id, [contact.id], now, actor)
+    return changed
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two values are different JSON. Python itself takes 1, 1.0 and true for the same."""
+    return msgspec.json.encode(one, order="deterministic") != msgspec.json.encode(other, order="deterministic")
+
+
+def _merged(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:
+    merged = {name: value for name, value in {**contact.attributes, **change}.items() if value is not None}
+    check_attributes(merged)
+    return merged
+
+
+def _address(text: str) -> tuple[str, str]:
+    """An address as it is kept and as it is looked up. Raises Invalid."""
+    try:
+        spec = parse_address(text).spec
+        return spec, normalise(spec)
+    except AddressInvalid as error:
+        raise Invalid.at("/email", error.detail, "address_invalid") from None

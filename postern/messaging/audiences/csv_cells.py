@@ -1,0 +1,209 @@
+"""Types of attributes: which type a value has, and what a cell of a CSV file means for an attribute of a type."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from postern.kernel.http.pagination import unguarded
+from postern.kernel.untrusted_json import is_too_deep
+from postern.messaging.audiences.model import AttributeType
+from postern.messaging.audiences.rules import read_moment
+
+NUMBER_LENGTH: Final = 400
+"""Characters of a number; the largest that is stored takes 309 digits."""
+
+
+class CellFault(Exception):
+    """A cell that does not fit the type of its attribute; the message says how it has to look."""
+
+
+class Declared(NamedTuple):
+    """The type of an attribute."""
+
+    type: AttributeType
+    inferred: bool
+    """Whether the type was taken from values; then a cell that does not fit it is kept as text."""
+
+
+Declarations = Mapping[str, Declared]
+"""Types of attributes by name."""
+Reader = Callable[[str], Any]
+"""Takes a cell that is not empty; returns its value, None for a blank one that says nothing. Raises CellFault."""
+
+
+def type_of(value: Any) -> AttributeType | None:
+    """The type that a JSON value declares; None for objects, null and the empty text, which declare none."""
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return None if not value else "string" if read_moment(value) is None else "date"
+        case list():
+            return "list"
+        case _:
+            return None
+
+
+def types_of(many: Iterable[dict[str, Any]]) -> dict[str, AttributeType]:
+    """For each name the type of the first value that has one."""
+    types: dict[str, AttributeType] = {}
+    for attributes in many:
+        for name, value in attributes.items():
+            if name not in types and (kind := type_of(value)) is not None:
+                types[name] = kind
+    return types
+
+
+def fits(type: AttributeType | None, value: Any) -> bool:
+    """Whether a cell of an attribute of that type can hold the value, so that an import reads the same value."""
+    found = type_of(value)
+    return found is not None and (found == type or (type == "string" and found == "date"))
+
+
+def cells_of(types: Mapping[str, AttributeType], attributes: dict[str, Any]) -> list[Any]:
+    """The cells of a contact in an export: one for each type, then an object of what those cannot hold, or None."""
+    rest = {name: value for name, value in attributes.items() if not fits(types.get(name), value)}
+    return [*(None if name in rest else attributes.get(name) for name in types), rest or None]
+
+
+_PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LENIENT_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def infer(cells: Iterable[str]) -> AttributeType | None:
+    """The type that all cells of a column fit, `string` if there is none; None for blank cells and JSON objects.
+
+    Leading zeros, plus signs and more than 15 digits are no numbers: they are codes or telephone numbers.
+    """
+    found: str | None = None
+    for cell in cells:
+        if cell and not cell.isspace():
+            kind = _kind_of(cell)
+            if kind == "string" or found not in (None, kind):
+                return "string"
+            found = kind
+    return None if found == "object" else found  # pyright: ignore[reportReturnType]
+
+
+def _kind_of(cell: str) -> str:
+    first = cell[0]
+    if first in "-0123456789" and _PLAIN_NUMBER.fullmatch(cell):
+        return "number"
+    if first in "0123456789":
+        return "string" if read_moment(cell) is None else "date"
+    if first in "tTfF" and cell.lower() in ("true", "false"):
+        return "boolean"
+    if first in "[{":
+        value = _json(cell)
+        return "list" if isinstance(value, list) else "object" if isinstance(value, dict) else "string"
+    return "string"
+
+
+def reader_of(declared: Declared | None) -> Reader:
+    """How cells of an attribute are read."""
+    if declared is None:
+        return _object_or_text
+    if declared.type == "string":
+        return _text
+    if declared.type == "date" and declared.inferred:
+        return _guessed_date
+    strict, lenient, fault = _READERS[declared.type]
+
+    def read(cell: str) -> Any:
+        value = strict(cell)
+        if value is not None:
+            return value
+        text = unguarded(cell)
+        stripped = text.strip()
+        if not stripped:
+            return None
+        value = (strict if declared.inferred else lenient)(stripped)
+        if value is None and not declared.inferred:
+            raise CellFault(f"{fault}; the attribute is declared as {declared.type}")
+        return text if value is None else value
+
+    return read
+
+
+def _text(cell: str) -> str:
+    return unguarded(cell) if cell[0] == "'" else cell
+
+
+def _object_or_text(cell: str) -> Any:
+    value = _json(cell) if cell[0] == "{" else None
+    return value if isinstance(value, dict) else unguarded(cell)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _json(text: str) -> Any:
+    """The value of a cell that holds JSON; None where it is none, or nested too deeply to be kept."""
+    try:
+        value = msgspec.json.decode(text)
+        return None if is_too_deep(text.encode()) else value
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _number(text: str) -> int | float | None:
+    if _PLAIN_NUMBER.fullmatch(text):
+        return float(text) if "." in text else int(text)
+    return _large_number(text, _NUMBER)
+
+
+def _large_number(text: str, pattern: re.Pattern[str]) -> int | float | None:
+    if len(text) > NUMBER_LENGTH or not pattern.fullmatch(text):
+        return None
+    number = float(text)
+    if not isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else number
+
+
+def _lenient_number(text: str) -> int | float | None:
+    return _large_number(text, _LENIENT_NUMBER)
+
+
+_BOOLEANS: Final[dict[str, bool]] = {"true": True, "false": False}
+_YES: Final = ("true", "yes", "1", "y", "t")
+_NO: Final = ("false", "no", "0", "n", "f")
+
+
+def _guessed_date(cell: str) -> str | None:
+    """A cell of an attribute that is inferred to be a date: what is none is kept as text, so few need a look."""
+    if cell[0] in "0123456789" and not cell[-1].isspace():
+        return cell
+    text = unguarded(cell)
+    stripped = text.strip()
+    return stripped if read_moment(stripped) else text if stripped else None
+
+
+def _boolean(text: str) -> bool | None:
+    return _BOOLEANS.get(text if text in _BOOLEANS else text.lower())
+
+
+def _lenient_boolean(text: str) -> bool | None:
+    word = text.lower()
+    return True if word in _YES else False if word in _NO else None
+
+
+def _date(text: str) -> str | None:
+    return None if read_moment(text) is None else text
+
+
+def _list(text: str) -> list[Any] | None:
+    value = _json(text) if text[0] == "[" else None
+    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+_READERS: Final[dict[AttributeType, tuple[Reader, Reader, str]]] = {
+    "number": (_number, _lenient_number, "is not a number like 1234.5"),
+    "boolean": (_boolean, _lenient_boolean, "is neither true nor false"),
+    "date": (_date, _date, "is not an ISO 8601 date like 2026-01-31"),
+    "list": (_list, _list, 'is not a JSON list like ["a", "b"]'),
+}
+"""How a cell is read where the type was inferred, and where somebody declared it; and what is wrong otherwise."""

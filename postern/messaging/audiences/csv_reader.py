@@ -1,0 +1,710 @@
+"""Contacts in a CSV file (RFC 4180): reads pieces of bytes, gives rows and says which line is wrong and why.
+
+A row that cannot be read fails alone: reading goes on with the line after the one it began on, so that a quote
+that was never closed costs one line and not the rest of the file. Memory is bounded by ROW_LIMIT, and what is read
+again by REREAD_LIMIT and the length of the file.
+"""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from postern.kernel.http.pagination import unguarded
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
+from postern.kernel.values import to_json
+from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
+from postern.messaging.audiences.csv_cells import CellFault, Declarations, Reader, infer, reader_of
+from postern.messaging.audiences.csv_headers import (
+    NAME_LIMIT,
+    field_of,
+    flag_of,
+    is_known,
+    may_mean_subscribed,
+    plain_name,
+)
+from postern.messaging.audiences.model import (
+    ATTRIBUTE_COUNT_LIMIT,
+    ATTRIBUTES_LIMIT,
+    COLUMN_LIMIT,
+    EXPORTED_ATTRIBUTES,
+    IMPORT_BATCH,
+    AttributeType,
+    CharsetFrom,
+    ColumnDecision,
+    DelimiterFrom,
+    ImportColumn,
+    ImportFileInvalid,
+    ImportNotice,
+    attribute_fault,
+)
+from postern.protocols.mail.address import AddressInvalid, domain_of, normalise, parse_address
+
+ROW_LIMIT: Final = 131_072
+"""Bytes of one row, line breaks within quotes included."""
+REREAD_LIMIT: Final = 8 * ROW_LIMIT
+"""Bytes of a batch that may be read again after rows that go wrong, beside REREAD_SHARE of what is behind them."""
+REREAD_SHARE: Final = 4
+"""How often each byte may be read again on average, beyond REREAD_LIMIT."""
+BATCH_BYTES: Final = 8_388_608
+"""Bytes of a file after which a batch of rows ends early."""
+HEADER_BYTES: Final = 2 * ROW_LIMIT + 16
+"""Bytes of a file after a byte order mark that are enough to find its header, a line `sep=;` before it included."""
+DELIMITERS: Final = (",", ";", "\t", "|")
+OURS: Final = ("id", "createdat", "updatedat", "lastopenedat", "lastclickedat", "unsubscribedat")
+"""Columns of our own export that an import leaves alone."""
+FIELDS: Final = ("email", "unsubscribed", "subscribed", "attributes")
+"""What a column can fill, beside an attribute: `attributes.<name>`."""
+NAMES_SHOWN: Final = 20
+"""Names of columns that a message lists."""
+
+
+class RowFault(Exception):
+    """A row that cannot be taken in; the message says why."""
+
+
+class Row(msgspec.Struct):
+    """A contact as a file gives it. Changed in place where a later line of the same batch names it again."""
+
+    line: int
+    email: str
+    email_key: str
+    attributes: dict[str, Any]
+    unsubscribed: bool
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """What the columns of a file mean."""
+
+    delimiter: str
+    columns: list[str | None]
+    """For each column the attribute it fills; None for columns that fill none."""
+    email: int
+    unsubscribed: int | None
+    subscribed: int | None
+    attributes: int | None
+    """The column that holds attributes as a JSON object."""
+    charset: str = "utf-8"
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What the first lines of a file say: how it is written, and what its columns fill."""
+
+    charset: str
+    charset_from: CharsetFrom
+    delimiter: str
+    delimiter_from: DelimiterFrom
+    line: int
+    """Line that names the columns."""
+    length: int
+    """Bytes up to the end of that line."""
+    columns: list[ImportColumn]
+    notices: list[ImportNotice]
+
+    @property
+    def layout(self) -> Layout:
+        """What the columns mean. The header must have an `email` column."""
+        return layout_of(self.columns, self.delimiter, self.charset)
+
+    def check(self) -> None:
+        """Raises ImportFileInvalid where an import of the file is refused."""
+        blocking = [each for each in self.notices if each.blocking]
+        if not blocking:
+            return
+        faults = [
+            Fault(path=f"column/{each.column}" if each.column else "", code=each.code, message=each.message)
+            for each in blocking[:NAMES_SHOWN]
+        ]
+        raise ImportFileInvalid(blocking[0].message, errors=faults, next=blocking[0].next)
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One row of cells, or why there is none, and where the next row begins."""
+
+    number: int
+    cells: list[str] | None
+    fault: str | None
+    next_line: int
+    next_position: int
+
+
+def layout_of(columns: Sequence[ImportColumn], delimiter: str, charset: str) -> Layout:
+    """What columns mean, by what they fill."""
+    targets = [each.target for each in columns]
+    index = {target: number for number, target in enumerate(targets) if target in FIELDS}
+    return Layout(
+        delimiter,
+        [each.removeprefix("attributes.") if each and each not in FIELDS else None for each in targets],
+        index.get("email", -1),
+        index.get("unsubscribed"),
+        index.get("subscribed"),
+        index.get("attributes"),
+        charset,
+    )
+
+
+def read_header(
+    start: bytes, *, declared: str | None = None, is_utf8: bool = True, mapping: Mapping[str, str | None] | None = None
+) -> Header:
+    """Understand the header, which is among the first lines of `start`.
+
+    `declared` is the encoding that the caller names, `is_utf8` what a look at the file says where neither the caller
+    nor a byte order mark does; `mapping` is what the caller says that columns fill, by their names. What is wrong
+    with single columns is among the notices. Raises ImportFileInvalid where there is no header that can be read, and
+    Invalid where `mapping` names a column that is not there.
+    """
+    if start.startswith(b"PK\x03\x04"):
+        raise ImportFileInvalid("This is a ZIP archive or an Excel workbook; save it as CSV (UTF-8).")
+    marked = charset_of_mark(start)
+    known = marked[0] if marked else declared or ("utf-8" if is_utf8 else None)
+    position = marked[1] if marked else 0
+    lines = [*islice(split_lines([start[position : position + HEADER_BYTES]], known or FALLBACK), 2)]
+    number, separator = 1, _separator(lines[0][0]) if lines else None
+    if separator is not None:
+        number, position = 2, position + lines.pop(0)[1]
+    raw, length = lines[0] if lines else (b"", 0)
+    if not raw.strip(b"\r\n\t ,;"):
+        raise ImportFileInvalid("The file is empty: it begins with a header line that has an `email` column.")
+    _check_line(raw)
+    charset, text = _decode_header(raw, known, position, separator)
+    columns, notices, delimiter = _understand(text, [separator] if separator else DELIMITERS, mapping or {}, number)
+    return Header(
+        charset=charset,
+        charset_from="BOM" if marked else "DECLARED" if declared else "DETECTED",
+        delimiter=delimiter,
+        delimiter_from="DECLARED" if separator else "DETECTED",
+        line=number,
+        length=position + length,
+        columns=columns,
+        notices=[*notices, *_doubts(start, charset, declared if not marked else None)],
+    )
+
+
+_SEPARATOR = re.compile(rb'"?sep=(.)"?\r?\n?', re.IGNORECASE | re.DOTALL)
+
+
+def _separator(line: bytes) -> str | None:
+    """The delimiter that a line `sep=;` names, as spreadsheets write it before the header. Raises ImportFileInvalid."""
+    found = _SEPARATOR.fullmatch(line)
+    if found is None:
+        return None
+    if (separator := found[1].decode("latin-1")) not in DELIMITERS:
+        raise ImportFileInvalid(
+            "The line `sep=` names a character that separates no cells here: take `,` `;` `|` or tab."
+        )
+    return separator
+
+
+def _check_line(line: bytes) -> None:
+    if b"\0" in line[:ROW_LIMIT]:
+        every_other = line[1:9:2].strip(b"\0") == b"" or line[:8:2].strip(b"\0") == b""
+        raise ImportFileInvalid(
+            "The first line is no CSV header: it holds NUL characters.",
+            next="It looks like UTF-16 without a byte order mark: declare `charset=utf-16le` or `charset=utf-16be`."
+            if every_other
+            else "Save the file as CSV (UTF-8).",
+        )
+    if len(line) > ROW_LIMIT:
+        raise _lone_returns(line) or ImportFileInvalid(
+            f"The first line is no CSV header: it is longer than {ROW_LIMIT} bytes."
+        )
+
+
+def _lone_returns(line: bytes) -> ImportFileInvalid | None:
+    """What to say of a file whose lines end with carriage returns alone: it is one line."""
+    if b"\r" not in line.rstrip(b"\r\n"):
+        return None
+    return ImportFileInvalid(
+        "The first line is no CSV header: the lines of the file end with a carriage return alone.",
+        next="Save the file as CSV (UTF-8), whose lines end with a line feed; `CSV (Macintosh)` is another format.",
+    )
+
+
+def _decode_header(raw: bytes, known: str | None, position: int, separator: str | None) -> tuple[str, str]:
+    """The encoding and the text of the header. Raises ImportFileInvalid."""
+    found: list[tuple[int, str, str]] = []
+    for rank, charset in enumerate((known,) if known else BY_HEADER):
+        try:
+            text = raw.decode(_codec_of_lines(charset)).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            if known:
+                raise _undecodable(charset, raw, error.start, position) from None
+            continue
+        delimiters = [separator] if separator else DELIMITERS
+        best = max(sum(map(is_known, (_names(text, each) or [])[:COLUMN_LIMIT])) for each in delimiters)
+        found.append((-best if not known else rank, charset, text))
+    if not found:
+        raise _undecodable("utf-8", raw, _first_fault(raw), position)
+    _, charset, text = min(found, key=lambda each: each[0])
+    return charset, text
+
+
+def _first_fault(raw: bytes) -> int:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0
+
+
+def _undecodable(charset: str, raw: bytes, index: int, position: int) -> ImportFileInvalid:
+    if charset.startswith("utf-16"):  # Its lines come as UTF-8.
+        place = position + _size(raw[:index].decode())
+        message = f"The header is not {charset}: half of a character is missing at offset {place} of the file."
+    else:
+        place = position + index
+        message = f"The header is not {charset}: byte 0x{raw[index]:02X} at offset {place} of the file."
+    return ImportFileInvalid(
+        message,
+        errors=[Fault(path=f"byte/{place}", code="undecodable", message=message)],
+        next="Declare the file's encoding, such as `charset=windows-1252`, or save the file as CSV (UTF-8).",
+    )
+
+
+def _names(text: str, delimiter: str) -> list[str] | None:
+    try:
+        return [name.strip() for name in next(csv.reader([text], delimiter=delimiter, strict=True))]
+    except (csv.Error, StopIteration):
+        return None
+
+
+def _understand(
+    text: str, delimiters: Sequence[str], mapping: Mapping[str, str | None], line: int
+) -> tuple[list[ImportColumn], list[ImportNotice], str]:
+    """What the columns fill, what there is to say about them, and the delimiter. Raises ImportFileInvalid, Invalid."""
+    best: tuple[tuple[bool, int, int], list[str], str] | None = None
+    for delimiter in delimiters:
+        names = _names(text, delimiter)
+        if names is None:
+            continue
+        looked_at = names[:COLUMN_LIMIT]
+        has_email = any(field_of(name) == "email" or mapping.get(name) == "email" for name in looked_at)
+        score = (has_email, sum(name in mapping for name in looked_at), len(names))
+        if best is None or score > best[0]:
+            best = score, names, delimiter
+    if best is None:
+        raise _lone_returns(text.encode()) or ImportFileInvalid(
+            "The first line is no CSV header: a quote is not closed, or text follows it."
+        )
+    _, names, delimiter = best
+    if len(names) > COLUMN_LIMIT:
+        raise ImportFileInvalid(f"The file has more than {COLUMN_LIMIT} columns.")
+    columns, notices = _map_columns(names, _declared(names, mapping))
+    if not any(each.target == "email" for each in columns):
+        notices.insert(0, _no_email(names, line))
+    attributes = [each for each in columns if each.target and each.target not in FIELDS]
+    if len(attributes) > EXPORTED_ATTRIBUTES:
+        message = f"The file has more than {EXPORTED_ATTRIBUTES} columns of attributes."
+        notices.append(
+            _notice("too_many_columns", message, next=f"Leave columns out: {_example(attributes[-1].name, None)}.")
+        )
+    return columns, notices, delimiter
+
+
+def _declared(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[int, str | None]:
+    """What the caller says of columns, by their index. Raises Invalid for one that is not there."""
+    plain = [plain_name(name) for name in names]
+    found: dict[int, str | None] = {}
+    for name, target in mapping.items():
+        same = [index for index, each in enumerate(names) if each == name.strip()]
+        same = same or [index for index, each in enumerate(plain) if each and each == plain_name(name)]
+        if not same:
+            listed = ", ".join(f"`{each}`" for each in names[:NAMES_SHOWN] if each)
+            raise Invalid.at("query/columns", f"The file has no column `{name}`; it has {listed}.", "column_missing")
+        found |= dict.fromkeys(same, target)
+    return found
+
+
+def _map_columns(
+    names: Sequence[str], declared: Mapping[int, str | None]
+) -> tuple[list[ImportColumn], list[ImportNotice]]:
+    claims = _claims(names, declared)
+    columns: list[ImportColumn] = []
+    notices: list[ImportNotice] = []
+    holders: dict[str, int] = {}
+    for index, name in enumerate(names):
+        number = index + 1
+        target, decided_by = _target(index, name, declared, claims)
+        if target and target not in FIELDS and (fault := attribute_fault(target.removeprefix("attributes."), None)):
+            notices.append(_notice("column_invalid", f"Column {number}: {fault}", number))
+        elif target in holders:
+            message = f"Columns {holders[target]} and {number} are both `{name}`."
+            if names[holders[target] - 1] != name:
+                message = f"Columns {holders[target]} and {number} both fill `{target}`."
+            rename = (
+                "Rename one of them in the file."
+                if names[holders[target] - 1] == name
+                else (f"Rename one of them in the file, or leave one out: {_example(name, None)}.")
+            )
+            notices.append(_notice("column_repeated", message, number, next=rename))
+        if target:
+            holders.setdefault(target, number)
+        columns.append(ImportColumn(number=number, name=name, target=target, decided_by=decided_by))
+        if decided_by == "ATTRIBUTE":
+            notices += _hints(number, name, claims)
+    return columns, notices
+
+
+Claims = dict[str, tuple[ColumnDecision, set[int]]]
+"""By field: why columns fill it, and their indexes; more than one is a fault."""
+
+
+def _claims(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
+    """Which columns fill the contact's own fields: what the caller says goes before the field's own name, and that
+    before other words for it, of which the first in the file counts."""
+    claims: Claims = {}
+    for index, target in declared.items():
+        if target in FIELDS:
+            claims.setdefault(target, ("DECLARED", set()))[1].add(index)
+    rest = [(index, name) for index, name in enumerate(names) if index not in declared]
+    for field in ("email", "unsubscribed", "attributes"):
+        if field in claims:
+            continue
+        if exact := {index for index, name in rest if name.casefold() == field}:
+            claims[field] = ("EXACT", exact)
+        elif other := [(index, plain_name(name)) for index, name in rest if field_of(name) == field]:
+            claims[field] = ("SYNONYM", {index for index, plain in other if plain == other[0][1]})
+    return claims
+
+
+def _target(
+    index: int, name: str, declared: Mapping[int, str | None], claims: Claims
+) -> tuple[str | None, ColumnDecision]:
+    if index in declared:
+        return declared[index], "DECLARED"
+    for field, (decided_by, indexes) in claims.items():
+        if index in indexes:
+            return field, decided_by
+    if not name or name.casefold() in OURS:
+        return None, "IGNORED"
+    name = unguarded(name)
+    return f"attributes.{name.removeprefix('attributes.').strip()}", "ATTRIBUTE"
+
+
+def _hints(number: int, name: str, claims: Claims) -> list[ImportNotice]:
+    """What to look at in a column that becomes an attribute."""
+    field = field_of(name)
+    if field in claims:
+        message = f"Column {number}, `{name}`, becomes an attribute: column {min(claims[field][1]) + 1} is `{field}`."
+        other = f"If it is this one, say so: {_example(name, field)}."
+        return [_notice("column_not_used", message, number, blocking=False, next=other)]
+    if may_mean_subscribed(name) and "unsubscribed" not in claims and "subscribed" not in claims:
+        message = f"Column {number}, `{name}`, becomes an attribute and unsubscribes nobody."
+        other = f"If it says true or false about who wants mail, say so: {_example(name, 'subscribed')}."
+        return [_notice("subscribed_not_used", message, number, blocking=False, next=other)]
+    return []
+
+
+def _no_email(names: Sequence[str], line: int) -> ImportNotice:
+    place = "first" if line == 1 else "second"
+    message = f"There is no column `email` in the header, which is the {place} line of the file."
+    if any("@" in name for name in names):
+        return _notice(
+            "email_column_missing", message, next="Put a line before the first contact that names the columns."
+        )
+    named = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
+    rename = f"Rename the column in the file, or say which one it is, such as {_example(named, 'email')}."
+    return _notice("email_column_missing", message, next=rename)
+
+
+def _example(name: str, target: str | None) -> str:
+    return f"`columns={msgspec.json.encode({name: target}).decode()}`"
+
+
+def _doubts(start: bytes, charset: str, declared: str | None) -> list[ImportNotice]:
+    """What to look at in an encoding that is a guess, or that the file seems to contradict: most read everything."""
+    if charset.startswith("utf-"):
+        return []
+    if declared is None:
+        message = f"The file is not UTF-8 and does not say its encoding; it is read as {charset}."
+        look = "Look at the letters beyond ASCII, and declare `charset=` if they are wrong."
+        return [_notice("charset_guessed", message, blocking=False, next=look)]
+    if start.isascii():
+        return []
+    try:
+        start[: start.rfind(b"\n") + 1 or None].decode()
+    except UnicodeDecodeError:
+        return []
+    message = f"The file is declared to be {charset}, but it is UTF-8."
+    return [_notice("charset_doubtful", message, blocking=False, next="Declare `charset=utf-8`, or nothing.")]
+
+
+def _notice(
+    code: str, message: str, column: int | None = None, *, blocking: bool = True, next: str | None = None
+) -> ImportNotice:
+    return ImportNotice(code=code, message=message, column=column, blocking=blocking, next=next)
+
+
+def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
+    """Lines with their ends, and how many bytes of the file they are.
+
+    Of one that is longer than a row may be, only the beginning. Lines of UTF-16 come as UTF-8: see `_codec_of_lines`.
+    """
+    if charset.startswith("utf-16"):
+        yield from _split_utf16(pieces, CODECS[charset])
+        return
+    rest, dropped = b"", 0
+    for piece in pieces:
+        lines = (rest + piece).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            yield (line + b"\n" if not dropped else line), len(line) + 1 + dropped
+            dropped = 0
+        if len(rest) > ROW_LIMIT + 1:
+            dropped += len(rest) - ROW_LIMIT - 1
+            rest = rest[: ROW_LIMIT + 1]
+    if rest:
+        yield rest, len(rest) + dropped
+
+
+def _split_utf16(pieces: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, int]]:
+    """A line feed is two bytes, and such bytes stand elsewhere too: lines end where the text does."""
+    decoder = codecs.getincrementaldecoder(codec)("surrogatepass")
+    rest, dropped = "", 0
+    for piece in pieces:
+        lines = (rest + decoder.decode(piece)).split("\n")
+        rest = lines.pop()
+        for line in lines:
+            yield _as_utf8(line if dropped else line + "\n"), _size(line) + 2 + dropped
+            dropped = 0
+        if len(rest) > ROW_LIMIT + 1:
+            dropped += _size(rest[ROW_LIMIT + 1 :])
+            rest = rest[: ROW_LIMIT + 1]
+    cut = len(decoder.getstate()[0])  # Bytes of a character that the file's end cuts off.
+    if rest or cut:
+        yield _as_utf8(rest) + b"\xff" * bool(cut), _size(rest) + dropped + cut
+
+
+def _as_utf8(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass"))
+
+
+def _codec_of_lines(charset: str) -> str:
+    """Python's codec for the lines that `split_lines` gives."""
+    return "utf-8" if charset.startswith("utf-16") else CODECS[charset]
+
+
+def read_lines(layout: Layout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int) -> Iterator[Line]:
+    """The rows from `position` on, where line `number` begins."""
+    source = _Source(lines, number, position, layout.charset)
+    while True:
+        source.begin()
+        reader = csv.reader(source, delimiter=layout.delimiter, strict=True)
+        begun = source.number
+        try:
+            for cells in reader:
+                source.end()
+                if cells:
+                    yield Line(begun, cells, None, source.number, source.position)
+                begun = source.number
+            return
+        except (csv.Error, RowFault) as error:
+            if source.at_end and not source.taken:
+                return
+            source.put_back()
+            yield Line(begun, None, _reason(str(error)), source.number, source.position)
+
+
+def read_batch(
+    layout: Layout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
+) -> Iterator[Line]:
+    """The rows from `position` on that are taken in together: so many, or those within BATCH_BYTES."""
+    lines = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
+    for read, line in enumerate(lines, start=1):
+        yield line
+        if read >= rows or line.next_position - position >= BATCH_BYTES:
+            return
+
+
+def _reason(message: str) -> str:
+    if "unexpected end of data" in message or "row is longer" in message or "field larger" in message:
+        return f"A quote is never closed, or the row is longer than {ROW_LIMIT} bytes."
+    if "expected after" in message:
+        return "Text follows a closing quote; a quote within quotes is written twice."
+    return message
+
+
+class _Source:
+    """Hands lines to csv.reader, remembers those of the row in hand, and takes them back if the row is bad.
+
+    Lines can be written so that each opens a quote, whatever stands before it. Were each of them looked at with all
+    that a row may hold, the work would grow with the square of the file; so a row may only go on over as many bytes as
+    may still be read again.
+    """
+
+    def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:
+        self._lines = lines
+        self._charset, self._codec = charset, _codec_of_lines(charset)
+        self._pending: list[tuple[bytes, int]] = []
+        self._size = 0
+        self._rereadable = REREAD_LIMIT
+        self.number = number
+        self.position = position
+        self.taken: list[tuple[bytes, int]] = []
+        self.at_end = False
+
+    def begin(self) -> None:
+        self.taken, self._size = [], 0
+
+    def end(self) -> None:
+        """The row in hand is whole."""
+        self.number += len(self.taken)
+        self.position += self._size
+        self._rereadable += REREAD_SHARE * self._size
+        self.begin()
+
+    def put_back(self) -> None:
+        """The row in hand is bad: its first line is lost, the others are read again."""
+        self._pending += self.taken[:0:-1]
+        self._rereadable -= sum(size for _, size in self.taken[1:])
+        self.taken, self._size = self.taken[:1], self.taken[0][1]
+        self.end()
+
+    def __iter__(self) -> "_Source":
+        return self
+
+    def __next__(self) -> str:
+        taken = self._pending.pop() if self._pending else next(self._lines, None)
+        if taken is None:
+            self.at_end = True
+            raise StopIteration
+        self.taken.append(taken)
+        line, size = taken
+        self._size += size
+        if self._size > ROW_LIMIT or (len(self.taken) > 1 and self._size > self._rereadable):
+            raise RowFault("The row is longer than allowed.")
+        try:
+            return line.decode(self._codec)
+        except UnicodeDecodeError as error:
+            raise RowFault(_not_in(self._charset, line, error.start)) from None
+
+
+def _not_in(charset: str, line: bytes, index: int) -> str:
+    if charset.startswith("utf-16"):
+        return f"The line is not {charset}: half of a character is missing."
+    return f"The line is not {charset}: byte 0x{line[index]:02X} at offset {index} of the line."
+
+
+def infer_columns(layout: Layout, lines: Sequence[Line], known: Declarations) -> dict[str, AttributeType]:
+    """The types of columns whose attributes have none yet, by all cells of these lines."""
+    types: dict[str, AttributeType] = {}
+    for index, name in enumerate(layout.columns):
+        if name is not None and name not in known:
+            column = (line.cells[index] for line in lines if line.cells is not None and index < len(line.cells))
+            if (kind := infer(column)) is not None:
+                types[name] = kind
+    return types
+
+
+def readers_of(layout: Layout, types: Declarations) -> list[tuple[int, str, Reader]]:
+    """The columns that fill attributes: where each is, the attribute, and how its cells are read."""
+    return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
+
+
+def row_of(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]]) -> Row:
+    """A contact from the cells of a line. Raises RowFault."""
+    if line.cells is None:
+        raise RowFault(line.fault)
+    cells = line.cells
+    if len(cells) > len(layout.columns):
+        raise RowFault(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
+    email, key = read_email(unguarded(cells[layout.email].strip()) if layout.email < len(cells) else "")
+    attributes: dict[str, Any] = {}
+    if layout.attributes is not None and layout.attributes < len(cells) and cells[layout.attributes].strip():
+        attributes = _object(cells[layout.attributes])
+    for index, name, reader in readers:
+        if index < len(cells) and (cell := cells[index]):
+            try:
+                value = reader(cell)
+            except CellFault as fault:
+                raise RowFault(f"The cell of `{name}` {fault}.") from None
+            if value is not None:
+                attributes[name] = value
+    check_size(attributes)
+    unsubscribed = False
+    if layout.unsubscribed is not None and layout.unsubscribed < len(cells):
+        unsubscribed = _flag(cells[layout.unsubscribed], "unsubscribed")
+    if layout.subscribed is not None and layout.subscribed < len(cells) and cells[layout.subscribed].strip():
+        unsubscribed = unsubscribed or not _flag(cells[layout.subscribed], "subscribed")
+    return Row(line.number, email, key, attributes, unsubscribed)
+
+
+def check_size(attributes: dict[str, Any]) -> None:
+    """Raises RowFault where attributes break a limit. Small ones are not measured exactly: that takes longer."""
+    size = 0
+    for name, value in attributes.items():
+        size += 8 + len(name) + (len(value) if isinstance(value, str) else 16)
+        if isinstance(value, str) and "\0" in value:
+            raise RowFault(f"The cell of `{name}` holds a NUL character.")
+        if not isinstance(value, str | int | float):
+            size = ATTRIBUTES_LIMIT
+            if b"\\u0000" in to_json(value):
+                raise RowFault(f"The cell of `{name}` holds a NUL character.")
+    if size * 6 > ATTRIBUTES_LIMIT and len(to_json(attributes)) > ATTRIBUTES_LIMIT:
+        raise RowFault(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
+    if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
+        raise RowFault(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")
+
+
+def _flag(text: str, field: str) -> bool:
+    if not text.strip():
+        return False
+    said = flag_of(text.strip())
+    if said is None:
+        raise RowFault(f"`{field}` is neither true nor false.")
+    return said
+
+
+def _object(cell: str) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(cell, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        raise RowFault("`attributes` is not a JSON object.") from None
+    if is_too_deep(cell.encode()):
+        raise RowFault(f"`attributes` is nested deeper than {CALLERS_DEPTH_LIMIT} levels.")
+    for name, value in found.items():
+        if fault := attribute_fault(name, value):
+            raise RowFault(fault)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+_LOCAL = re.compile(r"[A-Za-z0-9_+'-]+(\.[A-Za-z0-9_+'-]+)*")
+
+
+def read_email(text: str) -> tuple[str, str]:
+    """An address as it is kept and as it is looked up. Raises RowFault.
+
+    The usual kind of address takes a short way; everything else goes through the parser of all addresses.
+    """
+    local, _, domain = text.rpartition("@")
+    if len(text) <= 254 and len(local) <= 64 and text.isascii() and _LOCAL.fullmatch(local):
+        known = _domain(domain)
+        if known is not None and len(local) + 1 + len(known) <= 254:
+            return f"{local}@{known}", f"{local.lower()}@{known}"
+    try:
+        spec = parse_address(text).spec
+        return spec, normalise(spec)
+    except AddressInvalid as error:
+        # Faults are kept, and people in them could not be erased: the line is named, not what stands in it.
+        _, named, reason = error.detail.rpartition(" is not an address: ")
+        raise RowFault(f"This is not an e-mail address: {reason}" if named else error.detail) from None
+
+
+@lru_cache(maxsize=65_536)
+def _domain(domain: str) -> str | None:
+    if domain.endswith(".") or domain != domain.strip():
+        return None
+    try:
+        return domain_of(domain)
+    except AddressInvalid:
+        return None

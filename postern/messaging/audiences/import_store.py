@@ -1,0 +1,249 @@
+"""SQL of imports, and of taking in many contacts at once."""
+
+from datetime import datetime
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+from postern.messaging.audiences.model import CharsetFrom, ContactImport, ImportMode, ImportStatus
+from postern.messaging.audiences.store import DECLARE
+
+
+class Taken(Record):
+    """What became of a batch of contacts."""
+
+    created: int
+    updated: int
+    told: int
+    """Events recorded."""
+    ids: list[UUID]
+    """Contacts that are new or changed."""
+    too_large: list[int]
+    """Lines whose attributes do not fit beside those that the contact has."""
+
+
+class Piece(Record):
+    """A piece of an uploaded file, or what is left of it."""
+
+    starts_at: int
+    data: bytes
+
+
+# One JSON value carries the batch: PostgreSQL reads 10,000 rows of it about as fast as it takes them by COPY, and
+# no staging table grows and shrinks. `id` is used by new contacts; so a row that comes back with its id is new.
+
+
+@statement(
+    "with"
+    + DECLARE
+    + """, staged as materialized (
+        select row.line, row.id, row.email, row.email_key, row.attributes, row.unsubscribed or exists (
+            select from unsubscribed_addresses u
+            where u.project_id = %(project_id)s and u.digest = sha256(convert_to(row.email_key, 'UTF8'))
+        ) as unsubscribed
+        from jsonb_to_recordset(%(rows)s::jsonb) as row
+            (line bigint, id uuid, email text, email_key text, attributes jsonb, unsubscribed boolean)
+    ), known as materialized (
+        select staged.line, staged.email_key, c.unsubscribed,
+            %(mode)s::text = 'skip'
+                or (c.attributes || staged.attributes = c.attributes and (c.unsubscribed or not staged.unsubscribed))
+                as settled,
+            %(mode)s::text = 'upsert' and c.attributes || staged.attributes <> c.attributes and (
+                octet_length((c.attributes || staged.attributes)::text) > %(attributes_limit)s::int
+                or (select count(*) from jsonb_object_keys(c.attributes || staged.attributes))
+                    > %(attribute_count_limit)s::int
+            ) as too_large
+        from staged cross join lateral (
+            select * from contacts where project_id = %(project_id)s and email_key = staged.email_key offset 0
+        ) as c
+    ), put as (
+        insert into contacts as c (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
+                                   created_at, updated_at)
+        select %(project_id)s::uuid, id, email, email_key, attributes, unsubscribed,
+            case when unsubscribed then %(now)s::timestamptz end, %(now)s::timestamptz, %(now)s::timestamptz
+        from staged where line not in (select line from known where settled or too_large)
+        order by email_key
+        on conflict (project_id, email_key) do update set
+            attributes = c.attributes || excluded.attributes,
+            unsubscribed = c.unsubscribed or excluded.unsubscribed,
+            unsubscribed_at = coalesce(c.unsubscribed_at, excluded.unsubscribed_at),
+            updated_at = excluded.updated_at
+        where %(mode)s = 'upsert'
+          and (c.attributes || excluded.attributes <> c.attributes or (excluded.unsubscribed and not c.unsubscribed))
+        returning id, email, email_key, unsubscribed
+    ), sorted as materialized (
+        select put.id, put.email, staged.id is not null as created,
+            put.unsubscribed and known.unsubscribed is false as unsubscribed
+        from put left join staged on staged.id = put.id left join known on known.email_key = put.email_key
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), type, id,
+            %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text, jsonb_build_object('email', email),
+            %(now)s::timestamptz
+        from (
+            select id, email, case when created then 'contact.created' else 'contact.updated' end as type from sorted
+            union all
+            select id, email, 'contact.unsubscribed' from sorted where unsubscribed
+        ) as happened
+    )
+    select count(*) filter (where created) as created, count(*) filter (where not created) as updated,
+        count(*) + count(*) filter (where unsubscribed) as told, coalesce(array_agg(id), '{}') as ids,
+        (select coalesce(array_agg(line), '{}') from known where too_large) as too_large
+    from sorted
+"""
+)
+async def take_in(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    rows: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
+    mode: ImportMode,
+    attributes_limit: int,
+    attribute_count_limit: int,
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> Taken: ...
+
+
+@statement("""
+    select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
+""")
+async def ids_of(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[UUID]: ...
+
+
+@statement("""
+    insert into contact_imports (project_id, id, status, mode, actor_type, actor_id, actor_label, created_at,
+                                 updated_at, due_at)
+    values (%(project_id)s, %(id)s, 'UPLOADING', %(mode)s, %(actor_type)s, %(actor_id)s, %(actor_label)s, %(now)s,
+            %(now)s, %(due_at)s)
+""")
+async def insert_import(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    mode: ImportMode,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+    now: Moment,
+    due_at: datetime,
+) -> None: ...
+
+
+@statement("""
+    insert into contact_import_pieces (project_id, import_id, starts_at, data)
+    values (%(project_id)s, %(import_id)s, %(starts_at)s, %(data)s)
+""")
+async def insert_piece(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
+
+
+@statement("""
+    update contact_imports set status = 'PENDING', bytes = %(bytes)s, line = %(line)s, position = %(position)s,
+        charset = %(charset)s, charset_from = %(charset_from)s, delimiter = %(delimiter)s, columns = %(columns)s,
+        due_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and status = 'UPLOADING'
+    returning *, project_id as app_id
+""")
+async def finish_upload(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    bytes: int,
+    line: int,
+    position: int,
+    charset: str,
+    charset_from: CharsetFrom,
+    delimiter: str,
+    columns: Jsonb,
+    now: Moment,
+) -> ContactImport | None: ...
+
+
+@statement("delete from contact_imports where project_id = %(project_id)s and id = %(id)s and status = 'UPLOADING'")
+async def drop_upload(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    select count(*) from contact_imports
+    where project_id = %(project_id)s and due_at is not null
+""")
+async def count_running(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_imports where project_id = %(project_id)s and id = %(id)s
+""")
+async def import_(db: Queries, *, project_id: UUID, id: UUID) -> ContactImport | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_imports
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ContactImport]: ...
+
+
+@statement("""
+    select starts_at, data from contact_import_pieces
+    where project_id = %(project_id)s and import_id = %(import_id)s and starts_at >= %(starts_at)s
+    order by starts_at limit 1
+""")
+async def piece(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> Piece | None: ...
+
+
+@statement("""
+    select starts_at, data from contact_import_pieces
+    where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
+    order by starts_at desc limit 1
+""")
+async def piece_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> Piece | None: ...
+
+
+@statement("""
+    delete from contact_import_pieces
+    where project_id = %(project_id)s and import_id = %(import_id)s and starts_at > 0 and starts_at < (
+        select max(starts_at) from contact_import_pieces
+        where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
+    )
+""")
+async def drop_pieces(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
+
+
+@statement("delete from contact_import_pieces where project_id = %(project_id)s and import_id = %(import_id)s")
+async def drop_all_pieces(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
+
+
+@statement("""
+    update contact_imports set status = %(status)s, position = %(position)s, line = %(line)s,
+        rows = rows + %(rows)s, created = created + %(created)s, updated = updated + %(updated)s,
+        skipped = skipped + %(skipped)s, failed = failed + %(failed)s, errors = %(errors)s, updated_at = %(now)s,
+        finished_at = case when %(due_at)s::timestamptz is null then %(now)s::timestamptz end, due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and due_at is not null
+""")
+async def advance(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    attempt: int,
+    status: ImportStatus,
+    position: int,
+    line: int,
+    rows: int,
+    created: int,
+    updated: int,
+    skipped: int,
+    failed: int,
+    errors: Jsonb,
+    now: Moment,
+    due_at: datetime | None,
+) -> bool: ...

@@ -1,0 +1,508 @@
+"""Audiences: fixed lists and rule-based ones, and their members."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Database, Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.operation import get, patch, post
+from postern.kernel.http.pagination import (
+    Cursor,
+    Listed,
+    ListLimit,
+    Page,
+    PageLimit,
+    PageNumber,
+    before_id,
+    listed,
+    page_at,
+    position_of,
+)
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Body, Deleted, as_id, new_id
+from postern.messaging.audiences import imports, store
+from postern.messaging.audiences.contacts import find_or_create, hold, require_contact
+from postern.messaging.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed, set_right
+from postern.messaging.audiences.model import (
+    AUDIENCES_PER_PROJECT,
+    BULK_LIMIT,
+    DYNAMIC_PER_PROJECT,
+    LEVEL_LIMIT,
+    LOOK_AGAIN,
+    AddressText,
+    Audience,
+    AudienceDynamic,
+    AudienceInUse,
+    AudienceMissing,
+    AudienceRules,
+    BulkResult,
+    Change,
+    Contact,
+    ContactMissing,
+    Membership,
+    Name,
+    TooManyAudiences,
+    check_attributes,
+)
+from postern.messaging.audiences.rules import (
+    Rules,
+    audiences_named,
+    check_rules,
+    plain_rules,
+    watches_engagement,
+    watches_the_clock,
+)
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import usage
+from postern.protocols.mail.address import AddressInvalid
+
+Unset = msgspec.UnsetType
+UNSET = msgspec.UNSET
+
+
+class NewAudience(Body):
+    """An audience to create: STATIC, unless it comes with rules."""
+
+    name: Name
+    rules: Rules | None = None
+
+
+class AudienceChange(Body):
+    """What to change about an audience. `type` STATIC drops the rules and keeps the present members."""
+
+    name: Name | Unset = UNSET
+    type: Literal["STATIC"] | Unset = UNSET
+
+
+class NewMember(Body):
+    """A contact to add."""
+
+    contact_id: str
+
+
+class NewMemberByEmail(Body):
+    """An address to add."""
+
+    email: AddressText
+
+
+class BulkContact(Body):
+    """One contact of a bulk addition; the attributes are merged into a contact that exists."""
+
+    email: AddressText
+    attributes: dict[str, Any] = {}
+
+
+class BulkMembers(Body):
+    """Addresses to add: `emails`, or `contacts` with attributes, or both; at most 10,000."""
+
+    emails: Annotated[list[str], msgspec.Meta(max_length=BULK_LIMIT)] = []
+    contacts: Annotated[list[BulkContact], msgspec.Meta(max_length=BULK_LIMIT)] = []
+
+
+@get("/projects/{project_id}/audiences", needs="audiences:read")
+async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Audience]:
+    """The project's audiences, newest first."""
+    rows = await store.audiences(
+        call.db, project_id=call.project_id, before=before_id(call, "audiences", cursor), limit=limit + 1
+    )
+    return listed(call, "audiences", rows, limit)
+
+
+@post(
+    "/projects/{project_id}/audiences",
+    needs="audiences:write",
+    status=201,
+    problems=[TooManyAudiences],
+    example={"name": "Newsletter"},
+)
+async def create_audience(call: Call, data: NewAudience) -> Audience:
+    """Create an audience: STATIC, to be filled by hand, or DYNAMIC if it comes with `rules`."""
+    if data.rules is not None:
+        check_rules(data.rules)
+    async with call.db.transaction() as tx:
+        await store.hold_alone(tx, project_id=call.project_id)
+        if await store.count_audiences(tx, project_id=call.project_id, dynamic=False) >= AUDIENCES_PER_PROJECT:
+            raise TooManyAudiences
+        audience = await store.insert_audience(
+            tx, project_id=call.project_id, id=new_id(), name=data.name, now=call.now
+        )
+        await events.record(tx, call, "audience.created", audience.id, name=data.name)
+        if data.rules is not None:
+            audience, _ = await _rule(tx, call, audience, data.rules)
+        await audit.record(tx, call, "audience.created", "Audience", audience.id, name=data.name)
+    return audience
+
+
+@get("/projects/{project_id}/audiences/{id}", needs="audiences:read", problems=[AudienceMissing])
+async def get_audience(call: Call, id: UUID) -> Audience:
+    """One audience with its rules."""
+    return await require_audience(call.db, call.project_id, id)
+
+
+@patch(
+    "/projects/{project_id}/audiences/{id}",
+    needs="audiences:write",
+    problems=[AudienceMissing],
+    example={"name": "Monthly newsletter"},
+)
+async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audience:
+    """Rename an audience. `type: "STATIC"` drops the rules and keeps those who belong at this moment."""
+    async with call.db.transaction() as tx:
+        if data.type is not UNSET:
+            await store.hold_alone(tx, project_id=call.project_id)
+        audience = await _lock(tx, call.project_id, id)
+        call.require_match(audience.updated_at)
+        if data.type is not UNSET and audience.type == "DYNAMIC":
+            audience = await _set_rules(tx, call, audience, None, level=0)
+            await _level_all(tx, call.project_id)
+        if data.name is not UNSET:
+            audience = await store.rename_audience(tx, project_id=call.project_id, id=id, name=data.name, now=call.now)
+        await events.record(tx, call, "audience.updated", id, name=audience.name)
+        await audit.record(tx, call, "audience.updated", "Audience", id, name=audience.name)
+    return audience
+
+
+@delete_("/projects/{project_id}/audiences/{id}", needs="audiences:write", problems=[AudienceMissing, AudienceInUse])
+async def delete_audience(call: Call, id: UUID) -> Deleted:
+    """Delete an audience; its contacts stay. 409 lists who needs it.
+
+    Those are other audiences whose rules name it, active automations and those with runs under way, and campaigns
+    that are scheduled or under way.
+    """
+    async with call.db.transaction() as tx:
+        await store.hold_alone(tx, project_id=call.project_id)
+        audience = await _lock(tx, call.project_id, id)
+        call.require_match(audience.updated_at)
+        users = [
+            each.name for each in await store.links(tx, project_id=call.project_id, ids=[]) if id in each.depends_on
+        ]
+        if users:
+            raise AudienceInUse(f"The rules of {', '.join(sorted(users)[:5])} name this audience; change those first.")
+        if using := await usage.users_of(tx, call.project_id, id):
+            raise AudienceInUse(usage.in_use("audience", using), errors=using)
+        await store.delete_audience(tx, project_id=call.project_id, id=id)
+        await events.record(tx, call, "audience.deleted", id, name=audience.name)
+        await audit.record(tx, call, "audience.deleted", "Audience", id, name=audience.name)
+    return Deleted()
+
+
+@patch(
+    "/projects/{project_id}/audiences/{id}/rules",
+    needs="audiences:write",
+    problems=[AudienceMissing, TooManyAudiences],
+    example={"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]},
+)
+async def set_audience_rules(call: Call, id: UUID, data: Rules) -> Change:
+    """Let rules choose the members from now on, and say how many came and went.
+
+    A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`, `audience`,
+    `events.<name>` for when a custom event last happened, `attributes.<name>` or the bare name of an attribute), an
+    `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `contains`, `notContains`, `startsWith`, `endsWith`, `in`,
+    `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`, `notWithinDays`) and a `value`; or it is a group
+    `{match, conditions}` itself, at most 4 deep and 50 conditions in all. `match` is `all` or `any`. Values of
+    different kinds never match; absent ones match only the negative operators. No conditions at all: `all` means
+    everybody, `any` nobody.
+    """
+    check_rules(data)
+    async with call.db.transaction() as tx:
+        await store.hold_alone(tx, project_id=call.project_id)
+        audience = await _lock(tx, call.project_id, id)
+        call.require_match(audience.updated_at)
+        audience, change = await _rule(tx, call, audience, data)
+        await events.record(tx, call, "audience.updated", id, name=audience.name)
+        await audit.record(tx, call, "audience.rules_set", "Audience", id, added=change.added, removed=change.removed)
+    return change
+
+
+@post(
+    "/projects/{project_id}/audiences/{id}/recompute",
+    needs="audiences:write",
+    problems=[AudienceMissing],
+)
+async def recompute_audience(call: Call, id: UUID) -> Change:
+    """Choose the members of a DYNAMIC audience from scratch; a STATIC one stays as it is."""
+    async with call.db.transaction() as tx:
+        await store.hold_alone(tx, project_id=call.project_id)
+        audience = await require_audience(tx, call.project_id, id)
+        if audience.type == "STATIC":
+            return Change(added=0, removed=0)
+        return await set_right(tx, call.project_id, audience, call.now, actor_of(call))
+
+
+@get("/projects/{project_id}/audiences/{id}/contacts", needs="audiences:read", problems=[AudienceMissing])
+async def list_audience_contacts(
+    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
+) -> Page[Contact]:
+    """The contacts of an audience, newest contact first."""
+    scope = f"audience-contacts|{id}"
+    position = position_of(call, scope, page, limit, cursor)
+    await require_audience(call.db, call.project_id, id)
+    total = await store.count_members(call.db, project_id=call.project_id, audience_id=id)
+    rows = await store.members(
+        call.db,
+        project_id=call.project_id,
+        audience_id=id,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
+
+
+@post(
+    "/projects/{project_id}/audiences/{id}/contacts",
+    needs="audiences:write",
+    problems=[AudienceMissing, ContactMissing, AudienceDynamic],
+    example={"contactId": "01990000-0000-7000-8000-000000000000"},
+)
+async def add_contact_to_audience(call: Call, id: UUID, data: NewMember) -> Membership:
+    """Add a contact to a STATIC audience; one that belongs already stays."""
+    contact_id = as_id(data.contact_id)
+    async with call.db.transaction() as tx:
+        await require_static(tx, call.project_id, id)
+        await require_contact(tx, call.project_id, contact_id)
+        await add_to_audience(tx, call.project_id, id, [contact_id], call.now, actor_of(call))
+    return Membership(audience_id=id, contact_id=contact_id)
+
+
+@post(
+    "/projects/{project_id}/audiences/{id}/contacts/by-email",
+    needs="audiences:write",
+    problems=[AudienceMissing, AudienceDynamic],
+    example={"email": "ada@example.com"},
+)
+async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) -> Membership:
+    """Add the contact with an address to a STATIC audience; an unknown address becomes a contact."""
+    async with call.db.transaction() as tx:
+        await require_static(tx, call.project_id, id)
+        try:
+            contact = await find_or_create(tx, call.project_id, data.email, call.now, actor=actor_of(call))
+        except AddressInvalid as error:
+            raise Invalid.at("/email", error.detail, "address_invalid") from None
+        await add_to_audience(tx, call.project_id, id, [contact.id], call.now, actor_of(call))
+    return Membership(audience_id=id, contact_id=contact.id)
+
+
+@post(
+    "/projects/{project_id}/audiences/{id}/contacts/bulk-email",
+    needs="audiences:write",
+    body_limit=8_388_608,
+    problems=[AudienceMissing, AudienceDynamic],
+    example={"emails": ["ada@example.com", "grace@example.com"]},
+)
+async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> BulkResult:
+    """Add up to 10,000 addresses to a STATIC audience; unknown ones become contacts.
+
+    `skipped` counts addresses that are invalid, given twice, or belong already.
+    """
+    if len(data.emails) + len(data.contacts) > BULK_LIMIT:
+        raise Invalid.at("", f"Give at most {BULK_LIMIT} addresses.", "too_many")
+    for index, each in enumerate(data.contacts):
+        check_attributes(each.attributes, f"/contacts/{index}/attributes")
+    rows = imports.rows_from(
+        [(email, {}) for email in data.emails]
+        + [
+            (each.email, {name: value for name, value in each.attributes.items() if value is not None})
+            for each in data.contacts
+        ]
+    )
+    for row in rows:  # An address may come several times, each time with more.
+        check_attributes(row.attributes, f"/contacts/{max(0, row.line - 1 - len(data.emails))}/attributes")
+    async with call.db.transaction() as tx:
+        await require_static(tx, call.project_id, id)
+        await imports.take_in(tx, call.project_id, rows, "upsert", call.now, actor_of(call))
+        ids = await imports.ids_of(tx, project_id=call.project_id, keys=[row.email_key for row in rows])
+        added = await add_to_audience(tx, call.project_id, id, ids, call.now, actor_of(call))
+    return BulkResult(added=len(added), skipped=len(data.emails) + len(data.contacts) - len(added))
+
+
+@delete_(
+    "/projects/{project_id}/audiences/{id}/contacts/{contact_id}",
+    needs="audiences:write",
+    problems=[AudienceMissing, ContactMissing, AudienceDynamic],
+)
+async def remove_contact_from_audience(call: Call, id: UUID, contact_id: UUID) -> Membership:
+    """Take a contact out of a STATIC audience. The contact stays; one that does not belong is a 404."""
+    async with call.db.transaction() as tx:
+        await require_static(tx, call.project_id, id)
+        if not await remove_from_audience(tx, call.project_id, id, contact_id, call.now, actor_of(call)):
+            raise ContactMissing("This contact does not belong to the audience.")
+    return Membership(audience_id=id, contact_id=contact_id)
+
+
+async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
+    """The audience. Raises AudienceMissing."""
+    audience = await store.audience(db, project_id=project_id, id=id)
+    if audience is None:
+        raise AudienceMissing
+    return audience
+
+
+async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
+    """The names of all audiences of a project, with the rules of those that have some."""
+    return await store.rules_of_all(db, project_id=project_id)
+
+
+async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None:
+    """Choose anew the members of an audience whose rules look at the clock, and of such audiences that it depends on.
+
+    One statement for each, in a transaction of its own; nothing happens for other audiences.
+    """
+    timed = await store.timed_among(db, project_id=project_id, ids=await _with_sources(db, project_id, id))
+    if not timed:
+        return
+    async with db.transaction() as tx:
+        await store.hold_alone(tx, project_id=project_id)
+        # Those that others depend on come first.
+        for each in await store.timed_among(tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)):
+            await set_right(tx, project_id, await require_audience(tx, project_id, each), now)
+
+
+async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
+    """An audience and those that its rules name, directly or through others."""
+    links = {link.id: link.depends_on for link in await store.links(db, project_id=project_id, ids=[])}
+    found, pending = {id}, [id]
+    while pending:
+        for each in links.get(pending.pop(), []):
+            if each not in found:
+                found.add(each)
+                pending.append(each)
+    return sorted(found)
+
+
+async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
+    """Hold the project's audiences still, and raise AudienceMissing or AudienceDynamic unless this one is STATIC."""
+    await store.hold_shared(tx, project_id=project_id)
+    if (await require_audience(tx, project_id, id)).type != "STATIC":
+        raise AudienceDynamic
+
+
+async def add_to_audience(
+    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
+) -> list[UUID]:
+    """Add contacts to a STATIC audience (see `require_static`); returns those that did not belong before."""
+    first = new_id()
+    added = await store.add_members(
+        tx,
+        project_id=project_id,
+        audience_id=id,
+        ids=await hold(tx, project_id, contact_ids),
+        now=now,
+        event_id=first,
+        **actor._asdict(),
+    )
+    await events.written(tx, project_id, first, ("audience.joined",), len(added))
+    await contacts_changed(tx, project_id, added, now, actor, from_level=1)
+    return added
+
+
+async def remove_from_audience(
+    tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: Actor = SYSTEM
+) -> bool:
+    """Take a contact out of a STATIC audience (see `require_static`); false if it did not belong."""
+    await hold(tx, project_id, [contact_id])
+    if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
+        return False
+    left = events.make_event(
+        project_id,
+        "audience.left",
+        contact_id,
+        now,
+        actor_type=actor.actor_type,
+        actor_id=actor.actor_id,
+        actor_label=actor.actor_label,
+        audienceId=str(id),
+        contactId=str(contact_id),
+    )
+    await events.record_all(tx, [left])
+    await contacts_changed(tx, project_id, [contact_id], now, actor, from_level=1)
+    return True
+
+
+async def remove_all_from_audience(
+    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
+) -> list[UUID]:
+    """Take contacts out of a STATIC audience (see `require_static`); returns those that belonged."""
+    await hold(tx, project_id, contact_ids)
+    removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
+    left = [
+        events.make_event(
+            project_id, "audience.left", each, now, **actor._asdict(), audienceId=str(id), contactId=str(each)
+        )
+        for each in removed
+    ]
+    await events.record_all(tx, left)
+    await contacts_changed(tx, project_id, removed, now, actor, from_level=1)
+    return removed
+
+
+async def count_members(db: Queries, project_id: UUID, id: UUID) -> int:
+    """How many contacts belong to an audience."""
+    return await store.count_members(db, project_id=project_id, audience_id=id)
+
+
+async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
+    audience = await store.lock_audience(tx, project_id=project_id, id=id)
+    if audience is None:
+        raise AudienceMissing
+    return audience
+
+
+async def _rule(tx: Transaction, call: Call, audience: Audience, rules: Rules) -> tuple[Audience, Change]:
+    """Give an audience rules and fill it by them. The project's lock is held alone."""
+    dynamic = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
+    if audience.type == "STATIC" and dynamic >= DYNAMIC_PER_PROJECT:
+        raise TooManyAudiences(f"A project has at most {DYNAMIC_PER_PROJECT} audiences with rules.")
+    audience = await _set_rules(tx, call, audience, rules, level=0)
+    await _level_all(tx, call.project_id, audiences_named(rules))
+    return audience, await set_right(tx, call.project_id, audience, call.now, actor_of(call))
+
+
+async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
+    ticking = rules is not None and watches_the_clock(rules)
+    return await store.set_rules(
+        tx,
+        project_id=call.project_id,
+        id=audience.id,
+        type="STATIC" if rules is None else "DYNAMIC",
+        rules=None if rules is None else Jsonb(plain_rules(rules)),
+        rules_id=None if rules is None else new_id(),
+        level=level,
+        depends_on=[] if rules is None else sorted(audiences_named(rules)),
+        watches_engagement=rules is not None and watches_engagement(rules),
+        due_at=call.now + LOOK_AGAIN if ticking else None,
+        now=call.now,
+    )
+
+
+async def _level_all(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:
+    """Put every audience above those that its rules name.
+
+    Raises Invalid where `named` are not all there, where audiences name one another in a circle, or in too long
+    a chain.
+    """
+    links = {link.id: link for link in await store.links(tx, project_id=project_id, ids=sorted(named or ()))}
+    if (named or set()) - set(links):
+        raise Invalid.at("/conditions", "The rules name an audience that does not exist.", "audience_missing")
+    levels: dict[UUID, int] = {}
+
+    def level_of(id: UUID, path: tuple[UUID, ...]) -> int:
+        if id in path:
+            raise Invalid.at("/conditions", "Audiences cannot name one another in a circle.", "circular")
+        if id not in levels:
+            below = links[id].depends_on if id in links else []
+            levels[id] = 1 + max((level_of(each, (*path, id)) for each in below), default=-1)
+        return levels[id]
+
+    for link in links.values():
+        if level_of(link.id, ()) > LEVEL_LIMIT:
+            raise Invalid.at("/conditions", f"A chain of audiences has at most {LEVEL_LIMIT} links.", "too_deep")
+        if levels[link.id] != link.level:
+            await store.set_level(tx, project_id=project_id, id=link.id, level=levels[link.id])

@@ -1,0 +1,506 @@
+"""Who belongs to an audience: rules as callers write them, checked, and as one SQL condition.
+
+Nothing a caller wrote becomes SQL text. The condition consists of pieces written here and of the places of the
+values in one JSON parameter: `(given.v -> 0 -> 7)` is the eighth value of the first audience.
+
+How values compare: numbers with numbers, texts with texts letter by letter (addresses without letter case), texts
+that spell an ISO 8601 date or moment as moments. A value of another kind never matches, with any operator. What is
+absent (or null) matches the negative operators: `neq`, `notContains`, `notIn`, `notWithinDays`, `notExists`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+from typing import Literal as OneOf
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import NO_ID, Body, as_id
+from postern.messaging.audiences.model import ATTRIBUTE_NAME_LIMIT
+from postern.platform.events.model import is_custom_name
+from postern.protocols.mail.address import piece_of_address
+
+DEPTH_LIMIT: Final = 4
+"""How deep groups may be nested, the outermost counted."""
+CONDITION_LIMIT: Final = 50
+"""Conditions in all the groups of one audience, and groups."""
+LIST_LIMIT: Final = 1_000
+"""Values of one `in` or `notIn`."""
+TEXT_LIMIT: Final = 1_000
+"""Characters of a text to compare with."""
+DAYS_LIMIT: Final = 36_500
+
+Match = OneOf["all", "any"]
+Kind = OneOf["attribute", "email", "flag", "moment", "audience"]
+
+OPERATORS: Final = (
+    *("eq", "neq", "gt", "gte", "lt", "lte", "contains", "notContains", "startsWith", "endsWith"),
+    *("in", "notIn", "exists", "notExists", "before", "after", "withinDays", "notWithinDays"),
+)
+MEMBERSHIP_OPERATORS: Final = ("eq", "neq", "in", "notIn")
+FIELDS: Final[dict[str, Kind]] = {
+    "email": "email",
+    "createdAt": "moment",
+    "unsubscribed": "flag",
+    "lastOpenedAt": "moment",
+    "lastClickedAt": "moment",
+    "audience": "audience",
+}
+ENGAGEMENT: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
+EVENT_PREFIX: Final = "events."
+"""`events.order.placed` is the moment when that custom event last happened to the contact."""
+EVENT_OPERATORS: Final = ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
+COUNT_OPERATORS: Final = ("eq", "neq", "gt", "gte", "lt", "lte")
+"""How often a custom event happened to the contact, in all or within a number of days."""
+COUNT_LIMIT: Final = 10_000
+"""The largest number of events that a rule may ask for."""
+
+
+class Clause(Body):
+    """A condition (`field`, `operator`, `value`) or a group of them (`match`, `conditions`)."""
+
+    field: str | None = None
+    operator: str | None = None
+    value: Any = None
+    within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
+    """Of a condition on how often an event happened: only those of the last days count."""
+    match: Match | None = None
+    conditions: list["Clause"] | None = None
+
+
+class Rules(Body):
+    """Who belongs: those for whom all conditions hold, or any of them."""
+
+    match: Match = "all"
+    conditions: list[Clause]
+
+
+def check_rules(rules: Rules) -> None:
+    """Raises Invalid where rules make no sense, with a pointer to the place."""
+    if len(list(conditions_of(rules))) > CONDITION_LIMIT:
+        raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} conditions.", "too_many")
+    if _count_groups(rules) > CONDITION_LIMIT:
+        raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} groups.", "too_many")
+    _check_group(rules.conditions, "/conditions", 1)
+
+
+def conditions_of(rules: Rules) -> Iterator[Clause]:
+    """All single conditions, whatever group they are in."""
+    pending = list(rules.conditions)
+    while pending:
+        clause = pending.pop()
+        if clause.conditions is None:
+            yield clause
+        else:
+            pending += clause.conditions
+
+
+def _count_groups(rules: Rules) -> int:
+    pending, count = list(rules.conditions), 0
+    while pending:
+        inner = pending.pop().conditions
+        if inner is not None:
+            count += 1
+            pending += inner
+    return count
+
+
+def audiences_named(rules: Rules) -> set[UUID]:
+    """The other audiences that rules look at."""
+    named: set[UUID] = set()
+    for clause in conditions_of(rules):
+        if clause.field == "audience":
+            named |= {as_id(each) for each in _as_list(clause.value)}
+    return named
+
+
+def watches_engagement(rules: Rules) -> bool:
+    """Whether an open, a click or a custom event can change who belongs."""
+    return any(clause.field in ENGAGEMENT or event_of(clause.field or "") for clause in conditions_of(rules))
+
+
+def watches_the_clock(rules: Rules) -> bool:
+    """Whether who belongs changes as time passes."""
+    return any(
+        clause.operator in ("withinDays", "notWithinDays") or clause.within_days is not None
+        for clause in conditions_of(rules)
+    )
+
+
+def plain_rules(rules: Rules) -> dict[str, Any]:
+    """Rules as they are stored and shown: nothing that was not said."""
+    return {"match": rules.match, "conditions": [_plain(clause) for clause in rules.conditions]}
+
+
+def read_rules(stored: Any) -> Rules:
+    """Stored rules."""
+    return msgspec.convert(stored, Rules)
+
+
+def _plain(clause: Clause) -> dict[str, Any]:
+    if clause.conditions is not None:
+        return {"match": clause.match or "all", "conditions": [_plain(each) for each in clause.conditions]}
+    shown: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
+    if clause.within_days is not None:
+        shown["withinDays"] = clause.within_days
+    return shown if clause.operator in ("exists", "notExists") else shown | {"value": clause.value}
+
+
+def _check_group(clauses: Sequence[Clause], path: str, depth: int) -> None:
+    if depth > DEPTH_LIMIT:
+        raise Invalid.at(path, f"Groups are nested at most {DEPTH_LIMIT} deep.", "too_deep")
+    for index, clause in enumerate(clauses):
+        where = f"{path}/{index}"
+        if clause.conditions is not None:
+            single = (clause.field, clause.operator, clause.value, clause.within_days)
+            if any(each is not None for each in single):
+                raise Invalid.at(where, "This is both a condition and a group; write it as one of them.")
+            _check_group(clause.conditions, f"{where}/conditions", depth + 1)
+        else:
+            _check_condition(clause, where)
+
+
+def _check_condition(clause: Clause, path: str) -> None:
+    if clause.match is not None:
+        raise Invalid.at(path, "`match` belongs to a group, which has `conditions`.")
+    if clause.field is None:
+        raise Invalid.at(f"{path}/field", "`field` is required.", "required")
+    if clause.operator is None:
+        raise Invalid.at(f"{path}/operator", "`operator` is required.", "required")
+    if clause.operator not in OPERATORS:
+        message = f"There is no operator `{clause.operator[:40]}`. There are: {', '.join(OPERATORS)}."
+        raise Invalid.at(f"{path}/operator", message, "unknown_operator")
+    event = event_of(clause.field)
+    if event is not None and not is_custom_name(event):
+        raise Invalid.at(f"{path}/field", f"`{event[:100]}` is no name of a custom event.", "unknown_event")
+    if event is not None and clause.operator not in (*EVENT_OPERATORS, *COUNT_OPERATORS):
+        known = ", ".join((*EVENT_OPERATORS, *COUNT_OPERATORS))
+        raise Invalid.at(f"{path}/operator", f"An event takes the operators {known}.")
+    counts = event is not None and clause.operator in COUNT_OPERATORS
+    if counts and not _is_count(clause.value):
+        raise Invalid.at(f"{path}/value", f"Say how often it happened: a whole number from 0 to {COUNT_LIMIT}.")
+    if clause.within_days is not None and not counts:
+        message = f"`withinDays` beside `value` belongs to how often an event happened ({', '.join(COUNT_OPERATORS)})."
+        raise Invalid.at(f"{path}/withinDays", message)
+    name = attribute_of(clause.field)
+    if name is not None and not 1 <= len(name) <= ATTRIBUTE_NAME_LIMIT:
+        raise Invalid.at(f"{path}/field", f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
+    if clause.field == "audience":
+        _check_membership(clause, path)
+    elif fault := _value_fault(clause.operator, clause.value):
+        raise Invalid.at(f"{path}/value", fault)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_LIMIT
+
+
+def _check_membership(clause: Clause, path: str) -> None:
+    if clause.operator not in MEMBERSHIP_OPERATORS:
+        message = f"`audience` takes the operators {', '.join(MEMBERSHIP_OPERATORS)}."
+        raise Invalid.at(f"{path}/operator", message)
+    many = clause.operator in ("in", "notIn")
+    if many != isinstance(clause.value, list) or not 1 <= len(_as_list(clause.value)) <= LIST_LIMIT:
+        raise Invalid.at(f"{path}/value", "Give a list of audience ids." if many else "Give the id of an audience.")
+    for each in _as_list(clause.value):
+        if as_id(each) == NO_ID:
+            raise Invalid.at(f"{path}/value", "There is no such audience.", "audience_missing")
+
+
+def _value_fault(operator: str, value: Any) -> str | None:
+    """What is wrong with a value for its operator, if anything."""
+    match operator:
+        case "exists" | "notExists":
+            return None if value is None or value is True else f"`{operator}` takes no value."
+        case "in" | "notIn":
+            if not isinstance(value, list) or not 1 <= len(_as_list(value)) <= LIST_LIMIT:
+                return f"Give a list of 1 to {LIST_LIMIT} values."
+            return next((fault for each in _as_list(value) if (fault := _scalar_fault(each))), None)
+        case "withinDays" | "notWithinDays":
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            return None if number and 0 <= value <= DAYS_LIMIT else f"Give a number of days, 0 to {DAYS_LIMIT}."
+        case "before" | "after":
+            moment = isinstance(value, str) and read_moment(value) is not None
+            return None if moment else "Give an ISO 8601 date, or date and time."
+        case "startsWith" | "endsWith":
+            return _scalar_fault(value) if isinstance(value, str) else "Give a text."
+        case "gt" | "gte" | "lt" | "lte":
+            return "Give a number, a text or a date." if isinstance(value, bool) else _scalar_fault(value)
+        case _:
+            return _scalar_fault(value)
+
+
+def _scalar_fault(value: Any) -> str | None:
+    if not isinstance(value, str | int | float):
+        return "Give a text, a number, true or false; for absent values there are `exists` and `notExists`."
+    if isinstance(value, str) and len(value) > TEXT_LIMIT:
+        return f"A text to compare with has at most {TEXT_LIMIT} characters."
+    if not isinstance(value, str) and abs(value) > 1e100:
+        return "This number is out of range."
+    return None
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+
+
+def attribute_of(field: str) -> str | None:
+    """The attribute that a field names, or None for what every contact has and for events."""
+    return None if field in FIELDS or event_of(field) is not None else field.removeprefix("attributes.")
+
+
+def event_of(field: str) -> str | None:
+    """The custom event that a field names, if it names one."""
+    return field.removeprefix(EVENT_PREFIX) if field.startswith(EVENT_PREFIX) else None
+
+
+_DAY = r"((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))"
+_TIME = r"[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])?"
+_MOMENT = re.compile(rf"(?!0000)[0-9]{{4}}-{_DAY}({_TIME})?")
+
+
+def read_moment(text: str) -> datetime | None:
+    """The moment that a text spells (ISO 8601; UTC unless it says otherwise); the twin of SQL's attribute_moment."""
+    if len(text) > 40 or not _MOMENT.fullmatch(text):
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """Rules as SQL: a condition on a contact `c`, `given.now` and `given.v`, and what `given.v` holds for it."""
+
+    sql: Composable
+    values: list[Any]
+
+
+def condition(rules: Rules, slot: int) -> Condition:
+    """Compile rules; their values are to be at `slot` of the JSON parameter."""
+    compiler = _Compiler(slot)
+    sql = compiler.group(rules.match, rules.conditions)
+    return Condition(sql, compiler.values)
+
+
+class _Compiler:
+    """Collects values while it writes conditions that point to them."""
+
+    def __init__(self, slot: int) -> None:
+        self._slot = slot
+        self.values: list[Any] = []
+
+    def value(self, value: Any) -> Composable:
+        """The SQL of a value, as jsonb."""
+        self.values.append(value)
+        return SQL("(given.v -> {slot} -> {index})").format(
+            slot=Literal(self._slot), index=Literal(len(self.values) - 1)
+        )
+
+    def text(self, value: str) -> Composable:
+        return SQL("({} #>> '{{}}')").format(self.value(value))
+
+    def moment(self, value: datetime) -> Composable:
+        return SQL("{}::timestamptz").format(self.text(value.isoformat()))
+
+    def group(self, match: Match, clauses: Sequence[Clause]) -> Composable:
+        if not clauses:
+            return SQL("true") if match == "all" else SQL("false")
+        glue = SQL(" and ") if match == "all" else SQL(" or ")
+        return SQL("({})").format(glue.join([self.clause(each) for each in clauses]))
+
+    def clause(self, clause: Clause) -> Composable:
+        if clause.conditions is not None:
+            return self.group(clause.match or "all", clause.conditions)
+        field, operator = clause.field or "", clause.operator or ""
+        if (event := event_of(field)) is not None and operator in COUNT_OPERATORS:
+            return self.on_count(event, operator, clause.value, clause.within_days)
+        if event is not None:
+            return self.on_moment(self.last_event(event), operator, clause.value)
+        kind = FIELDS.get(field, "attribute")
+        if kind == "audience":
+            return self.membership(operator, _as_list(clause.value))
+        if kind == "moment":
+            return self.on_moment(_MOMENT_COLUMNS[field], operator, clause.value)
+        if kind == "email":
+            return self.on_value(SQL("to_jsonb(c.email_key)"), operator, _casefold(clause.value))
+        if kind == "flag":
+            return self.on_value(SQL("to_jsonb(c.unsubscribed)"), operator, clause.value)
+        name = self.text(attribute_of(field) or "")
+        return self.on_value(SQL("(c.attributes -> {})").format(name), operator, clause.value)
+
+    def last_event(self, name: str) -> Composable:
+        """When a custom event last happened to the contact; null if it never did."""
+        return SQL("""(select max(e.occurred_at) from events e
+            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
+
+    def on_count(self, name: str, operator: str, value: int, within_days: float | None) -> Composable:
+        """A condition on how often a custom event happened; counted no further than decides it."""
+        since = SQL("true") if within_days is None else self.since(SQL("e.occurred_at"), within_days)
+        return SQL("""((select count(*) from (
+            select from events e
+            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {name} and {since}
+            limit {limit}) as happened) {than} {value})""").format(
+            name=self.text(name),
+            since=since,
+            limit=Literal(value + 1),
+            than=_COMPARISONS[operator],
+            value=Literal(value),
+        )
+
+    def membership(self, operator: str, ids: list[Any]) -> Composable:
+        named = [str(as_id(each)) for each in ids]
+        # `offset 0` keeps the planner from gathering all members of all audiences before it looks at one contact.
+        member = SQL("""exists (
+            select from audience_members m
+            where m.project_id = c.project_id and m.contact_id = c.id
+              and m.audience_id in (select named.id::uuid from jsonb_array_elements_text({}) as named (id))
+            offset 0)""").format(self.value(named))
+        return member if operator in ("eq", "in") else SQL("not {}").format(member)
+
+    def on_moment(self, column: Composable, operator: str, value: Any) -> Composable:
+        """A condition on one of the moments that we keep ourselves."""
+        match operator:
+            case "exists":
+                return SQL("({} is not null)").format(column)
+            case "notExists":
+                return SQL("({} is null)").format(column)
+            case "withinDays":
+                return self.since(column, value)
+            case "notWithinDays":
+                return SQL("({} is null or not {})").format(column, self.since(column, value))
+            case "in" | "notIn":
+                moments = [moment for each in value if isinstance(each, str) and (moment := read_moment(each))]
+                if not moments:
+                    return _only_absent(column, operator)
+                among = SQL("{} in ({})").format(column, SQL(", ").join([self.moment(each) for each in moments]))
+                return among if operator == "in" else SQL("({} is null or not {})").format(column, among)
+            case _:
+                moment = read_moment(value) if isinstance(value, str) else None
+                if moment is None or operator not in _COMPARISONS:
+                    return _only_absent(column, operator)
+                compared = SQL("({} {} {})").format(column, _COMPARISONS[operator], self.moment(moment))
+                return compared if operator != "neq" else SQL("({} is null or {})").format(column, compared)
+
+    def on_value(self, x: Composable, operator: str, value: Any) -> Composable:
+        """A condition on a JSON value, whatever it holds."""
+        match operator:
+            case "exists":
+                return SQL("not {}").format(_absent(x))
+            case "notExists":
+                return _absent(x)
+            case "eq":
+                return SQL("({} = {})").format(x, self.value(value))
+            case "neq":
+                unlike = "({absent} or (jsonb_typeof({x}) = jsonb_typeof({value}) and {x} <> {value}))"
+                return SQL(unlike).format(absent=_absent(x), x=x, value=self.value(value))
+            case "gt" | "gte" | "lt" | "lte":
+                return self.compared(x, _COMPARISONS[operator], value)
+            case "before" | "after":
+                moment = self.moment(read_moment(value) or _NEVER)
+                return SQL("(attribute_moment({}) {} {})").format(x, _COMPARISONS[operator], moment)
+            case "withinDays":
+                return self.within(SQL("attribute_moment({})").format(x), value)
+            case "notWithinDays":
+                within = self.within(SQL("attribute_moment({})").format(x), value)
+                return SQL("({} or not {})").format(_absent(x), within)
+            case "in":
+                return SQL("(jsonb_typeof({x}) in ('string', 'number', 'boolean') and {values} @> {x})").format(
+                    x=x, values=self.value(value)
+                )
+            case "notIn":
+                kinds = sorted({_json_type(each) for each in value})
+                return SQL("({absent} or ({kinds} @> to_jsonb(jsonb_typeof({x})) and not {values} @> {x}))").format(
+                    absent=_absent(x), kinds=self.value(kinds), x=x, values=self.value(value)
+                )
+            case "contains" | "notContains":
+                return self.containing(x, value, negative=operator == "notContains")
+            case "startsWith":
+                found = SQL("starts_with({x} #>> '{{}}', {text})").format(x=x, text=self.text(value))
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, found)
+            case "endsWith":
+                text = self.text(value)
+                found = SQL("right({x} #>> '{{}}', length({text})) = {text}").format(x=x, text=text)
+                return SQL("(jsonb_typeof({}) = 'string' and {})").format(x, found)
+            case _:
+                raise AssertionError(operator)
+
+    def compared(self, x: Composable, comparison: Composable, value: Any) -> Composable:
+        """Greater or less: numbers as numbers, dates as moments, other texts in the order of their code points."""
+        if not isinstance(value, str):
+            return SQL("(jsonb_typeof({x}) = 'number' and {x} {than} {value})").format(
+                x=x, than=comparison, value=self.value(value)
+            )
+        moment = read_moment(value)
+        if moment is not None:
+            return SQL("(attribute_moment({}) {} {})").format(x, comparison, self.moment(moment))
+        return SQL("(jsonb_typeof({x}) = 'string' and ({x} #>> '{{}}') collate \"C\" {than} {text})").format(
+            x=x, than=comparison, text=self.text(value)
+        )
+
+    def containing(self, x: Composable, value: Any, *, negative: bool) -> Composable:
+        """A text in a text, or an element in a list."""
+        no = SQL("not") if negative else SQL("")
+        parts: list[Composable] = [
+            SQL("(jsonb_typeof({x}) = 'array' and {no} {x} @> {value})").format(x=x, no=no, value=self.value([value]))
+        ]
+        if isinstance(value, str):
+            found = SQL("(strpos({x} #>> '{{}}', {text}) > 0)").format(x=x, text=self.text(value))
+            parts.append(SQL("(jsonb_typeof({x}) = 'string' and {no} {found})").format(x=x, no=no, found=found))
+        if negative:
+            parts.append(_absent(x))
+        return SQL("({})").format(SQL(" or ").join(parts))
+
+    def since(self, moment: Composable, days: float) -> Composable:
+        """The same for a moment that we recorded: none lies ahead, but whoever judges may have begun before it."""
+        return SQL("({m} > given.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
+
+    def within(self, moment: Composable, days: float) -> Composable:
+        """Whether a moment lies in the last `days` days; null for what is no moment."""
+        return SQL("({m} > given.now - {days}::float8 * interval '1 day' and {m} <= given.now)").format(
+            m=moment, days=SQL("{}").format(self.value(days))
+        )
+
+
+_NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+# To the millisecond, as callers see them: what the API shows is equal to itself.
+_MOMENT_COLUMNS: dict[str, Composable] = {
+    "createdAt": SQL("date_trunc('milliseconds', c.created_at)"),
+    "lastOpenedAt": SQL("date_trunc('milliseconds', c.last_opened_at)"),
+    "lastClickedAt": SQL("date_trunc('milliseconds', c.last_clicked_at)"),
+}
+_COMPARISONS: dict[str, Composable] = {
+    "eq": SQL("="),
+    "neq": SQL("<>"),
+    "gt": SQL(">"),
+    "gte": SQL(">="),
+    "lt": SQL("<"),
+    "lte": SQL("<="),
+    "before": SQL("<"),
+    "after": SQL(">"),
+}
+
+
+def _absent(x: Composable) -> Composable:
+    return SQL("(coalesce(jsonb_typeof({}), 'null') = 'null')").format(x)
+
+
+def _only_absent(column: Composable, operator: str) -> Composable:
+    """For a value that no moment can be compared with."""
+    return SQL("({} is null)").format(column) if operator in ("neq", "notIn", "notContains") else SQL("false")
+
+
+def _casefold(value: Any) -> Any:
+    """A value to compare an address with; dates stay dates, so that they match no address."""
+    if isinstance(value, list):
+        return [_casefold(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+    return piece_of_address(value) if isinstance(value, str) and read_moment(value) is None else value
+
+
+def _json_type(value: Any) -> str:
+    return "boolean" if isinstance(value, bool) else "string" if isinstance(value, str) else "number"

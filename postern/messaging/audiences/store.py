@@ -1,0 +1,774 @@
+"""SQL of contacts, audiences and their members. Imports have their own, in `intake.py`."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+from postern.messaging.audiences.model import (
+    AttributeType,
+    Audience,
+    AudienceRules,
+    AudienceType,
+    Contact,
+    ContactAttribute,
+    Ruling,
+)
+
+
+class Moves(Record):
+    """How many memberships a statement made and ended."""
+
+    joined: int
+    left: int
+
+
+class StoredRules(Record):
+    """An audience's rules, not yet compiled."""
+
+    id: UUID
+    rules_id: UUID
+    rules: dict[str, Any]
+
+
+class Link(Record):
+    """Which audiences an audience's rules name."""
+
+    id: UUID
+    name: str
+    level: int
+    depends_on: list[UUID]
+
+
+class ExportRow(Record):
+    """A contact as an export shows it."""
+
+    id: UUID
+    email: str
+    attributes: dict[str, Any]
+    unsubscribed: bool
+    created: str
+    updated: str
+    opened: str | None
+    clicked: str | None
+
+
+class AttributeInUse(Record):
+    """An attribute that contacts have, with its type."""
+
+    name: str
+    type: AttributeType
+
+
+class TypeOfAttribute(Record):
+    """An attribute's type, and whether it was taken from values."""
+
+    name: str
+    type: AttributeType
+    inferred: bool
+
+
+# Whoever changes a contact holds this lock with others; whoever changes an audience's rules or sets its members
+# right holds it alone. So a contact is never judged by rules that are being replaced. Taken first in a transaction.
+# No JIT: compiling hundreds of conditions takes longer than a million contacts.
+
+
+@statement("""
+    select pg_advisory_xact_lock_shared(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
+           set_config('jit', 'off', true) || set_config('work_mem', '32MB', true)
+""")
+async def hold_shared(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
+           set_config('jit', 'off', true) || set_config('work_mem', '64MB', true)
+""")
+async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+# Whoever writes attributes declares those that have no type yet, in the same statement. For those that have one it is a
+# look into an index. Nobody waits: whom another is just declaring is left to the other.
+DECLARE: LiteralString = """
+    new_attributes as materialized (
+        select given.id, given.name, given.type, row_number() over (order by given.name) as place
+        from jsonb_to_recordset(%(inferred)s::jsonb) as given (id uuid, name text, type text)
+        where not exists (
+            select from contact_attributes known
+            where known.project_id = %(project_id)s::uuid and known.name = given.name
+        )
+    ), declared as (
+        insert into contact_attributes (project_id, id, name, type, inferred, created_at, updated_at)
+        select %(project_id)s::uuid, id, name, type, true, %(now)s::timestamptz, %(now)s::timestamptz
+        from new_attributes
+        where pg_try_advisory_xact_lock(hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))
+          and place + (select count(*) from contact_attributes where project_id = %(project_id)s::uuid)
+              <= %(attributes_per_project)s::int
+        order by name
+        on conflict do nothing
+    )
+"""
+
+
+# An address that unsubscribed stays so when its contact is made again.
+@statement(
+    "with"
+    + DECLARE
+    + """
+    insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
+                          created_at, updated_at)
+    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, given.unsubscribed,
+           case when given.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
+    from (
+        select %(unsubscribed)s or exists (
+            select from unsubscribed_addresses
+            where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+        ) as unsubscribed
+    ) as given
+    on conflict (project_id, email_key) do nothing
+    returning *, project_id as app_id
+"""
+)
+async def insert_contact(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str,
+    email_key: str,
+    attributes: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
+    unsubscribed: bool,
+    now: Moment,
+) -> Contact | None: ...
+
+
+@statement("select *, project_id as app_id from contacts where project_id = %(project_id)s and id = %(id)s")
+async def contact(db: Queries, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and email_key = %(email_key)s
+""")
+async def contact_by_key(db: Queries, *, project_id: UUID, email_key: str) -> Contact | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+# Who changes what an audience looks at holds the contacts themselves first, in one order, and before their runs in
+# automations: so two changes of a contact see each other, and nobody waits in a circle.
+@statement("""
+    select id from contacts
+    where project_id = %(project_id)s and id = any (array(
+        select unnest(%(ids)s::uuid[])
+        union all
+        select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])))
+    order by id for no key update
+""")
+async def hold_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], keys: list[str]) -> list[UUID]: ...
+
+
+@statement("""
+    select count(*)::int from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
+""")
+async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
+
+
+# Of those who make contacts by the thousand and change others beside them, one at a time: what is new to one of them
+# may be held by another already.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
+""")
+async def hold_newcomers(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement(
+    "with"
+    + DECLARE
+    + """
+    update contacts set email = %(email)s, email_key = %(email_key)s, attributes = %(attributes)s,
+        unsubscribed = %(unsubscribed)s, updated_at = %(now)s,
+        unsubscribed_at = case when not %(unsubscribed)s then null when unsubscribed then unsubscribed_at
+                               else %(now)s::timestamptz end
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+"""
+)
+async def update_contact(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str,
+    email_key: str,
+    attributes: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
+    unsubscribed: bool,
+    now: Moment,
+) -> Contact: ...
+
+
+@statement("""
+    with gone as (
+        delete from audience_members where project_id = %(project_id)s and contact_id = %(id)s
+    ), deleted as (
+        delete from contacts where project_id = %(project_id)s and id = %(id)s returning *
+    ), remembered as (
+        insert into former_contacts (project_id, id, digest)
+        select project_id, id, sha256(convert_to(email_key, 'UTF8')) from deleted
+    ), unsubscribed as (
+        insert into unsubscribed_addresses (project_id, digest, created_at)
+        select project_id, sha256(convert_to(email_key, 'UTF8')), coalesce(unsubscribed_at, updated_at)
+        from deleted where unsubscribed
+        on conflict do nothing
+    )
+    select *, project_id as app_id from deleted
+""")
+async def delete_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
+
+
+@statement("""
+    insert into unsubscribed_addresses (project_id, digest, created_at)
+    values (%(project_id)s, sha256(convert_to(%(email_key)s, 'UTF8')), %(now)s) on conflict do nothing
+""")
+async def remember_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str, now: Moment) -> None: ...
+
+
+@statement("""
+    delete from unsubscribed_addresses
+    where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+""")
+async def forget_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> None: ...
+
+
+@statement("""
+    select exists (
+        select from unsubscribed_addresses
+        where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8')))
+""")
+async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> bool: ...
+
+
+# Contacts that an address had before, which nothing remembers from now on.
+@statement("""
+    delete from former_contacts
+    where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+    returning id
+""")
+async def forget_former(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
+
+
+@statement("""
+    select count(*) from contacts
+    where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
+      and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+""")
+async def count_contacts(db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None) -> int: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts
+    where project_id = %(project_id)s and (%(q)s::text is null or strpos(email_key, %(q)s) > 0)
+      and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def contacts(
+    db: Queries,
+    *,
+    project_id: UUID,
+    q: str | None,
+    unsubscribed: bool | None,
+    before: UUID | None,
+    limit: int,
+    offset: int,
+) -> list[Contact]: ...
+
+
+@statement("""
+    update contacts set
+        last_opened_at = coalesce(greatest(last_opened_at, %(opened_at)s::timestamptz), last_opened_at),
+        last_clicked_at = coalesce(greatest(last_clicked_at, %(clicked_at)s::timestamptz), last_clicked_at)
+    where project_id = %(project_id)s and id in (
+        select id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+        order by id for update
+    )
+""")
+async def touch(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    opened_at: datetime | None,
+    clicked_at: datetime | None,
+) -> None: ...
+
+
+@rows_of("""
+    select id, email, attributes, unsubscribed,
+        to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created,
+        to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated,
+        to_char(last_opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened,
+        to_char(last_clicked_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as clicked
+    from contacts where project_id = %(project_id)s order by id
+""")
+def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ExportRow]: ...
+
+
+# Those that contacts have, the most frequent first.
+@statement("""
+    select attribute.name, attribute.type from (
+        select name, count(*) as occurrences
+        from contacts cross join lateral jsonb_object_keys(attributes) as name
+        where project_id = %(project_id)s group by name
+    ) as used
+    join contact_attributes attribute on attribute.project_id = %(project_id)s and attribute.name = used.name
+    order by used.occurrences desc, attribute.name limit %(limit)s
+""")
+async def attributes_in_use(db: Queries, *, project_id: UUID, limit: int) -> list[AttributeInUse]: ...
+
+
+@statement("select name, type, inferred from contact_attributes where project_id = %(project_id)s")
+async def attribute_types(db: Queries, *, project_id: UUID) -> list[TypeOfAttribute]: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_attributes
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def contact_attributes(
+    db: Queries, *, project_id: UUID, before: UUID | None, limit: int
+) -> list[ContactAttribute]: ...
+
+
+@statement("select *, project_id as app_id from contact_attributes where project_id = %(project_id)s and id = %(id)s")
+async def contact_attribute(db: Queries, *, project_id: UUID, id: UUID) -> ContactAttribute | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from contact_attributes
+    where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID) -> ContactAttribute | None: ...
+
+
+@statement("select count(*) from contact_attributes where project_id = %(project_id)s")
+async def count_contact_attributes(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    insert into contact_attributes (project_id, id, name, type, inferred, description, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(type)s, false, %(description)s, %(now)s, %(now)s)
+    on conflict (project_id, name) do nothing
+    returning *, project_id as app_id
+""")
+async def insert_contact_attribute(
+    tx: Transaction, *, project_id: UUID, id: UUID, name: str, type: AttributeType, description: str, now: Moment
+) -> ContactAttribute | None: ...
+
+
+# Whoever declares by name waits for those who are just inferring the same names; they never wait (see DECLARE).
+@statement("""
+    select count(pg_advisory_xact_lock(
+        hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))::text)
+    from unnest(%(names)s::text[]) as name
+""")
+async def hold_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
+
+
+# What somebody declared before stays.
+@statement("""
+    insert into contact_attributes as known (project_id, id, name, type, inferred, created_at, updated_at)
+    select %(project_id)s::uuid, given.id, given.name, given.type, false, %(now)s::timestamptz, %(now)s::timestamptz
+    from jsonb_to_recordset(%(types)s::jsonb) as given (id uuid, name text, type text)
+    order by given.name
+    on conflict (project_id, name) do update
+        set type = excluded.type, inferred = false, updated_at = excluded.updated_at
+    where known.inferred
+    returning known.id
+""")
+async def declare_attributes(tx: Transaction, *, project_id: UUID, types: Jsonb, now: Moment) -> list[UUID]: ...
+
+
+@statement("""
+    update contact_attributes set type = %(type)s, inferred = %(inferred)s, description = %(description)s,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def update_contact_attribute(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    type: AttributeType,
+    inferred: bool,
+    description: str,
+    now: Moment,
+) -> ContactAttribute: ...
+
+
+@statement("delete from contact_attributes where project_id = %(project_id)s and id = %(id)s")
+async def delete_contact_attribute(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    insert into audiences (project_id, id, name, type, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, 'STATIC', %(now)s, %(now)s)
+    returning *, project_id as app_id
+""")
+async def insert_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
+
+
+@statement(
+    "select count(*) from audiences where project_id = %(project_id)s and (not %(dynamic)s or rules is not null)"
+)
+async def count_audiences(db: Queries, *, project_id: UUID, dynamic: bool) -> int: ...
+
+
+@statement("select *, project_id as app_id from audiences where project_id = %(project_id)s and id = %(id)s")
+async def audience(db: Queries, *, project_id: UUID, id: UUID) -> Audience | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from audiences where project_id = %(project_id)s and id = %(id)s for update
+""")
+async def lock_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> Audience | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from audiences
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def audiences(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Audience]: ...
+
+
+@statement("""
+    update audiences set name = %(name)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def rename_audience(tx: Transaction, *, project_id: UUID, id: UUID, name: str, now: Moment) -> Audience: ...
+
+
+@statement("""
+    update audiences set type = %(type)s, rules = %(rules)s, rules_id = %(rules_id)s, level = %(level)s,
+        depends_on = %(depends_on)s, watches_engagement = %(watches_engagement)s, due_at = %(due_at)s,
+        attempt = attempt + 1, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def set_rules(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    type: AudienceType,
+    rules: Jsonb | None,
+    rules_id: UUID | None,
+    level: int,
+    depends_on: list[UUID],
+    watches_engagement: bool,
+    due_at: datetime | None,
+    now: Moment,
+) -> Audience: ...
+
+
+@statement("""
+    select id, name, level, depends_on from audiences
+    where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
+""")
+async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Link]: ...
+
+
+# Audiences whose rules look at the clock have a time at which they are due.
+@statement("""
+    select id from audiences
+    where project_id = %(project_id)s and id = any (%(ids)s) and type = 'DYNAMIC' and due_at is not null
+    order by level, id
+""")
+async def timed_among(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+@statement("select id, name, rules from audiences where project_id = %(project_id)s")
+async def rules_of_all(db: Queries, *, project_id: UUID) -> list[AudienceRules]: ...
+
+
+@statement("update audiences set level = %(level)s where project_id = %(project_id)s and id = %(id)s")
+async def set_level(tx: Transaction, *, project_id: UUID, id: UUID, level: int) -> None: ...
+
+
+@statement("""
+    with gone as (
+        delete from audience_members where project_id = %(project_id)s and audience_id = %(id)s
+    )
+    delete from audiences where project_id = %(project_id)s and id = %(id)s
+""")
+async def delete_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    select id, rules_id, level from audiences
+    where project_id = %(project_id)s and type = 'DYNAMIC'
+      and (not %(engagement)s or watches_engagement or level > 0) and level >= %(from_level)s
+    order by level, id
+""")
+async def rulings(db: Queries, *, project_id: UUID, engagement: bool, from_level: int) -> list[Ruling]: ...
+
+
+@statement("""
+    select id, rules_id, rules from audiences
+    where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) and rules is not null
+""")
+async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredRules]: ...
+
+
+# The events are written where the members move, by the same statement: a million of them never visit Python.
+# `offset 0` and the row's own place (ctid) leave the planner no choice: right after an import it knows nothing yet
+# about the tables, and a join it then prefers takes minutes. A member's row never changes, it only comes and goes.
+
+
+@statement("""
+    with moved as materialized (
+        select c.id as contact_id, verdict.audience_id, coalesce(verdict.belongs, false) as joins, member.place
+        from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        cross join contacts c
+        cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as verdict (audience_id, belongs)
+        left join lateral (
+            select m.ctid as place from audience_members m
+            where m.project_id = %(project_id)s and m.audience_id = verdict.audience_id and m.contact_id = c.id
+            offset 0
+        ) as member on true
+        where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[])
+          and coalesce(verdict.belongs, false) <> (member.place is not null)
+    ), ended as (
+        delete from audience_members
+        where project_id = %(project_id)s and ctid = any (array(select place from moved where not joins))
+    ), begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from moved where joins
+        order by audience_id, contact_id
+        on conflict do nothing
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
+            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
+            %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', audience_id, 'contactId', contact_id), %(now)s::timestamptz
+        from moved
+    )
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+""")
+async def sort_contacts(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    audience_ids: list[UUID],
+    conditions: Composable,
+    values: Jsonb,
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> Moves: ...
+
+
+@statement("""
+    with wanted as (
+        select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+        cross join contacts c
+        where c.project_id = %(project_id)s and {condition}
+    ), moved as materialized (
+        select coalesce(wanted.id, member.contact_id) as contact_id, wanted.id is not null as joins, member.place
+        from wanted full join (
+            select contact_id, ctid as place from audience_members
+            where project_id = %(project_id)s and audience_id = %(audience_id)s
+        ) as member on wanted.id = member.contact_id
+        where wanted.id is null or member.contact_id is null
+    ), ended as (
+        delete from audience_members
+        where project_id = %(project_id)s and ctid = any (array(select place from moved where not joins))
+    ), begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from moved where joins
+        order by contact_id
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
+            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
+            %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+        from moved
+    )
+    select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
+""")
+async def refill(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    audience_id: UUID,
+    condition: Composable,
+    values: Jsonb,
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> Moves: ...
+
+
+@statement("""
+    with begun as (
+        insert into audience_members (project_id, audience_id, contact_id, joined_at)
+        select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
+        on conflict do nothing
+        returning contact_id
+    ), told as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), 'audience.joined', contact_id,
+            %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+        from begun
+    )
+    select contact_id from begun
+""")
+async def add_members(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    audience_id: UUID,
+    ids: list[UUID],
+    now: Moment,
+    event_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_label: str | None,
+) -> list[UUID]: ...
+
+
+@statement("""
+    delete from audience_members
+    where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = %(contact_id)s
+""")
+async def remove_member(tx: Transaction, *, project_id: UUID, audience_id: UUID, contact_id: UUID) -> bool: ...
+
+
+@statement("""
+    select count(*) from audience_members where project_id = %(project_id)s and audience_id = %(audience_id)s
+""")
+async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID) -> int: ...
+
+
+@statement("""
+    select c.*, c.project_id as app_id from (
+        select contact_id from audience_members
+        where project_id = %(project_id)s and audience_id = %(audience_id)s
+          and (%(before)s::uuid is null or contact_id < %(before)s)
+        order by contact_id desc limit %(limit)s offset %(offset)s
+    ) as member
+    join contacts c on c.project_id = %(project_id)s and c.id = member.contact_id
+    order by c.id desc
+""")
+async def members(
+    db: Queries, *, project_id: UUID, audience_id: UUID, before: UUID | None, limit: int, offset: int
+) -> list[Contact]: ...
+
+
+@statement("""
+    select audience_id from audience_members where project_id = %(project_id)s and contact_id = %(contact_id)s
+    order by audience_id
+""")
+async def audiences_of_contact(db: Queries, *, project_id: UUID, contact_id: UUID) -> list[UUID]: ...
+
+
+@statement("""
+    update audiences set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
+
+
+class KnownAddress(Record):
+    """A contact's address in the form that lookups compare."""
+
+    project_id: UUID
+    email_key: str
+    id: UUID
+
+
+@statement("""
+    select c.project_id, c.email_key, c.id from contacts c
+    join unnest(%(project_id)s::uuid[], %(email_key)s::text[]) as wanted (project_id, email_key)
+         on (c.project_id, c.email_key) = (wanted.project_id, wanted.email_key)
+""")
+async def contact_ids(db: Queries, *, project_id: list[UUID], email_key: list[str]) -> list[KnownAddress]: ...
+
+
+@statement("""
+    select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+    cross join contacts c
+    where c.project_id = %(project_id)s and c.id = any (%(ids)s::uuid[]) and {condition}
+""")
+async def matching(
+    db: Queries, *, project_id: UUID, ids: list[UUID], condition: Composable, values: Jsonb, now: Moment
+) -> list[UUID]: ...
+
+
+@statement("""
+    select *, project_id as app_id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+""")
+async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
+
+
+@statement(
+    "with"
+    + DECLARE
+    + """, merged as (
+        select id, attributes, (attributes || %(change)s::jsonb) - %(removed)s::text[] as wanted from contacts
+        where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+        order by id for update
+    )
+    update contacts as contact set attributes = merged.wanted, updated_at = %(now)s
+    from merged
+    where contact.project_id = %(project_id)s and contact.id = merged.id and merged.wanted <> merged.attributes
+      and octet_length(merged.wanted::text) <= %(bytes)s
+      and (select count(*) from jsonb_object_keys(merged.wanted)) <= %(count)s
+    returning contact.id
+"""
+)
+async def merge_attributes(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    change: Jsonb,
+    inferred: Jsonb,
+    attributes_per_project: int,
+    removed: list[str],
+    bytes: int,
+    count: int,
+    now: Moment,
+) -> list[UUID]: ...
+
+
+@statement("""
+    delete from audience_members
+    where project_id = %(project_id)s and audience_id = %(audience_id)s and contact_id = any (%(ids)s::uuid[])
+    returning contact_id
+""")
+async def remove_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, ids: list[UUID]) -> list[UUID]: ...

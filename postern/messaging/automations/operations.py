@@ -1,0 +1,706 @@
+"""Automations: what a developer does with them, and how events start and wake runs."""
+
+import base64
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
+from postern.messaging.audiences import contacts
+from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences.model import AudienceMissing
+from postern.messaging.audiences.rules import audiences_named, condition, plain_rules, read_rules
+from postern.messaging.automations import rules, store
+from postern.messaging.automations.loops import Member, find_loop
+from postern.messaging.automations.model import (
+    AUTOMATIONS_PER_PROJECT,
+    CONTACT_DELETED,
+    RETRIED_AT_ONCE,
+    RUNS_PER_HOUR,
+    STEPS_LIMIT,
+    AddToAudience,
+    Automation,
+    AutomationIncomplete,
+    AutomationLoop,
+    AutomationMissing,
+    CallSecret,
+    Condition,
+    MaxRunsPerHour,
+    Name,
+    RemoveFromAudience,
+    Run,
+    RunDetail,
+    RunFinished,
+    RunMissing,
+    RunNotFailed,
+    RunsRetried,
+    RunStatus,
+    SendEmail,
+    Step,
+    TooManyAutomations,
+    Totals,
+    Trigger,
+    Watcher,
+)
+from postern.messaging.automations.steps import sender_of
+from postern.messaging.emails.enqueue import domain_to_send_from
+from postern.messaging.templates import operations as templates
+from postern.messaging.templates.rules import check_words
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.events.model import Event, Written
+from postern.platform.projects import usage
+from postern.protocols.mail.address import AddressInvalid
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+UNSET = msgspec.UNSET
+Unset = msgspec.UnsetType
+Steps = Annotated[list[Step], msgspec.Meta(max_length=STEPS_LIMIT)]
+
+
+class NewAutomation(Body):
+    """An automation to create."""
+
+    name: Name
+    trigger: Trigger
+    steps: Steps
+    active: bool = False
+    max_runs_per_hour: MaxRunsPerHour = RUNS_PER_HOUR
+    """Most runs that one contact starts within an hour, with `once: false`."""
+    allow_loops: bool = False
+    """Let it be active although contacts can go round in a loop with it."""
+
+
+class AutomationChange(Body):
+    """What to change about an automation; what is left out stays."""
+
+    name: Name | Unset = UNSET
+    trigger: Trigger | Unset = UNSET
+    steps: Steps | Unset = UNSET
+    active: bool | Unset = UNSET
+    max_runs_per_hour: MaxRunsPerHour | Unset = UNSET
+    allow_loops: bool | Unset = UNSET
+
+
+class Switch(Body):
+    """Whether an automation is to be active; without it the present state is turned round."""
+
+    active: bool
+
+
+EXAMPLE = {
+    "name": "Welcome",
+    "trigger": {"type": "AUDIENCE_JOINED", "audienceId": "01990000-0000-7000-8000-000000000000"},
+    "steps": [
+        {"type": "DELAY", "hours": 1},
+        {
+            "type": "SEND_EMAIL",
+            "templateId": "01990000-0000-7000-8000-000000000001",
+            "domainId": "01990000-0000-7000-8000-000000000002",
+            "fromEmail": "hello@example.com",
+            "subject": "Welcome, {{ firstName }}",
+        },
+    ],
+}
+
+
+@get("/projects/{project_id}/automations", needs="automations:read")
+async def list_automations(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Automation]:
+    """The project's automations, newest first."""
+    rows = await store.automations(
+        call.db, project_id=call.project_id, before=before_id(call, "automations", cursor), limit=limit + 1
+    )
+    return listed(call, "automations", rows, limit)
+
+
+@post(
+    "/projects/{project_id}/automations",
+    needs="automations:write",
+    status=201,
+    problems=[TooManyAutomations, AutomationIncomplete, AutomationLoop],
+    example=EXAMPLE,
+)
+async def create_automation(call: Call, data: NewAutomation) -> Automation:
+    """Create an automation; it starts nothing until it is made active.
+
+    `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, any
+    event's name, those that you send in included, and `where`, rules that its data must fit; with `once` (default) a
+    contact starts it once in its life. Subjects and templates see the event as `{{ event }}`.
+
+    `steps`, at most 150, those in branches counted: `SEND_EMAIL {templateId, domainId, fromEmail, subject}`,
+    `DELAY {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for audiences),
+    `WAIT_FOR_EVENT {event, timeout, then, else}`, `UPDATE_CONTACT {attributes}`, `ADD_TO_AUDIENCE {audienceId}`,
+    `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each happens once for each run.
+
+    With `once: false` a contact starts at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an hour; what
+    comes beyond starts none and is counted as `limited`. An active automation that would pass contacts round in a
+    loop is 409 naming the steps of the loop, unless `allowLoops` is true.
+    """
+    rules.check_trigger(data.trigger)
+    rules.check_steps(data.steps, call.world.settings.outbound_allow)
+    await _check_words(call, data.steps)
+    starts_on, audience_id = rules.starts_on(data.trigger)
+    steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("automations", call.project_id)
+        if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
+            raise TooManyAutomations
+        if data.active:
+            await _require_activable(
+                tx, call, Member(automation_id, data.name, data.trigger, data.steps), data.allow_loops
+            )
+        made = await store.insert_automation(
+            tx,
+            project_id=call.project_id,
+            id=automation_id,
+            name=data.name,
+            trigger=Jsonb(_plain_trigger(data.trigger)),
+            steps=steps,
+            active=data.active,
+            starts_on=starts_on,
+            starts_on_audience=audience_id,
+            once=data.trigger.once,
+            max_runs_per_hour=data.max_runs_per_hour,
+            allow_loops=data.allow_loops,
+            waits_for=rules.waited_for(data.steps),
+            now=call.now,
+        )
+        await store.insert_version(
+            tx, project_id=call.project_id, automation_id=automation_id, version=1, steps=steps, now=call.now
+        )
+        await audit.record(tx, call, "automation.created", "Automation", made.id, name=data.name)
+    return made
+
+
+@get("/projects/{project_id}/automations/{id}", needs="automations:read", problems=[AutomationMissing])
+async def get_automation(call: Call, id: UUID) -> Automation:
+    """One automation."""
+    return await _require(call.db, call.project_id, id)
+
+
+@patch(
+    "/projects/{project_id}/automations/{id}",
+    needs="automations:write",
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
+    example={"name": "Welcome series"},
+)
+async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
+    """Change an automation. Other steps are for new runs: those under way keep the version they began with."""
+    if data.steps is not UNSET:
+        rules.check_steps(data.steps, call.world.settings.outbound_allow)
+        await _check_words(call, data.steps)
+    async with call.db.transaction() as tx:
+        found = await _lock(tx, call, id)
+        trigger = msgspec.convert(found.trigger, Trigger) if data.trigger is UNSET else data.trigger
+        steps = rules.read_steps(found.steps) if data.steps is UNSET else data.steps
+        active = found.active if data.active is UNSET else data.active
+        rules.check_trigger(trigger)
+        rules.check_steps(steps, call.world.settings.outbound_allow)
+        allow_loops = found.allow_loops if data.allow_loops is UNSET else data.allow_loops
+        name = found.name if data.name is UNSET else data.name
+        if active:
+            await _require_activable(tx, call, Member(id, name, trigger, steps), allow_loops)
+        plain = rules.plain_steps(steps)
+        version = found.version + (plain != found.steps)
+        if version != found.version:
+            await store.insert_version(
+                tx, project_id=call.project_id, automation_id=id, version=version, steps=Jsonb(plain), now=call.now
+            )
+        starts_on, audience_id = rules.starts_on(trigger)
+        changed = await store.change_automation(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            name=name,
+            trigger=Jsonb(_plain_trigger(trigger)),
+            steps=Jsonb(plain),
+            version=version,
+            active=active,
+            starts_on=starts_on,
+            starts_on_audience=audience_id,
+            once=trigger.once,
+            max_runs_per_hour=(found.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour),
+            allow_loops=allow_loops,
+            waits_for=rules.waited_for(steps),
+            now=call.now,
+        )
+        await audit.record(tx, call, "automation.updated", "Automation", id, name=changed.name, version=version)
+    return changed
+
+
+@delete("/projects/{project_id}/automations/{id}", needs="automations:write", problems=[AutomationMissing])
+async def delete_automation(call: Call, id: UUID) -> Deleted:
+    """Delete an automation with its runs, those under way included. Mail that was sent stays in the log."""
+    async with call.db.transaction() as tx:
+        found = await _lock(tx, call, id)
+        await store.delete_automation(tx, project_id=call.project_id, id=id)
+        await audit.record(tx, call, "automation.deleted", "Automation", id, name=found.name)
+    return Deleted()
+
+
+@patch(
+    "/projects/{project_id}/automations/{id}/active",
+    needs="automations:write",
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
+    example={"active": True},
+)
+async def switch_automation(call: Call, id: UUID, data: Switch | None = None) -> Automation:
+    """Switch an automation on or off: `{active}` says which; without a body, over to the other.
+
+    Switched off it starts no new runs; those under way finish. It is switched on only when its audience, templates,
+    sending domains and senders are all there: otherwise 409 with what is missing. One that would pass contacts round
+    in a loop with other active automations is 409 naming the steps of the loop, unless `allowLoops` is set.
+    """
+    async with call.db.transaction() as tx:
+        found = await _lock(tx, call, id)
+        active = not found.active if data is None else data.active
+        if active:
+            trigger, steps = msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps)
+            await _require_activable(tx, call, Member(id, found.name, trigger, steps), found.allow_loops)
+        changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
+        action = "automation.activated" if active else "automation.deactivated"
+        await audit.record(tx, call, action, "Automation", id, name=found.name)
+    return changed
+
+
+@get("/projects/{project_id}/automations/{id}/runs", needs="automations:read", problems=[AutomationMissing])
+async def list_automation_runs(
+    call: Call,
+    id: UUID,
+    status: list[RunStatus] | None = None,
+    contact_id: str | None = None,
+    limit: ListLimit = 100,
+    cursor: Cursor | None = None,
+) -> Listed[Run]:
+    """The runs of an automation, newest first. `status` (one or several, comma-separated) and `contactId` narrow."""
+    if contact_id is not None and as_id(contact_id) == NO_ID:
+        raise Invalid.at("query/contactId", "This is not the id of a contact.")
+    await _require(call.db, call.project_id, id)
+    scope = f"runs|{id}|{','.join(status or [])}|{contact_id or ''}"
+    rows = await store.runs(
+        call.db,
+        project_id=call.project_id,
+        automation_id=id,
+        before=before_id(call, scope, cursor),
+        statuses=None if status is None else [*status],
+        contact_id=None if contact_id is None else as_id(contact_id),
+        limit=limit + 1,
+    )
+    return listed(call, scope, rows, limit)
+
+
+@get(
+    "/projects/{project_id}/automations/{id}/runs/{run_id}",
+    needs="automations:read",
+    problems=[RunMissing],
+)
+async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> RunDetail:
+    """One run with its history: each step that was done, when, and with what outcome."""
+    run = await store.run(call.db, project_id=call.project_id, automation_id=id, id=run_id)
+    if run is None:
+        raise RunMissing
+    steps = await store.steps_of(call.db, project_id=call.project_id, run_id=run_id)
+    return RunDetail(**msgspec.structs.asdict(run), steps=steps)
+
+
+@post(
+    "/projects/{project_id}/automations/{id}/runs/{run_id}/cancel",
+    needs="automations:write",
+    problems=[RunMissing, RunFinished],
+    shows={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
+)
+async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
+    """End a run where it stands. What it has done stays done."""
+    async with call.db.transaction() as tx:
+        run = await store.cancel_run(tx, project_id=call.project_id, automation_id=id, id=run_id, now=call.now)
+        if run is None:
+            known = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            raise RunMissing if known is None else RunFinished
+        await store.count_runs(tx, project_id=[call.project_id], automation_id=[id], measure=["CANCELLED"], count=[1])
+        await audit.record(tx, call, "automation.run_cancelled", "Automation", id, run_id=str(run_id))
+    return run
+
+
+@post(
+    "/projects/{project_id}/automations/{id}/runs/{run_id}/retry",
+    needs="automations:write",
+    problems=[RunMissing, RunNotFailed],
+    shows={"status": "RUNNING", "error": None, "finishedAt": None},
+)
+async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
+    """Let a run that FAILED go on from the step that failed, with the steps that it began with.
+
+    What it did before stays done. 409 if it has not failed, or if its contact is in the automation again.
+    """
+    async with call.db.transaction() as tx:
+        retried = await _retry(tx, call, id, run_id, limit=1)
+        if not retried:
+            known = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            raise RunMissing if known is None else RunNotFailed
+        await audit.record(tx, call, "automation.run_retried", "Automation", id, run_id=str(run_id))
+    return retried[0]
+
+
+@post(
+    "/projects/{project_id}/automations/{id}/runs/retry",
+    needs="automations:write",
+    problems=[AutomationMissing],
+    shows={"retried": 12, "more": False},
+)
+async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
+    """Let the failed runs of an automation go on from the steps that failed: up to 1,000 at once.
+
+    `more` says whether there are others. Of several failed runs of one contact only the latest goes on.
+    """
+    async with call.db.transaction() as tx:
+        await _require(tx, call.project_id, id)
+        retried = await _retry(tx, call, id, None, limit=RETRIED_AT_ONCE)
+        await audit.record(tx, call, "automation.runs_retried", "Automation", id, runs=len(retried))
+    return RunsRetried(retried=len(retried), more=len(retried) == RETRIED_AT_ONCE)
+
+
+async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[Run]:
+    runs = await store.retry_runs(
+        tx, project_id=call.project_id, automation_id=id, id=run_id, limit=limit, now=call.now
+    )
+    if runs:
+        await store.count_runs(
+            tx, project_id=[call.project_id], automation_id=[id], measure=["FAILED"], count=[-len(runs)]
+        )
+        tx.makes_due("automation_runs")
+    return runs
+
+
+@get("/projects/{project_id}/automations/{id}/totals", needs="automations:read", problems=[AutomationMissing])
+async def get_automation_totals(call: Call, id: UUID) -> Totals:
+    """How many runs an automation has started, and how many reached the end or failed."""
+    await _require(call.db, call.project_id, id)
+    return await totals(call.db, call.project_id, id)
+
+
+@get(
+    "/projects/{project_id}/automations/{id}/webhook-secret",
+    needs="automations:write",
+    problems=[AutomationMissing],
+)
+async def get_automation_webhook_secret(call: Call, id: UUID) -> CallSecret:
+    """The secret that signs the calls of the automation's WEBHOOK steps, the way webhooks are signed."""
+    await _require(call.db, call.project_id, id)
+    return CallSecret(secret=call_secret(call.world, call.project_id, id))
+
+
+async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Totals:
+    """How many runs a project's automations, or one of them, have started, and how they ended."""
+    counted = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
+    return Totals(
+        total_runs=counted.get("STARTED", 0),
+        completed=counted.get("COMPLETED", 0) + counted.get("EXITED", 0),
+        failed=counted.get("FAILED", 0),
+        limited=counted.get("LIMITED", 0),
+        capped=counted.get("CAPPED", 0),
+    )
+
+
+def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
+    """The secret of an automation's calls: derived, so that it is nowhere kept."""
+    digest = world.secrets.digest("automation-calls", f"{project_id}:{id}")
+    return f"whsec_{base64.b64encode(digest).decode()}"
+
+
+async def react(tx: Transaction, happened: list[Event]) -> None:
+    """Start and wake runs, in the transaction that records what happened."""
+    relevant = [event for event in happened if not event.type.startswith(rules.OWN_AREA)]
+    if not relevant:
+        return
+    deleted = [event for event in relevant if event.type == "contact.deleted" and event.subject_id]
+    if deleted:
+        about = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
+        await end_runs_of(tx, about, deleted[0].occurred_at)
+    watchers = await store.watchers(tx, project_id=list({event.project_id for event in relevant}))
+    if watchers:
+        await _react(tx, watchers, relevant)
+
+
+async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
+    """End the runs of contacts, given with their projects, that are being deleted, and tell about it."""
+    ended = await store.end_runs_of_contacts(
+        tx,
+        project_id=[project_id for project_id, _ in contacts],
+        contact_id=[contact_id for _, contact_id in contacts],
+        error=CONTACT_DELETED,
+        now=now,
+    )
+    if not ended:
+        return
+    counted = Counter((run.project_id, run.automation_id) for run in ended)
+    await store.count_runs(
+        tx,
+        project_id=[project_id for project_id, _ in counted],
+        automation_id=[automation_id for _, automation_id in counted],
+        measure=["CANCELLED" for _ in counted],
+        count=list(counted.values()),
+    )
+    told = [
+        events.make_event(
+            run.project_id,
+            "automation.completed",
+            run.id,
+            now,
+            automationId=run.automation_id,
+            contactId=run.contact_id,
+            status="CANCELLED",
+            error=CONTACT_DELETED,
+        )
+        for run in ended
+    ]
+    await events.record_all(tx, told)
+
+
+async def react_in_bulk(tx: Transaction, written: Written) -> None:
+    """The same for events that were recorded by the thousand."""
+    watchers = await store.watchers(tx, project_id=[written.project_id])
+    watched = {each.starts_on for each in watchers if each.active} | {
+        name for each in watchers for name in each.waits_for
+    }
+    if watched.isdisjoint(written.types):
+        return
+    after = written.first_id
+    while batch := await events.in_range(tx, written, after):
+        await _react(tx, watchers, batch)
+        after = batch[-1].id
+
+
+async def _react(tx: Transaction, watchers: list[Watcher], happened: list[Event]) -> None:
+    waited = {(each.project_id, name) for each in watchers for name in each.waits_for}
+    started = {(each.project_id, each.starts_on) for each in watchers if each.active}
+    concerned = [event for event in happened if (event.project_id, event.type) in waited | started]
+    about = [(event, contact_id) for event in concerned if (contact_id := await _contact_of(tx, event))]
+    waking = [(event, contact_id) for event, contact_id in about if (event.project_id, event.type) in waited]
+    if waking:
+        woken = await store.wake_runs(
+            tx,
+            project_id=[event.project_id for event, _ in waking],
+            contact_id=[contact_id for _, contact_id in waking],
+            event=[event.type for event, _ in waking],
+            event_id=[event.id for event, _ in waking],
+            at=[event.occurred_at for event, _ in waking],
+        )
+        if woken:
+            tx.makes_due("automation_runs")
+    await _start(tx, watchers, about)
+
+
+async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Event, UUID]]) -> None:
+    starting = [
+        (watcher, event, contact_id)
+        for event, contact_id in about
+        for watcher in watchers
+        if watcher.active
+        and (watcher.project_id, watcher.starts_on) == (event.project_id, event.type)
+        and rules.is_about(event, watcher.starts_on_audience)
+    ]
+    starting = await _without_unfit(tx, starting)
+    if not starting:
+        return
+    runs = await store.start_runs(
+        tx,
+        project_id=[watcher.project_id for watcher, _, _ in starting],
+        id=[new_id() for _ in starting],
+        automation_id=[watcher.id for watcher, _, _ in starting],
+        version=[watcher.version for watcher, _, _ in starting],
+        contact_id=[contact_id for _, _, contact_id in starting],
+        once=[watcher.once for watcher, _, _ in starting],
+        max_runs_per_hour=[watcher.max_runs_per_hour for watcher, _, _ in starting],
+        event_id=[event.id for _, event, _ in starting],
+        at=[event.occurred_at for _, event, _ in starting],
+    )
+    if not runs:
+        return
+    counted = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
+    await store.count_runs(
+        tx,
+        project_id=[project_id for project_id, _, _ in counted],
+        automation_id=[automation_id for _, automation_id, _ in counted],
+        measure=[measure for _, _, measure in counted],
+        count=list(counted.values()),
+    )
+    for (project_id, automation_id, measure), number in counted.items():
+        if measure == "LIMITED":
+            reason = "The contact has started as many runs within the last hour as `maxRunsPerHour` allows."
+            log.info("runs_limited", project=str(project_id), automation=str(automation_id), runs=number, reason=reason)
+    runs = [run for run in runs if not run.limited]
+    if not runs:
+        return
+    now = starting[0][1].occurred_at
+    told = [
+        events.make_event(
+            run.project_id,
+            "automation.started",
+            run.id,
+            now,
+            automationId=run.automation_id,
+            contactId=run.contact_id,
+        )
+        for run in runs
+    ]
+    await events.record_all(tx, told)
+    tx.makes_due("automation_runs")
+
+
+async def _without_unfit(
+    tx: Transaction, starting: list[tuple[Watcher, Event, UUID]]
+) -> list[tuple[Watcher, Event, UUID]]:
+    """Leave out the events whose data the trigger's rules do not want: one statement for each automation with rules."""
+    unfit: set[tuple[UUID, UUID]] = set()
+    choosy = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
+    for watcher in choosy.values():
+        mine = {event.id: event for each, event, _ in starting if each.id == watcher.id}
+        compiled = condition(rules.on_data(read_rules(watcher.where)), 0)
+        fitting = await store.events_that_fit(
+            tx,
+            project_id=watcher.project_id,
+            rows=Jsonb([{"id": event.id, "attributes": rules.flat(event.data)} for event in mine.values()]),
+            condition=compiled.sql,
+            values=Jsonb([compiled.values]),
+            now=starting[0][1].occurred_at,
+        )
+        unfit |= {(watcher.id, event_id) for event_id in mine.keys() - set(fitting)}
+    return [each for each in starting if (each[0].id, each[1].id) not in unfit]
+
+
+async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
+    """The contact that an event is about. A customer who is no contact yet becomes one."""
+    named = rules.contact_id_in(event)
+    address = None if named else rules.address_in(event)
+    if address is None:
+        return named
+    try:
+        if event.type.startswith("customer."):
+            return (await contacts.find_or_create(tx, event.project_id, address, event.occurred_at)).id
+        known = await contacts.contact_of(tx, event.project_id, address)
+    except AddressInvalid:
+        return None
+    return known.id if known else None
+
+
+async def _require_activable(tx: Transaction, call: Call, member: Member, allow_loops: bool) -> None:
+    """Raises AutomationIncomplete, or AutomationLoop unless that is allowed.
+
+    What is found stays true until the transaction ends: nobody deletes what is needed or activates another one.
+    """
+    await usage.hold_activations(tx, project_id=call.project_id)
+    await _require_complete(tx, call, member.trigger, member.steps)
+    if not allow_loops:
+        await _require_no_loop(tx, call, member)
+
+
+async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
+    """Raises AutomationIncomplete with everything that is referred to and is not there."""
+    faults: list[Fault] = []
+    _, audience_id = rules.starts_on(trigger)
+    if audience_id is not None:
+        faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
+    if not steps:
+        faults.append(Fault(path="/steps", code="required", message="There are no steps."))
+    for place in rules.written_out(steps):
+        if isinstance(place.step, SendEmail):
+            faults += await _email_faults(tx, call, place.step, place.path)
+        elif isinstance(place.step, Condition):
+            for named in sorted(audiences_named(place.step.rules)):
+                faults += await _audience_faults(tx, call, named, f"{place.path}/rules", static=False)
+        elif isinstance(place.step, AddToAudience | RemoveFromAudience):
+            faults += await _audience_faults(
+                tx, call, as_id(place.step.audience_id), f"{place.path}/audienceId", static=True
+            )
+    if faults:
+        raise AutomationIncomplete.of(faults)
+
+
+async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
+    """Raises AutomationLoop if an automation, once active, passes contacts round with other active ones."""
+    if member.trigger.once:
+        return
+    others = [
+        Member(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
+        for each in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
+    ]
+    known = await audiences.rules_of_all(tx, call.project_id)
+    if faults := find_loop(member, others, known, call.world.settings.public_url):
+        raise AutomationLoop.of(faults)
+
+
+async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, static: bool) -> list[Fault]:
+    try:
+        audience = await audiences.require_audience(tx, call.project_id, id)
+    except AudienceMissing as missing:
+        return [Fault(path=path, code="audience_missing", message=missing.detail)]
+    if static and audience.type != "STATIC":
+        return [
+            Fault(path=path, code="audience_dynamic", message=f"The members of {audience.name} are chosen by rules.")
+        ]
+    return []
+
+
+async def _check_words(call: Call, steps: list[Step]) -> None:
+    """Raises Invalid at the first subject or sender's name of a step that does not parse."""
+    without_engine = await templates.without_engine(call.db, call.project_id, rules.templates_of(steps))
+    await check_words(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
+
+
+async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[Fault]:
+    faults: list[Fault] = []
+    words = await templates.words_of(tx, call.project_id, as_id(step.template_id))
+    if words is None:
+        faults.append(Fault(path=f"{path}/templateId", code="template_missing", message="There is no such template."))
+    elif templates.is_blank(words.html, words.text):
+        message = "This template is blank: it has neither html nor text."
+        faults.append(Fault(path=f"{path}/templateId", code="template_blank", message=message))
+    elif step.subject is None and words.subject is None:
+        faults.append(
+            Fault(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
+        )
+    try:
+        domain_id = await domain_to_send_from(call.world, tx, call.project_id, sender_of(step))
+    except (LookupError, AddressInvalid) as wrong:
+        faults.append(Fault(path=f"{path}/fromEmail", code="domain_not_verified", message=str(wrong)))
+    else:
+        if step.domain_id is not None and domain_id is not None and as_id(step.domain_id) != domain_id:
+            message = "`fromEmail` does not belong to this sending domain."
+            faults.append(Fault(path=f"{path}/domainId", code="domain_mismatch", message=message))
+    return faults
+
+
+def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
+    plain = {name: value for name, value in to_plain(trigger).items() if value is not None}
+    if trigger.where is not None:
+        plain["where"] = plain_rules(trigger.where)
+    return {"type": trigger.type, **plain}
+
+
+async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
+    found = await store.automation(db, project_id=project_id, id=id)
+    if found is None:
+        raise AutomationMissing
+    return found
+
+
+async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
+    found = await store.lock_automation(tx, project_id=call.project_id, id=id)
+    if found is None:
+        raise AutomationMissing
+    call.require_match(found.updated_at)
+    return found

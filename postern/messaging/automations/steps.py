@@ -1,0 +1,466 @@
+"""Running: many runs at a time, each from where it stands to where it has to wait, in one transaction.
+
+Whatever a step does is committed together with the run's place, its history and its counters, so a crash at any
+moment leaves every step either done and noted, or not done. Only WEBHOOK steps leave the database; see `work.py`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.quotas import Wanted, allowance_left
+from postern.kernel.values import as_id
+from postern.messaging.audiences import contacts as audience_contacts
+from postern.messaging.audiences import membership
+from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences.model import AudienceDynamic, AudienceMissing, Contact
+from postern.messaging.automations import rules, store
+from postern.messaging.automations.model import (
+    CONTACT_DELETED,
+    AddToAudience,
+    CallWebhook,
+    Condition,
+    Delay,
+    DueRun,
+    Exit,
+    Outcome,
+    RemoveFromAudience,
+    RunStatus,
+    SendEmail,
+    UpdateContact,
+    WaitForEvent,
+)
+from postern.messaging.automations.rules import Place
+from postern.messaging.emails.enqueue import Letter, accept_within, domain_to_send_from
+from postern.messaging.emails.model import SendBody
+from postern.messaging.emails.rules import name_template
+from postern.messaging.templates import operations as templates
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import frequency_cap_of
+from postern.protocols.mail.address import AddressInvalid, parse_address
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+ERROR_CHARACTERS = 1_000
+
+
+@dataclass
+class Moving:
+    """A run in hand, and where it has got to."""
+
+    row: DueRun
+    places: list[Place]
+    at: int
+    entered_at: Moment | None
+    status: RunStatus = "RUNNING"
+    due_at: Moment | None = None
+    waiting_for: str | None = None
+    calls: bool = False
+    tried: int = 0
+    error: str | None = None
+    moves: bool = True
+    """Whether it goes on in this transaction."""
+    since: events.Position = field(init=False)
+    """Where its present step began in the course of events; a worker may come to it much later."""
+
+    def __post_init__(self) -> None:
+        self.since = _since(self.row, self.places)
+
+    @property
+    def place(self) -> Place:
+        return self.places[self.at]
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """One line of a run's history."""
+
+    run_id: UUID
+    step: int
+    type: str
+    outcome: Outcome
+    detail: dict[str, Any]
+    started_at: Moment
+
+
+@dataclass
+class Progress:
+    """Runs of one project on their way, in an open transaction."""
+
+    world: "World"
+    tx: Transaction
+    project_id: UUID
+    now: Moment
+    runs: list[Moving]
+    contacts: dict[UUID, Contact] = field(default_factory=dict[UUID, Contact])
+    notes: list[Noted] = field(default_factory=list[Noted])
+    capped: Counter[UUID] = field(default_factory=Counter[UUID])
+    """Messages that the frequency cap kept back, by automation."""
+
+    async def go(self) -> None:
+        """Move every run until all of them wait or have ended."""
+        await self._know_contacts([run.row.contact_id for run in self.runs])
+        for run in self.runs:
+            if run.moves and run.row.contact_id not in self.contacts:
+                self._end(run, "CANCELLED", CONTACT_DELETED)
+            elif run.moves and run.at >= len(run.places):
+                self._end(run, "COMPLETED")
+        while moving := [run for run in self.runs if run.moves]:
+            for group in _by_step(moving):
+                await self._do(group)
+
+    async def _do(self, group: list[Moving]) -> None:
+        """One step of one version, for all runs that stand at it."""
+        step = group[0].place.step
+        if isinstance(step, SendEmail):
+            await self._send(group, step)
+        elif isinstance(step, Delay):
+            for run in group:
+                self._delay(run, step)
+        elif isinstance(step, WaitForEvent):
+            await self._wait(group, step)
+        elif isinstance(step, Condition):
+            await self._branch(group, step)
+        elif isinstance(step, UpdateContact):
+            await self._update(group, step)
+        elif isinstance(step, AddToAudience | RemoveFromAudience):
+            await self._move(group, step)
+        elif isinstance(step, CallWebhook):
+            for run in group:
+                run.calls, run.moves, run.due_at = True, False, self.now
+                run.entered_at = run.entered_at or self.now
+        else:
+            assert isinstance(step, Exit)
+            for run in group:
+                self._note(run, "DONE")
+                self._end(run, "EXITED")
+
+    async def _send(self, group: list[Moving], step: SendEmail) -> None:
+        words = await templates.words_of(self.tx, self.project_id, as_id(step.template_id))
+        if words is None:
+            self.fail(group, "The template is no longer there.")
+            return
+        if templates.is_blank(words.html, words.text):
+            self.fail(group, "The template is blank: it has neither html nor text.")
+            return
+        subject = step.subject if step.subject is not None else words.subject
+        if subject is None:
+            self.fail(group, "Neither the step nor its template has a subject.")
+            return
+        try:
+            sender = sender_of(step)
+            domain_id = await domain_to_send_from(self.world, self.tx, self.project_id, sender)
+        except (LookupError, AddressInvalid) as wrong:
+            self.fail(group, str(wrong))
+            return
+        settings = (await projects.require_project(self.tx, self.project_id)).settings
+        letters: dict[UUID, Letter] = {}
+        happened: dict[UUID, events.Event] = {}
+        if any("event" in (part or "") for part in (subject, words.html, words.text, step.from_name)):
+            started_by = sorted({run.row.trigger_event_id for run in group})
+            happened = {each.id: each for each in await events.with_ids(self.tx, self.project_id, started_by)}
+        for run in group:
+            event = happened.get(run.row.trigger_event_id)
+            contact = self.contacts[run.row.contact_id]
+            if contact.unsubscribed:
+                self._go_on(run, "SKIPPED", {"reason": "The contact has unsubscribed."})
+                continue
+            body = SendBody(
+                subject=subject,
+                html=words.html,
+                text=words.text,
+                engine=words.engine,
+                variables={
+                    **contact.attributes,
+                    "email": contact.email,
+                    **({"event": rules.event_values(event)} if event else {}),
+                },
+                reply_to=[step.reply_to] if step.reply_to else [],
+                track_opens=settings.track_opens,
+                track_clicks=settings.track_clicks,
+                unsubscribable=True,
+                from_name=name_template(step.from_name),
+            )
+            letters[run.row.id] = Letter(
+                once_key=f"automation:{run.row.id}:{run.at}",
+                contact_id=contact.id,
+                to=contact.email,
+                sender=sender,
+                domain_id=domain_id,
+                body=body,
+            )
+        await self._hold_to_plan(group, letters)
+        if not letters:
+            return
+        cap = frequency_cap_of(settings)
+        made = await accept_within(self.world, self.tx, self.project_id, list(letters.values()), cap, self.now)
+        for run in group:
+            if run.row.id not in letters:
+                continue
+            send = made.get(letters[run.row.id].once_key)
+            if send is None or send.reason is None:
+                self._go_on(run, "DONE", {"sendId": send.id} if send else {})
+            else:
+                self.capped[run.row.automation_id] += 1
+                self._go_on(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
+
+    async def _hold_to_plan(self, group: list[Moving], letters: dict[UUID, Letter]) -> None:
+        """End the runs whose e-mail the account's plan does not allow any more."""
+        wanted = Wanted("emails", len(letters), self.now, project_id=self.project_id)
+        left = await allowance_left(self.tx, self.world, wanted)
+        if left is not None and len(letters) > left.number:
+            allowed = set(list(letters)[: max(left.number, 0)])
+            refused = [run for run in group if run.row.id in letters and run.row.id not in allowed]
+            self.fail(refused, left.refusal.detail)
+            for run in refused:
+                del letters[run.row.id]
+
+    def _delay(self, run: Moving, step: Delay) -> None:
+        if run.entered_at is not None:
+            self._go_on(run, "DONE")
+            return
+        run.entered_at, run.status, run.moves = self.now, "WAITING", False
+        run.due_at = rules.wait_until(step, self.now)
+
+    async def _wait(self, group: list[Moving], step: WaitForEvent) -> None:
+        """Wait for an event, unless it has happened since the step began: a worker may have come late to it.
+
+        Looked for again when time is up, because an event that is being recorded while a run begins to wait sees
+        nobody waiting.
+        """
+        name = rules.event_name(step.event)
+        woken = [run.row.event_id for run in group if run.row.event_id is not None]
+        came = {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
+        late = [run for run in group if run.entered_at is None or run.row.event_id is None]
+        missed = await events.first_since(
+            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.since) for run in late]
+        )
+        for run in group:
+            event_id = run.row.event_id if run.entered_at is not None else None
+            event = missed.get(run.row.id) if event_id is None else came.get(event_id)
+            if event_id or event:
+                run.since = events.Position(event.occurred_at, event.id) if event else run.since
+                self._go_on(run, "HAPPENED", {"eventId": event.id if event else event_id})
+            elif run.entered_at is None:
+                run.entered_at, run.status, run.moves = run.since.at, "WAITING", False
+                run.due_at, run.waiting_for = rules.wait_until(step, self.now), name
+            else:
+                run.since = events.Position(self.now)
+                self._go_on(run, "TIMED_OUT", to=run.place.otherwise)
+
+    async def _branch(self, group: list[Moving], step: Condition) -> None:
+        ids = [run.row.contact_id for run in group]
+        fitting = await membership.matching(self.tx, self.project_id, ids, step.rules, self.now)
+        for run in group:
+            if run.row.contact_id in fitting:
+                self._go_on(run, "TRUE")
+            else:
+                self._go_on(run, "FALSE", to=run.place.otherwise)
+
+    async def _update(self, group: list[Moving], step: UpdateContact) -> None:
+        ids = [run.row.contact_id for run in group]
+        changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
+        await self._know_contacts(changed)
+        for run in group:
+            if run.row.contact_id in changed or _has(self.contacts[run.row.contact_id], step.attributes):
+                self._go_on(run, "DONE")
+            else:
+                self._go_on(run, "SKIPPED", {"reason": "The contact's attributes would outgrow their limits."})
+
+    async def _move(self, group: list[Moving], step: AddToAudience | RemoveFromAudience) -> None:
+        audience_id, ids = as_id(step.audience_id), [run.row.contact_id for run in group]
+        try:
+            await audiences.require_static(self.tx, self.project_id, audience_id)
+        except (AudienceMissing, AudienceDynamic) as wrong:
+            self.fail(group, wrong.detail)
+            return
+        if isinstance(step, AddToAudience):
+            await audiences.add_to_audience(self.tx, self.project_id, audience_id, ids, self.now)
+        else:
+            await audiences.remove_all_from_audience(self.tx, self.project_id, audience_id, ids, self.now)
+        for run in group:
+            self._go_on(run, "DONE")
+
+    async def _know_contacts(self, ids: Iterable[UUID]) -> None:
+        found = await audience_contacts.contacts_with_ids(self.tx, self.project_id, list(set(ids)))
+        self.contacts |= {contact.id: contact for contact in found}
+
+    def _note(self, run: Moving, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
+        tag = type(run.place.step).__struct_config__.tag
+        noted = Noted(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
+        self.notes.append(noted)
+
+    def _go_on(
+        self, run: Moving, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
+    ) -> None:
+        self._note(run, outcome, detail)
+        run.at = run.place.next if to is None else to
+        run.entered_at, run.tried = None, 0
+        if run.at >= len(run.places):
+            self._end(run, "COMPLETED")
+
+    def fail(self, group: list[Moving], error: str) -> None:
+        for run in group:
+            self._note(run, "FAILED", {"reason": error[:ERROR_CHARACTERS]})
+            self._end(run, "FAILED", error)
+
+    def _end(self, run: Moving, status: RunStatus, error: str | None = None) -> None:
+        run.status, run.error, run.moves, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
+        run.calls, run.entered_at = False, None
+
+    def called(self, run: Moving, outcome: Outcome, detail: dict[str, Any]) -> None:
+        """A WEBHOOK step is over; what follows it is done with the others."""
+        self._go_on(run, outcome, detail)
+        run.calls = False
+
+    def call_again(self, run: Moving, at: Moment) -> None:
+        """A WEBHOOK step is to be tried again."""
+        run.calls, run.moves, run.due_at, run.tried = True, False, at, run.row.tried + 1
+
+    async def settle(self) -> None:
+        """Write places, history and counters down, and tell about those that ended."""
+        ended = [run for run in self.runs if run.due_at is None]
+        await store.settle_runs(
+            self.tx,
+            project_id=self.project_id,
+            id=[run.row.id for run in self.runs],
+            attempt=[run.row.attempt for run in self.runs],
+            status=[run.status for run in self.runs],
+            current_step=[run.at for run in self.runs],
+            entered_at=[run.entered_at for run in self.runs],
+            waiting_for=[run.waiting_for for run in self.runs],
+            calls=[run.calls for run in self.runs],
+            tried=[run.tried for run in self.runs],
+            due_at=[run.due_at for run in self.runs],
+            error=[run.error for run in self.runs],
+            finished_at=[self.now if run.due_at is None else None for run in self.runs],
+        )
+        await self._write_notes()
+        await self._count(ended)
+        await events.record_all(self.tx, [_told(self.project_id, run, self.now) for run in ended])
+        if any(run.calls for run in self.runs):
+            self.tx.makes_due("automation_runs")
+
+    async def _write_notes(self) -> None:
+        if not self.notes:
+            return
+        await store.insert_steps(
+            self.tx,
+            project_id=self.project_id,
+            run_id=[note.run_id for note in self.notes],
+            step=[note.step for note in self.notes],
+            type=[note.type for note in self.notes],
+            outcome=[note.outcome for note in self.notes],
+            detail=[Jsonb(note.detail) for note in self.notes],
+            started_at=[note.started_at for note in self.notes],
+            finished_at=[self.now for _ in self.notes],
+        )
+
+    async def _count(self, ended: list[Moving]) -> None:
+        counted = Counter[tuple[UUID, str]]((run.row.automation_id, run.status) for run in ended)
+        for automation_id, number in self.capped.items():
+            counted[automation_id, "CAPPED"] = number
+            log.info("mail_capped", project=str(self.project_id), automation=str(automation_id), messages=number)
+        if counted:
+            await store.count_runs(
+                self.tx,
+                project_id=[self.project_id for _ in counted],
+                automation_id=[automation_id for automation_id, _ in counted],
+                measure=[status for _, status in counted],
+                count=list(counted.values()),
+            )
+
+
+def _has(contact: Contact, attributes: dict[str, Any]) -> bool:
+    """Whether a contact is already what merging attributes would make it."""
+    return all(contact.attributes.get(name) == value for name, value in attributes.items())
+
+
+def sender_of(step: SendEmail) -> str:
+    """The From of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid."""
+    address = parse_address(step.from_email)
+    if step.from_name is None or name_template(step.from_name) is not None:
+        return str(address)
+    named = msgspec.structs.replace(address, name=step.from_name)
+    return str(parse_address(str(named)))
+
+
+def _by_step(runs: list[Moving]) -> Iterable[list[Moving]]:
+    groups: defaultdict[tuple[UUID, int, int], list[Moving]] = defaultdict(list)
+    for run in runs:
+        groups[run.row.automation_id, run.row.version, run.at].append(run)
+    return groups.values()
+
+
+def _told(project_id: UUID, run: Moving, now: Moment) -> events.Event:
+    name = "automation.failed" if run.status == "FAILED" else "automation.completed"
+    data: dict[str, Any] = {
+        "automationId": run.row.automation_id,
+        "contactId": run.row.contact_id,
+        "status": run.status,
+        "error": run.error,
+    }
+    return events.make_event(project_id, name, run.row.id, now, **data)
+
+
+async def hold_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
+    """Those of the claimed runs that are still ours, as they are now, locked until the transaction ends."""
+    found = await store.hold_runs(
+        tx,
+        project_id=project_id,
+        id=[job.id for job in jobs],
+        attempt=[job.attempt for job in jobs],
+        current_step=[job.current_step for job in jobs],
+    )
+    events_seen = {held.id: held.event_id for held in found}
+    return [msgspec.structs.replace(job, event_id=events_seen[job.id]) for job in jobs if job.id in events_seen]
+
+
+def _since(row: DueRun, places: list[Place]) -> events.Position:
+    """Where a run's present step began in the course of events; after a delay, where the delay ends."""
+    if row.entered_at is None or row.current_step >= len(places):
+        # Events are kept to the millisecond: within the one of the trigger, their order decides.
+        started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
+        return events.Position(started_at, row.trigger_event_id)
+    step = places[row.current_step].step
+    end = rules.wait_until(step, row.entered_at) if isinstance(step, Delay) else row.entered_at
+    return events.Position(max(row.entered_at, end))
+
+
+_places: dict[tuple[UUID, int], list[Place]] = {}
+VERSIONS_KEPT = 1_000
+"""Versions whose steps a process keeps written out; they never change."""
+
+
+async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[Moving]:
+    """Runs with the steps of their versions."""
+    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(_places))
+    if unknown:
+        if len(_places) > VERSIONS_KEPT:
+            _places.clear()
+            unknown = sorted({(row.automation_id, row.version) for row in rows})
+        found = await store.versions(
+            tx,
+            project_id=project_id,
+            automation_id=[automation_id for automation_id, _ in unknown],
+            version=[version for _, version in unknown],
+        )
+        for each in found:
+            _places[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
+    # An automation that is being deleted takes its versions and runs along.
+    return [
+        Moving(row, places, row.current_step, row.entered_at, tried=row.tried)
+        for row in rows
+        if (places := _places.get((row.automation_id, row.version))) is not None
+    ]

@@ -1,0 +1,468 @@
+"""SQL of automations, their runs, and keys of custom events."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Record
+from postern.messaging.automations.model import (
+    Automation,
+    DoneStep,
+    EndedRun,
+    LoopCandidate,
+    Measure,
+    Run,
+    StartedRun,
+    VersionOf,
+    Watcher,
+)
+
+
+class KnownKey(Record):
+    """A key of a custom event that was used before."""
+
+    key: str
+    body_hash: bytes
+    event_id: UUID
+
+
+class Held(Record):
+    """A run that is locked, and the event that has come for it."""
+
+    id: UUID
+    event_id: UUID | None
+
+
+@statement("""
+    insert into automations (project_id, id, name, trigger, steps, active, starts_on, starts_on_audience, once,
+                             max_runs_per_hour, allow_loops, waits_for, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(trigger)s, %(steps)s, %(active)s, %(starts_on)s,
+            %(starts_on_audience)s, %(once)s, %(max_runs_per_hour)s, %(allow_loops)s, %(waits_for)s, %(now)s,
+            %(now)s)
+    returning *, project_id as app_id
+""")
+async def insert_automation(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    trigger: Jsonb,
+    steps: Jsonb,
+    active: bool,
+    starts_on: str,
+    starts_on_audience: UUID | None,
+    once: bool,
+    max_runs_per_hour: int,
+    allow_loops: bool,
+    waits_for: list[str],
+    now: Moment,
+) -> Automation: ...
+
+
+@statement("""
+    insert into automation_versions (project_id, automation_id, version, steps, created_at)
+    values (%(project_id)s, %(automation_id)s, %(version)s, %(steps)s, %(now)s)
+""")
+async def insert_version(
+    tx: Transaction, *, project_id: UUID, automation_id: UUID, version: int, steps: Jsonb, now: Moment
+) -> None: ...
+
+
+@statement("""
+    select *, project_id as app_id from automations
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def automations(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Automation]: ...
+
+
+@statement("select *, project_id as app_id from automations where project_id = %(project_id)s and id = %(id)s")
+async def automation(db: Queries, *, project_id: UUID, id: UUID) -> Automation | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from automations
+    where project_id = %(project_id)s and id = %(id)s for no key update
+""")
+async def lock_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> Automation | None: ...
+
+
+@statement("select count(*)::int from automations where project_id = %(project_id)s")
+async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
+
+
+# What older versions wait for stays listed: their runs go on.
+@statement("""
+    update automations set name = %(name)s, trigger = %(trigger)s, steps = %(steps)s, version = %(version)s,
+        active = %(active)s, starts_on = %(starts_on)s, starts_on_audience = %(starts_on_audience)s, once = %(once)s,
+        max_runs_per_hour = %(max_runs_per_hour)s, allow_loops = %(allow_loops)s,
+        waits_for = array(select distinct unnest(waits_for || %(waits_for)s::text[]) order by 1), updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def change_automation(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    trigger: Jsonb,
+    steps: Jsonb,
+    version: int,
+    active: bool,
+    starts_on: str,
+    starts_on_audience: UUID | None,
+    once: bool,
+    max_runs_per_hour: int,
+    allow_loops: bool,
+    waits_for: list[str],
+    now: Moment,
+) -> Automation: ...
+
+
+@statement("""
+    update automations set active = %(active)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def switch(tx: Transaction, *, project_id: UUID, id: UUID, active: bool, now: Moment) -> Automation: ...
+
+
+@statement("""
+    select id, name, trigger, steps from automations
+    where project_id = %(project_id)s and active and not once and id <> %(id)s
+""")
+async def loop_candidates(tx: Transaction, *, project_id: UUID, id: UUID) -> list[LoopCandidate]: ...
+
+
+@statement("delete from automations where project_id = %(project_id)s and id = %(id)s")
+async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for,
+           nullif(trigger -> 'where', 'null') as "where"
+    from automations
+    where project_id = any (%(project_id)s) and (active or cardinality(waits_for) > 0)
+""")
+async def watchers(tx: Transaction, *, project_id: list[UUID]) -> list[Watcher]: ...
+
+
+# Data of events in the place of attributes: the same rules hold for it.
+@statement("""
+    select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
+    cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)
+    where {condition} and %(project_id)s::uuid is not null
+""")
+async def events_that_fit(
+    tx: Transaction, *, project_id: UUID, rows: Jsonb, condition: Composable, values: Jsonb, now: Moment
+) -> list[UUID]: ...
+
+
+# The hourly limit concerns contacts that are not in the automation at present: those start no second run anyway.
+@statement("""
+    with wanted as materialized (
+        select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
+               recent.runs >= v.max_runs_per_hour and not recent.current as limited
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(automation_id)s::uuid[], %(version)s::int[],
+                    %(contact_id)s::uuid[], %(once)s::bool[], %(max_runs_per_hour)s::int[], %(event_id)s::uuid[],
+                    %(at)s::timestamptz[])
+            as v (project_id, id, automation_id, version, contact_id, once, max_runs_per_hour, event_id, at)
+        cross join lateral (
+            select count(*) as runs, coalesce(bool_or(run.status in ('RUNNING', 'WAITING')), false) as current
+            from automation_runs run
+            where not v.once and run.started_at > v.at - interval '1 hour'
+              and (run.project_id, run.contact_id, run.automation_id) = (v.project_id, v.contact_id, v.automation_id)
+        ) as recent
+        order by v.project_id, v.automation_id, v.contact_id, v.at
+    ), started as (
+        insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,
+                                     due_at, started_at)
+        select project_id, id, automation_id, version, contact_id, once, event_id, at, at from wanted
+        where not limited order by automation_id, contact_id
+        on conflict do nothing
+        returning project_id, id, automation_id, contact_id
+    )
+    select *, false as limited from started
+    union all
+    select project_id, id, automation_id, contact_id, true from wanted where limited
+""")
+async def start_runs(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    automation_id: list[UUID],
+    version: list[int],
+    contact_id: list[UUID],
+    once: list[bool],
+    max_runs_per_hour: list[int],
+    event_id: list[UUID],
+    at: list[Moment],
+) -> list[StartedRun]: ...
+
+
+# Locked in one order before they are touched, so that two batches about the same contacts do not stop each other.
+@statement("""
+    with happened as materialized (
+        select distinct on (project_id, contact_id, event) * from unnest(
+            %(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
+            %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, at)
+        order by project_id, contact_id, event, at, event_id
+    ), mine as materialized (
+        select run.project_id, run.id from automation_runs as run
+        join happened v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+        order by run.project_id, run.id for no key update of run
+    ), woken as (
+        update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
+        from mine, happened v
+        where (run.project_id, run.id) = (mine.project_id, mine.id)
+          and (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+        returning 1
+    )
+    select count(*)::int from woken
+""")
+async def wake_runs(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    contact_id: list[UUID],
+    event: list[str],
+    event_id: list[UUID],
+    at: list[Moment],
+) -> int: ...
+
+
+@statement("""
+    select v.automation_id, v.version, v.steps from automation_versions v
+    join unnest(%(automation_id)s::uuid[], %(version)s::int[]) as wanted (automation_id, version)
+      on (v.automation_id, v.version) = (wanted.automation_id, wanted.version)
+    where v.project_id = %(project_id)s
+""")
+async def versions(
+    db: Queries, *, project_id: UUID, automation_id: list[UUID], version: list[int]
+) -> list[VersionOf]: ...
+
+
+@statement("""
+    update automation_runs as run set status = said.status, current_step = said.current_step,
+        entered_at = said.entered_at, waiting_for = said.waiting_for, event_id = null, calls = said.calls,
+        tried = said.tried, due_at = said.due_at, error = said.error, finished_at = said.finished_at
+    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(current_step)s::int[],
+                %(entered_at)s::timestamptz[], %(waiting_for)s::text[], %(calls)s::bool[], %(tried)s::int[],
+                %(due_at)s::timestamptz[], %(error)s::text[], %(finished_at)s::timestamptz[])
+        as said (id, attempt, status, current_step, entered_at, waiting_for, calls, tried, due_at, error, finished_at)
+    where run.project_id = %(project_id)s and run.id = said.id and run.attempt = said.attempt
+      and run.status in ('RUNNING', 'WAITING')
+    returning run.id
+""")
+async def settle_runs(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: list[UUID],
+    attempt: list[int],
+    status: list[str],
+    current_step: list[int],
+    entered_at: list[Moment | None],
+    waiting_for: list[str | None],
+    calls: list[bool],
+    tried: list[int],
+    due_at: list[Moment | None],
+    error: list[str | None],
+    finished_at: list[Moment | None],
+) -> list[UUID]: ...
+
+
+@statement("""
+    select run.id, run.event_id from automation_runs as run
+    join unnest(%(id)s::uuid[], %(attempt)s::int[], %(current_step)s::int[]) as mine (run_id, attempt, current_step)
+      on (run.id, run.attempt, run.current_step) = (mine.run_id, mine.attempt, mine.current_step)
+    where run.project_id = %(project_id)s and run.status in ('RUNNING', 'WAITING')
+    order by id for no key update of run
+""")
+async def hold_runs(
+    tx: Transaction, *, project_id: UUID, id: list[UUID], attempt: list[int], current_step: list[int]
+) -> list[Held]: ...
+
+
+# A wait counts from when its cause happened, which may be before the worker came to the step before it: in the history
+# a step begins when the one before it is over.
+@statement("""
+    insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
+    select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
+           least(v.finished_at, greatest(v.started_at, (
+               select max(before.finished_at) from automation_run_steps before
+               where before.project_id = %(project_id)s and before.run_id = v.run_id))),
+           v.finished_at
+    from unnest(%(run_id)s::uuid[], %(step)s::int[], %(type)s::text[],
+        %(outcome)s::text[], %(detail)s::jsonb[], %(started_at)s::timestamptz[], %(finished_at)s::timestamptz[])
+        as v (run_id, step, type, outcome, detail, started_at, finished_at)
+""")
+async def insert_steps(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    run_id: list[UUID],
+    step: list[int],
+    type: list[str],
+    outcome: list[str],
+    detail: list[Jsonb],
+    started_at: list[Moment],
+    finished_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    insert into automation_counters as counter (project_id, automation_id, measure, slot, count)
+    select project_id, automation_id, measure, pg_backend_pid() %% 16, count
+    from unnest(%(project_id)s::uuid[], %(automation_id)s::uuid[], %(measure)s::text[], %(count)s::bigint[])
+        as v (project_id, automation_id, measure, count)
+    order by 1, 2, 3
+    on conflict (project_id, automation_id, measure, slot) do update set count = counter.count + excluded.count
+""")
+async def count_runs(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    automation_id: list[UUID],
+    measure: list[str],
+    count: list[int],
+) -> None: ...
+
+
+@statement("""
+    select measure, sum(count)::bigint as count from automation_counters
+    where project_id = %(project_id)s and (%(id)s::uuid is null or automation_id = %(id)s) group by measure
+""")
+async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[Measure]: ...
+
+
+@statement("""
+    select *, due_at as next_at from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s
+      and (%(before)s::uuid is null or id < %(before)s)
+      and (%(statuses)s::text[] is null or status = any (%(statuses)s))
+      and (%(contact_id)s::uuid is null or contact_id = %(contact_id)s)
+    order by id desc limit %(limit)s
+""")
+async def runs(
+    db: Queries,
+    *,
+    project_id: UUID,
+    automation_id: UUID,
+    before: UUID | None,
+    statuses: list[str] | None,
+    contact_id: UUID | None,
+    limit: int,
+) -> list[Run]: ...
+
+
+@statement("""
+    select *, due_at as next_at from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
+""")
+async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> Run | None: ...
+
+
+# Steps are numbered in the order in which a run passes them: it skips some, and never goes back.
+@statement("""
+    select step, type, outcome, detail, started_at, finished_at from automation_run_steps
+    where project_id = %(project_id)s and run_id = %(run_id)s order by step
+""")
+async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[DoneStep]: ...
+
+
+# A failed run stands at the step that failed, and takes it again; what is noted of the failure goes. A contact that is
+# in the automation with another run stays where it is.
+@statement("""
+    with mine as materialized (
+        select r.project_id, r.id, r.current_step from automation_runs r
+        where r.project_id = %(project_id)s and r.automation_id = %(automation_id)s and r.status = 'FAILED'
+          and (%(id)s::uuid is null or r.id = %(id)s)
+          and exists (select from contacts c where (c.project_id, c.id) = (r.project_id, r.contact_id))
+          and not exists (
+              select from automation_runs other
+              where (other.project_id, other.automation_id, other.contact_id)
+                    = (r.project_id, r.automation_id, r.contact_id)
+                and (other.status in ('RUNNING', 'WAITING') or other.status = 'FAILED' and other.id > r.id))
+        order by r.id limit %(limit)s for no key update of r skip locked
+    ), noted as (
+        delete from automation_run_steps s using mine
+        where (s.project_id, s.run_id, s.step) = (mine.project_id, mine.id, mine.current_step)
+          and s.outcome = 'FAILED'
+    )
+    update automation_runs r set status = 'RUNNING', due_at = %(now)s, entered_at = null, waiting_for = null,
+        calls = false, tried = 0, attempt = r.attempt + 1, error = null, finished_at = null
+    from mine where (r.project_id, r.id) = (mine.project_id, mine.id)
+    returning r.*, r.due_at as next_at
+""")
+async def retry_runs(
+    tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID | None, limit: int, now: Moment
+) -> list[Run]: ...
+
+
+@statement("""
+    update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
+        finished_at = %(now)s, attempt = attempt + 1
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
+      and status in ('RUNNING', 'WAITING')
+    returning *, due_at as next_at
+""")
+async def cancel_run(
+    tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID, now: Moment
+) -> Run | None: ...
+
+
+@statement("""
+    update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
+        entered_at = null, error = %(error)s, finished_at = %(now)s, attempt = attempt + 1
+    where (project_id, id) in (
+        select run.project_id, run.id from automation_runs run
+        join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[]) as gone (project_id, contact_id)
+          on (run.project_id, run.contact_id) = (gone.project_id, gone.contact_id)
+        where run.status in ('RUNNING', 'WAITING')
+        order by run.project_id, run.id for no key update of run)
+    returning project_id, id, automation_id, contact_id
+""")
+async def end_runs_of_contacts(
+    tx: Transaction, *, project_id: list[UUID], contact_id: list[UUID], error: str, now: Moment
+) -> list[EndedRun]: ...
+
+
+# A key that has been forgotten is free again.
+@statement("""
+    insert into event_keys as known (project_id, key, body_hash, event_id, created_at)
+    select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
+    from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
+    order by key
+    on conflict (project_id, key) do update
+        set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
+        where known.created_at <= %(now)s::timestamptz - %(window)s::interval
+    returning key
+""")
+async def claim_keys(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    key: list[str],
+    body_hash: list[bytes],
+    event_id: list[UUID],
+    now: Moment,
+    window: timedelta,
+) -> list[str]: ...
+
+
+@statement("""
+    select key, body_hash, event_id from event_keys
+    where project_id = %(project_id)s and key = any (%(key)s) and created_at > %(since)s
+""")
+async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[KnownKey]: ...
+
+
+@statement("delete from event_keys where project_id = %(project_id)s and created_at < %(before)s")
+async def forget_keys(tx: Transaction, *, project_id: UUID, before: datetime) -> None: ...

@@ -1,0 +1,159 @@
+"""Runs that are due: moved in shares, and the calls of WEBHOOK steps made outside any transaction."""
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid5
+
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.clock import Moment
+from postern.kernel.due import Work
+from postern.kernel.outbound.client import Answer, Outcome
+from postern.kernel.values import to_json
+from postern.messaging.audiences import contacts, membership
+from postern.messaging.audiences.model import Contact
+from postern.messaging.automations.model import CALL_PAUSES, CallWebhook, DueRun
+from postern.messaging.automations.operations import call_secret
+from postern.messaging.automations.steps import Moving, Progress, hold_current, moving_of
+from postern.security.signatures import webhook_headers
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=120)
+CALLS_AT_ONCE = 25
+SHARE, CALL_SHARE = 500, 100
+"""A share of calls takes at most 100 / 25 × 15 s = 60 s, within the lease."""
+
+
+async def advance(world: "World", jobs: list[DueRun]) -> None:
+    """Move runs on. If that fails for all together each is moved alone, so that a poisoned one fails alone."""
+    try:
+        await _move(world, jobs)
+    except (OperationalError, PoolTimeout):
+        raise
+    except Exception as error:
+        if len(jobs) == 1:
+            log.exception("run_failed", run=str(jobs[0].id))
+            await _give_up(world, jobs[0], error)
+            return
+        for job in jobs:
+            await advance(world, [job])
+
+
+async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
+    project_id = jobs[0].project_id
+    async with world.db.transaction() as tx:
+        # Before the runs: whoever changes an audience's rules holds this lock alone, and wakes runs.
+        await membership.hold(tx, project_id)
+        # Whoever changes a contact holds it before the runs that this wakes, so it is held before them here too.
+        await contacts.hold(tx, project_id, [job.contact_id for job in jobs])
+        rows = await hold_current(tx, project_id, jobs)
+        if not rows:
+            return
+        runs = await moving_of(tx, project_id, rows)
+        progress = Progress(world, tx, project_id, world.clock(), runs)
+        for run in runs:
+            if outcomes and run.row.id in outcomes:
+                _heard(world, progress, run, outcomes[run.row.id])
+        await progress.go()
+        await progress.settle()
+
+
+async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
+    async with world.db.transaction() as tx:
+        rows = await hold_current(tx, job.project_id, [job])
+        runs = await moving_of(tx, job.project_id, rows)
+        progress = Progress(world, tx, job.project_id, world.clock(), runs)
+        progress.fail(runs, f"This step could not be done: {type(error).__name__}.")
+        await progress.settle()
+
+
+async def call_out(world: "World", jobs: list[DueRun]) -> None:
+    """Make the calls of runs that stand at a WEBHOOK step, then move them on."""
+    project_id, gate = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
+    known = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
+    people = {contact.id: contact for contact in known}
+    async with world.db.transaction() as tx:
+        runs = await moving_of(tx, project_id, jobs)
+
+    async def call(run: Moving) -> tuple[Any, Outcome]:
+        async with gate:
+            return run.row.id, await _call(world, run, people[run.row.contact_id])
+
+    made = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in people))
+    outcomes = dict(made)
+    try:
+        await _move(world, jobs, outcomes)
+    except (OperationalError, PoolTimeout):
+        raise
+    except Exception:
+        for job in jobs:
+            try:
+                await _move(world, [job], outcomes)
+            except Exception as error:
+                log.exception("run_failed", run=str(job.id))
+                await _give_up(world, job, error)
+
+
+async def _call(world: "World", run: Moving, contact: Contact) -> Outcome:
+    step, now = run.place.step, world.clock()
+    assert isinstance(step, CallWebhook)
+    body = to_json(call_payload(run, contact, now))
+    # The same on every attempt, so that the receiver can tell repetitions.
+    call_id = uuid5(run.row.id, str(run.at))
+    secret = call_secret(world, run.row.project_id, run.row.automation_id)
+    headers = {"Content-Type": "application/json", **webhook_headers(str(call_id), now, body, [secret])}
+    return await world.outbound.post(step.url, body, headers=headers)
+
+
+def call_payload(run: Moving, contact: Contact, now: Moment) -> dict[str, Any]:
+    """What a WEBHOOK step sends."""
+    data = {
+        "automationId": run.row.automation_id,
+        "runId": run.row.id,
+        "step": run.at,
+        "contact": {"id": contact.id, "email": contact.email, "attributes": contact.attributes},
+    }
+    return {"type": "automation.webhook", "timestamp": now, "data": data}
+
+
+def _heard(world: "World", progress: Progress, run: Moving, outcome: Outcome) -> None:
+    """What becomes of a run whose call has ended like this."""
+    status = outcome.status if isinstance(outcome, Answer) else None
+    if isinstance(outcome, Answer) and outcome.ok:
+        progress.called(run, "DONE", {"status": status})
+        return
+    if run.row.tried < len(CALL_PAUSES):
+        pause = CALL_PAUSES[run.row.tried] * (0.8 + 0.4 * world.chance.random())
+        progress.call_again(run, Moment.of(progress.now + pause))
+        return
+    reason = f"It answered {status}." if isinstance(outcome, Answer) else outcome.reason
+    progress.called(run, "FAILED", {"status": status, "reason": reason})
+
+
+WORK = [
+    Work(
+        name="automations",
+        table="automation_runs",
+        kind=DueRun,
+        lease=LEASE,
+        do=advance,
+        share=SHARE,
+        where="not calls",
+    ),
+    Work(
+        name="automations.calls",
+        table="automation_runs",
+        kind=DueRun,
+        lease=LEASE,
+        do=call_out,
+        share=CALL_SHARE,
+        where="calls",
+    ),
+]

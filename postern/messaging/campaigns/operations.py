@@ -1,0 +1,635 @@
+"""Campaigns: written, tested, sent, stopped, compared and read."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, get, patch, post
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.pagination import (
+    Cursor,
+    Listed,
+    ListLimit,
+    Page,
+    PageLimit,
+    PageNumber,
+    before_id,
+    csv_stream,
+    listed,
+    page_at,
+    position_of,
+)
+from postern.kernel.http.problems import Fault, Invalid, Problem
+from postern.kernel.quotas import PlanLimitReached
+from postern.kernel.values import Deleted, as_id, new_id
+from postern.messaging.audiences import contacts
+from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences.model import AudienceMissing
+from postern.messaging.campaigns import content, running, store
+from postern.messaging.campaigns.model import (
+    UNSET,
+    Campaign,
+    CampaignChange,
+    CampaignDetail,
+    CampaignIncomplete,
+    CampaignMissing,
+    CampaignStateConflict,
+    CampaignStats,
+    CampaignVariant,
+    ChosenVariant,
+    NewCampaign,
+    NewVariant,
+    Progress,
+    Row,
+    SeedListEmpty,
+    Skipped,
+    Success,
+    TestAddress,
+    TestSent,
+    Totals,
+    VariantMissing,
+    VariantStats,
+    refuse_unless,
+)
+from postern.messaging.domains import operations as domains
+from postern.messaging.emails import operations as emails
+from postern.messaging.emails.content_snapshots import values_of
+from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
+from postern.messaging.emails.rates import rate
+from postern.messaging.emails.rules import name_template
+from postern.messaging.templates import operations as templates
+from postern.messaging.templates.rules import check_words
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.protocols.mail.address import Address, AddressInvalid, parse_address
+
+MISSING: list[type[Problem]] = [CampaignMissing]
+CHANGES: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
+EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
+
+
+@get("/projects/{project_id}/campaigns", needs="campaigns:read")
+async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Campaign]:
+    """The project's campaigns, newest first."""
+    before = before_id(call, "campaigns", cursor)
+    rows = await store.listed(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    return listed(call, "campaigns", [shown(row) for row in rows], limit)
+
+
+@post(
+    "/projects/{project_id}/campaigns",
+    needs="campaigns:write",
+    status=201,
+    example=EXAMPLE,
+    shows={"status": "DRAFT", "sentAt": None},
+)
+async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
+    """Create a campaign as a DRAFT. Everything but the name may come later, before it is sent.
+
+    For an A/B test set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100; what a variant leaves
+    out is the campaign's own.
+    """
+    await _check_words(call, data, None)
+    fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
+    async with call.db.transaction() as tx:
+        await _check_references(tx, call, data, fields)
+        row = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
+        await _write_variants(tx, call, row.id, data.variants or [])
+        await audit.record(tx, call, "campaign.created", "Campaign", row.id, name=row.name)
+    return shown(row)
+
+
+@get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=MISSING)
+async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
+    """One campaign with its variants, statistics and live progress."""
+    return await _detail(call, await require_campaign(call.db, call.project_id, id))
+
+
+@patch(
+    "/projects/{project_id}/campaigns/{id}",
+    needs="campaigns:write",
+    problems=[*CHANGES, CampaignIncomplete],
+    example={"name": "Summer"},
+    shows={"status": "DRAFT", "sentAt": None},
+)
+async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
+    """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them.
+
+    A SCHEDULED one must stay complete: 409 lists what would be missing. `scheduledAt: null` makes it a DRAFT again.
+    """
+    await _check_words(call, data, await require_campaign(call.db, call.project_id, id))
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "edit")
+        call.require_match(row.updated_at)
+        fields = {
+            name: getattr(row, name) if (value := getattr(data, name)) is UNSET else value
+            for name in data.__struct_fields__
+            if name != "variants"
+        }
+        if fields["name"] is None:
+            raise Invalid.at("/name", "A campaign has a name.")
+        await _check_references(tx, call, data, fields)
+        if data.variants is not UNSET:
+            await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
+            await _write_variants(tx, call, id, data.variants or [])
+        if row.status == "SCHEDULED" and fields["scheduled_at"] is not None:
+            await running.require_complete(tx, call.world, msgspec.structs.replace(row, **fields))
+        unscheduled = row.status == "SCHEDULED" and fields["scheduled_at"] is None
+        row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
+        if unscheduled:
+            row = await running.move(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
+        await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
+    return shown(row)
+
+
+@delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES)
+async def delete_campaign(call: Call, id: UUID) -> Deleted:
+    """Delete a campaign that has not begun."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "delete")
+        call.require_match(row.updated_at)
+        await store.delete(tx, project_id=call.project_id, id=id)
+        await audit.record(tx, call, "campaign.deleted", "Campaign", id, name=row.name)
+    return Deleted()
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/send",
+    needs="campaigns:send",
+    problems=[*CHANGES, CampaignIncomplete, PlanLimitReached],
+)
+async def send_campaign(call: Call, id: UUID) -> Success:
+    """Send a campaign: now, or at `scheduledAt` when that is ahead.
+
+    Its audience and its words are fixed at the start; an audience whose rules look at the clock is chosen anew then.
+    Contacts that have unsubscribed or are suppressed are skipped and counted. 409 lists everything that is missing.
+    Sending twice cannot mail anybody twice. What a TEST key sends only ever reaches the inbox view. 403 where the
+    account's plan does not allow an e-mail to each of them.
+    """
+    known = await require_campaign(call.db, call.project_id, id)
+    await running.require_readable(call.world, known)
+    await running.refresh_audience(call.world, known, call.now)
+    async with call.db.transaction() as tx:
+        await _lock(tx, call, id, "send")
+        is_test = call.environment == "TEST"
+        row = await store.set_environment(tx, project_id=call.project_id, id=id, is_test=is_test)
+        await running.require_complete(tx, call.world, row)
+        if row.scheduled_at is not None and row.scheduled_at > call.now:
+            row = await running.move(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)
+            await events.record(tx, call, "campaign.scheduled", id, name=row.name, scheduledAt=row.scheduled_at)
+        else:
+            row = await running.start(tx, call.world, row, call.now)
+        await audit.record(tx, call, "campaign.sent", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    return Success()
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/cancel",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "CANCELLED", "sentAt": None},
+)
+async def cancel_campaign(call: Call, id: UUID) -> Campaign:
+    """Stop a campaign for good: what has not been handed over is not sent; what was, was.
+
+    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
+    arrives. Its waiting sends become CANCELLED within moments.
+    For a SENT campaign of which some messages are retried it stops those; the campaign stays SENT.
+    """
+    async with call.db.transaction() as tx:
+        row = await store.lock(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise CampaignMissing
+        if row.status == "SENT" and await running.is_retrying(tx, row):
+            await running.cancel_retries(tx, row, call.now)
+        else:
+            refuse_unless("cancel", row.status)
+            row = await running.cancel(tx, row, call.now)
+        await events.record(tx, call, "campaign.cancelled", id, name=row.name)
+        await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    await running.until_stopped(call.world, row, call.now)
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/pause",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "PAUSED", "sentAt": None},
+)
+async def pause_campaign(call: Call, id: UUID) -> Campaign:
+    """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice.
+
+    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
+    arrives.
+    """
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "pause")
+        row = await running.pause(tx, row, call.now)
+        await events.record(tx, call, "campaign.paused", id, name=row.name)
+        await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)
+    await running.until_stopped(call.world, row, call.now)
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/resume",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "SENDING", "sentAt": None},
+)
+async def resume_campaign(call: Call, id: UUID) -> Campaign:
+    """Go on with a paused campaign where it stood."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "resume")
+        row = await running.resume(tx, row, call.now)
+        await events.record(tx, call, "campaign.resumed", id, name=row.name)
+        await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/ab-test/cancel",
+    needs="campaigns:send",
+    problems=CHANGES,
+    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
+)
+async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
+    """End an A/B test without a winner: everybody who is left gets the first variant."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "cancel_test")
+        first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
+        evidence = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
+        row = await running.go_on_with(tx, row, first, evidence, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
+        await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
+    call.world.bell.ring("campaigns")
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/ab-test/select-winner",
+    needs="campaigns:send",
+    problems=[*CHANGES, VariantMissing],
+    example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
+    shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
+)
+async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Campaign:
+    """End an A/B test by hand: everybody who is left gets the chosen variant."""
+    async with call.db.transaction() as tx:
+        row = await _lock(tx, call, id, "select_winner")
+        variants = await store.variants(tx, project_id=call.project_id, campaign_id=id)
+        chosen = next((each for each in variants if each.id == as_id(data.variant_id)), None)
+        if chosen is None:
+            raise VariantMissing
+        evidence = await running.evidence_of(tx, row, variants)
+        evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "It was chosen by hand."}
+        row = await running.go_on_with(tx, row, chosen, evidence, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
+        await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
+    call.world.bell.ring("campaigns")
+    return shown(row)
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/test",
+    needs="campaigns:send",
+    problems=[*MISSING, CampaignIncomplete, *emails.SEND_PROBLEMS],
+    example={"to": "ada@example.com"},
+)
+async def test_campaign(call: Call, id: UUID, data: TestAddress) -> TestSent:
+    """Send one rendered copy, marked `[Test]`, outside the statistics."""
+    row = await require_campaign(call.db, call.project_id, id)
+    return TestSent(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/test-seed-list",
+    needs="campaigns:send",
+    problems=[*MISSING, CampaignIncomplete, SeedListEmpty, *emails.SEND_PROBLEMS],
+)
+async def test_campaign_with_seed_list(call: Call, id: UUID) -> TestSent:
+    """Send a test copy to every address of the project's seed list."""
+    row = await require_campaign(call.db, call.project_id, id)
+    seeds = (await projects.require_project(call.db, call.project_id)).settings.seed_list
+    if not seeds:
+        raise SeedListEmpty
+    places = [(f"/settings/seedList/{number}", address) for number, address in enumerate(seeds)]
+    return TestSent(success=True, sent=await _send_tests(call, row, places))
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/duplicate",
+    needs="campaigns:write",
+    status=201,
+    problems=MISSING,
+    shows={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
+)
+async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
+    """Make a new DRAFT with the same words, audience and variants."""
+    async with call.db.transaction() as tx:
+        row = await store.one(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise CampaignMissing
+        fields = {name: getattr(row, name) for name in NewCampaign.__struct_fields__ if name != "variants"}
+        fields |= {"name": f"Copy of {row.name}"[:200], "scheduled_at": None}
+        copy = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
+        for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
+            await store.insert_variant(
+                tx,
+                project_id=call.project_id,
+                id=new_id(),
+                campaign_id=copy.id,
+                position=each.position,
+                name=each.name,
+                subject=each.subject,
+                template_id=each.template_id,
+                weight=each.weight,
+                now=call.now,
+            )
+        await audit.record(tx, call, "campaign.duplicated", "Campaign", copy.id, source=id)
+    return shown(copy)
+
+
+@get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=MISSING)
+async def list_campaign_sends(
+    call: Call,
+    id: UUID,
+    status: list[SendStatus] | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
+) -> Page[EmailLogEntry]:
+    """The sends of a campaign, one for each contact. `status` narrows to one or several states, comma-separated."""
+    await require_campaign(call.db, call.project_id, id)
+    statuses: list[str] = [*(status or [])]
+    scope = f"campaign-sends|{id}|{','.join(statuses)}"
+    position = position_of(call, scope, page, limit, cursor)
+    total = await emails.count_sends(call.db, call.project_id, statuses, id)
+    rows = await store.sends(
+        call.db,
+        project_id=call.project_id,
+        campaign_id=id,
+        status=_narrowed(statuses),
+        after=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    found = page_at(call, scope, rows, total, position, limit, key=lambda row: row.contact_id)
+    return Page(
+        data=[emails.entry_of(row) for row in found.data],
+        total=found.total,
+        page=found.page,
+        pages=found.pages,
+        next_cursor=found.next_cursor,
+    )
+
+
+@get(
+    "/projects/{project_id}/campaigns/{id}/sends/export",
+    needs="campaigns:read",
+    problems=MISSING,
+    media_types=["text/csv"],
+)
+async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> Answer:
+    """Every send of a campaign as CSV, streamed."""
+    await require_campaign(call.db, call.project_id, id)
+    narrowed = _narrowed([*(status or [])])
+    header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]
+    header += ["clickedAt", "bouncedAt", "complainedAt"]
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=narrowed):
+                yield [
+                    row.id,
+                    row.recipient,
+                    row.status,
+                    row.subject,
+                    row.variant_id,
+                    row.reason,
+                    row.sent_at,
+                    row.delivered_at,
+                    row.opened_at,
+                    row.clicked_at,
+                    row.bounced_at,
+                    row.complained_at,
+                ]
+
+    headers = {"Content-Disposition": f'attachment; filename="campaign-{id}.csv"'}
+    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+
+
+async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> Row:
+    """The row of a campaign. Raises CampaignMissing."""
+    row = await store.one(db, project_id=project_id, id=id)
+    if row is None:
+        raise CampaignMissing
+    return row
+
+
+async def totals(db: Queries, project_id: UUID) -> Totals:
+    """How many campaigns a project has, and how many were sent."""
+    return await store.totals(db, project_id=project_id)
+
+
+def shown(row: Row) -> Campaign:
+    """A campaign as it is answered."""
+    names = set(Campaign.__struct_fields__) - {"app_id"}
+    return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
+
+
+def _narrowed(statuses: list[str]) -> Composable:
+    return SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
+
+
+async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> Row:
+    row = await store.lock(tx, project_id=call.project_id, id=id)
+    if row is None:
+        raise CampaignMissing
+    refuse_unless(action, row.status)
+    return row
+
+
+async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Row | None) -> None:
+    """Refuse at once what would go wrong for everybody: words that do not parse, a name that no header can carry."""
+    variants = data.variants if data.variants is not UNSET else None
+    if variants and sum(each.weight for each in variants) != 100:
+        raise Invalid.at("/variants", "The weights of the variants sum to 100.", "weights")
+    subject, preview_text, from_name = (
+        None if (value := getattr(data, name)) is UNSET else value for name in ("subject", "preview_text", "from_name")
+    )
+    if known is not None and data.template_id is not UNSET:
+        # What is stored is read by another template's engine from now on.
+        subject = known.subject if data.subject is UNSET else subject
+        preview_text = known.preview_text if data.preview_text is UNSET else preview_text
+        from_name = known.from_name if data.from_name is UNSET else from_name
+    template_id = known.template_id if known is not None and data.template_id is UNSET else data.template_id
+    parts, shared_are_read = await content.template_parts(
+        call.db,
+        call.project_id,
+        content.OwnWords(
+            subject=subject,
+            preview_text=preview_text,
+            from_name=from_name,
+            template_id=None if template_id is UNSET else template_id,
+            variants=[(each.subject, each.template_id) for each in variants or []],
+        ),
+    )
+    if from_name and not (shared_are_read and name_template(from_name) is not None):
+        try:
+            parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
+        except AddressInvalid as error:
+            raise Invalid.at("/fromName", error.detail, "name_invalid") from None
+    await check_words(call.world.rendering, call.project_id, parts)
+
+
+async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:
+    """What the body names must be this project's. Raises Invalid with the path; turns texts into identifiers."""
+    for name in ("template_id", "domain_id", "audience_id"):
+        if isinstance(fields[name], str):
+            fields[name] = as_id(fields[name])
+    given = {name for name in ("template_id", "domain_id", "audience_id") if getattr(data, name) not in (None, UNSET)}
+    if "template_id" in given:
+        await _require_template(tx, call, "/templateId", fields["template_id"])
+    if "domain_id" in given and not await domains.sending_domains(tx, call.project_id, [fields["domain_id"]]):
+        raise Invalid.at("/domainId", "There is no such sending domain in this project.", "domain_missing")
+    if "audience_id" in given:
+        try:
+            await audiences.require_audience(tx, call.project_id, fields["audience_id"])
+        except AudienceMissing:
+            raise Invalid.at("/audienceId", "There is no such audience in this project.", "audience_missing") from None
+    if data.from_email not in (None, UNSET):
+        try:
+            fields["from_email"] = parse_address(data.from_email).spec
+        except AddressInvalid as error:
+            raise Invalid.at("/fromEmail", error.detail, "address_invalid") from None
+    for number, each in enumerate([] if data.variants in (None, UNSET) else data.variants):
+        if each.template_id is not None:
+            await _require_template(tx, call, f"/variants/{number}/templateId", as_id(each.template_id))
+
+
+async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) -> None:
+    if await templates.words_of(tx, call.project_id, id) is None:
+        raise Invalid.at(path, "There is no such template in this project.", "template_missing")
+
+
+async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, variants: list[NewVariant]) -> None:
+    for position, each in enumerate(variants):
+        await store.insert_variant(
+            tx,
+            project_id=call.project_id,
+            id=new_id(),
+            campaign_id=campaign_id,
+            position=position,
+            name=each.name,
+            subject=each.subject,
+            template_id=as_id(each.template_id) if each.template_id is not None else None,
+            weight=each.weight,
+            now=call.now,
+        )
+
+
+async def _detail(call: Call, row: Row) -> CampaignDetail:
+    counts: dict[UUID, dict[str, int]] = {}
+    whole: dict[str, int] = {}
+    for each in await store.variant_counts(call.db, project_id=call.project_id, campaign_id=row.id):
+        counts.setdefault(each.variant_id, {})[each.measure] = each.count
+        whole[each.measure] = whole.get(each.measure, 0) + each.count
+    variants = await store.variants(call.db, project_id=call.project_id, campaign_id=row.id)
+    campaign = shown(row)
+    return CampaignDetail(
+        **{name: getattr(campaign, name) for name in Campaign.__struct_fields__},
+        variants=[_variant(each, counts.get(each.id, {})) for each in variants],
+        stats=_stats(row, whole),
+        progress=_progress(call, row, whole),
+        evidence=row.evidence,
+        ab_test_ends_at=None if row.status == "PAUSED" else running.test_ends_at(row),
+        warnings=await running.sample_warnings(call.db, row, variants),
+    )
+
+
+def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
+    names = set(CampaignVariant.__struct_fields__) - {"stats"}
+    return CampaignVariant(
+        **{name: getattr(each, name) for name in names},
+        stats=VariantStats(
+            sent=counts.get("sent", 0),
+            opened=counts.get("opened", 0),
+            clicked=counts.get("clicked", 0),
+            open_rate=rate(counts, "opened"),
+            click_rate=rate(counts, "clicked"),
+        ),
+    )
+
+
+def _stats(row: Row, counts: dict[str, int]) -> CampaignStats:
+    return CampaignStats(
+        total=running.total(counts),
+        sent=counts.get("sent", 0),
+        delivered=counts.get("delivered", 0),
+        opened=counts.get("opened", 0),
+        clicked=counts.get("clicked", 0),
+        bounced=counts.get("bounced", 0),
+        complained=counts.get("complained", 0),
+        # Who is over the frequency cap was skipped: a send says so, but nothing went wrong with it.
+        failed=sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "SUPPRESSED")) - row.skipped_frequency_cap,
+    )
+
+
+def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
+    waiting = running.waiting(counts)
+    handed_over = running.handed_over(counts)
+    ended = row.sent_at or call.now
+    seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
+    return Progress(
+        expected=row.expected,
+        audience=row.seen,
+        waiting=waiting,
+        retrying=running.retrying(counts),
+        handed_over=handed_over,
+        skipped=Skipped(
+            unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
+            suppressed=row.skipped_suppressed + counts.get("skipped_suppressed", 0),
+            deleted=counts.get("skipped_deleted", 0),
+            frequency_cap=row.skipped_frequency_cap,
+        ),
+        per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
+    )
+
+
+async def _send_tests(call: Call, row: Row, places: list[tuple[str, str]]) -> int:
+    """Send test copies; every address is checked before the first one goes."""
+    for path, address in places:
+        try:
+            parse_address(address)
+        except AddressInvalid as error:
+            raise Invalid(
+                error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+            ) from None
+    words = await content.words_of(call.db, row, None)
+    for _, address in places:
+        contact = await contacts.contact_of(call.db, call.project_id, address)
+        values = values_of(address, contact.attributes if contact else {})
+        await emails.send_copy(
+            call,
+            to=address,
+            from_=content.sender_of(row),
+            subject=f"[Test] {words.subject}",
+            html=words.html,
+            text=words.text,
+            variables=values,
+            tags=[TEST_COPY_TAG],
+            from_name=name_template(row.from_name),
+            engine=words.engine,
+        )
+    return len(places)

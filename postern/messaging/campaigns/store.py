@@ -1,0 +1,438 @@
+"""SQL of campaigns."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+from postern.messaging.campaigns.model import Chunk, Row, Totals, VariantRow
+from postern.messaging.emails.model import Send
+
+
+class VariantCount(Record):
+    """A counter of one variant."""
+
+    variant_id: UUID
+    measure: str
+    count: int
+
+
+@statement("""
+    insert into campaigns (project_id, id, status, created_at, updated_at, name, subject, from_name, from_email,
+                           preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
+                           ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes)
+    select %(project_id)s, %(id)s, 'DRAFT', %(now)s, %(now)s, name, subject, from_name, from_email,
+           preview_text, scheduled_at, template_id, domain_id, audience_id, ab_test_enabled,
+           ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes
+    from jsonb_populate_record(null::campaigns, %(fields)s)
+    returning *
+""")
+async def insert(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
+
+
+@statement("""
+    update campaigns as c set
+        (name, subject, from_name, from_email, preview_text, scheduled_at, template_id, domain_id, audience_id,
+         ab_test_enabled, ab_test_sample_percent, ab_test_metric, ab_test_duration_minutes)
+        = (f.name, f.subject, f.from_name, f.from_email, f.preview_text, f.scheduled_at, f.template_id, f.domain_id,
+           f.audience_id, f.ab_test_enabled, f.ab_test_sample_percent, f.ab_test_metric, f.ab_test_duration_minutes),
+        due_at = case when c.status = 'SCHEDULED' then f.scheduled_at else c.due_at end, updated_at = %(now)s
+    from jsonb_populate_record(null::campaigns, %(fields)s) as f
+    where c.project_id = %(project_id)s and c.id = %(id)s
+    returning c.*
+""")
+async def update(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
+
+
+@statement("""
+    select * from campaigns where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def listed(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Row]: ...
+
+
+@statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s")
+async def one(db: Queries, *, project_id: UUID, id: UUID) -> Row | None: ...
+
+
+@statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Row | None: ...
+
+
+@statement("delete from campaigns where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    select count(*)::int as total, (count(*) filter (where status = 'SENT'))::int as sent from campaigns
+    where project_id = %(project_id)s
+""")
+async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
+
+
+@statement("""
+    update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
+        paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
+        expected = %(expected)s, cursor = %(cursor)s, filled = %(filled)s, attempt = %(attempt)s,
+        ab_test_started_at = %(ab_test_started_at)s, evidence = %(evidence)s, sent_at = %(sent_at)s,
+        reason = %(reason)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def move(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    due_at: datetime | None,
+    started_at: Moment | None,
+    paused_from: str | None,
+    releasing: bool,
+    content_id: UUID | None,
+    expected: int,
+    cursor: UUID | None,
+    filled: bool,
+    ab_test_started_at: Moment | None,
+    evidence: Jsonb | None,
+    sent_at: Moment | None,
+    reason: str | None,
+    attempt: int,
+    now: Moment,
+) -> Row: ...
+
+
+@statement("""
+    update campaigns set is_test = %(is_test)s where project_id = %(project_id)s and id = %(id)s returning *
+""")
+async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> Row: ...
+
+
+@statement("""
+    update campaigns set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = %(status)s
+""")
+async def look_again(
+    db: Queries, *, project_id: UUID, id: UUID, attempt: int, status: str, due_at: datetime | None
+) -> bool: ...
+
+
+@statement("""
+    update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
+        skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
+        skipped_suppressed = skipped_suppressed + %(suppressed)s,
+        skipped_frequency_cap = skipped_frequency_cap + %(capped)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def advance(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    cursor: UUID | None,
+    filled: bool,
+    seen: int,
+    unsubscribed: int,
+    suppressed: int,
+    capped: int,
+) -> None: ...
+
+
+@statement("""
+    select count(*)::int from (
+        select from audience_members m join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and not c.unsubscribed
+        limit %(limit)s
+    ) as counted
+""")
+async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
+
+
+# Who may get a campaign: members at the start who are neither unsubscribed nor suppressed.
+@statement("""
+    select count(*)::int from audience_members m
+    join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+    where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s
+      and not c.unsubscribed
+      and not exists (select from suppressions s where s.project_id = c.project_id and s.address = lower(c.email))
+""")
+async def count_eligible(tx: Transaction, *, project_id: UUID, audience_id: UUID, started_at: Moment) -> int: ...
+
+
+# Contacts in an order that is random and the same each time; the first of them are the sample, in ranges by variant.
+@statement("""
+    insert into campaign_samples (project_id, campaign_id, contact_id, variant_id)
+    select %(project_id)s::uuid, %(id)s::uuid, ordered.id, v.variant_id from (
+        select c.id, row_number() over (order by md5(%(id)s::uuid::text || c.id::text), c.id) - 1 as place
+        from audience_members m
+        join contacts c on c.project_id = m.project_id and c.id = m.contact_id
+        where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s and m.joined_at <= %(started_at)s
+          and not c.unsubscribed
+          and not exists (select from suppressions s where s.project_id = c.project_id and s.address = lower(c.email))
+    ) as ordered
+    join jsonb_to_recordset(%(ranges)s) as v (variant_id uuid, low int, high int)
+      on ordered.place >= v.low and ordered.place < v.high
+    on conflict do nothing
+""")
+async def insert_sample(
+    tx: Transaction, *, project_id: UUID, id: UUID, audience_id: UUID, started_at: Moment, ranges: Jsonb
+) -> None: ...
+
+
+@statement("""
+    update campaigns set ab_test_sample_size = %(size)s where project_id = %(project_id)s and id = %(id)s returning *
+""")
+async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> Row: ...
+
+
+@statement("""
+    delete from campaign_samples where project_id = %(project_id)s and ctid = any (array(
+        select ctid from campaign_samples
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+    returning contact_id
+""")
+async def forget_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
+
+
+@statement("update campaigns set paused_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
+async def note_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+# The clock of a test stands still while its campaign is paused.
+@statement("""
+    update campaigns set paused_at = null, ab_test_paused = ab_test_paused + case
+        when paused_from = 'TESTING' and paused_at is not null then %(now)s::timestamptz - paused_at
+        else interval '0' end
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def note_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+# What campaigns of the account that have started are still to make, of their audiences as they were at the start.
+@statement("""
+    select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
+    where c.project_id in (
+            select p.id from projects p
+            where p.account_id = (select account_id from projects where id = %(project_id)s))
+      and c.status in ('SENDING', 'TESTING', 'PAUSED') and not c.is_test
+      and (not c.filled or c.ab_test_started_at is not null)
+""")
+async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
+
+
+# The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
+# who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
+# campaign already keeps that one. Who got as much marketing mail as the frequency cap allows has a send that says so.
+@statement("""
+    with members as materialized (
+        (select m.contact_id from audience_members m
+         where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
+           and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s and not %(testing)s
+         order by m.contact_id limit %(limit)s)
+        union
+        (select l.contact_id from campaign_leavers l
+         where l.project_id = %(project_id)s and l.campaign_id = %(id)s and l.contact_id > %(cursor)s
+           and not %(testing)s
+         order by l.contact_id limit %(limit)s)
+        union
+        (select sample.contact_id from campaign_samples sample
+         where %(testing)s and sample.project_id = %(project_id)s and sample.campaign_id = %(id)s
+           and sample.contact_id > %(cursor)s
+         order by sample.contact_id limit %(limit)s)
+        order by contact_id limit %(limit)s
+    ), chosen as materialized (
+        select members.contact_id, sample.variant_id from members left join campaign_samples sample
+            on (sample.project_id, sample.campaign_id, sample.contact_id)
+               = (%(project_id)s, %(id)s, members.contact_id)
+        where (sample.contact_id is not null) = %(testing)s
+    ), people as materialized (
+        select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
+               not %(test)s and recent.count >= %(cap)s as capped
+        from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
+        left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
+        cross join lateral (
+            select count(*) as count from sends got
+            where got.project_id = %(project_id)s and got.contact_id = c.id and got.created_at > %(cap_since)s
+              and got.lane = 1 and not got.test and got.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
+        ) as recent
+    ), made as (
+        insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                           contact_id, campaign_id, variant_id, content_id, domain_id, due_at, reason, created_at,
+                           updated_at)
+        select %(project_id)s, i.id, case when people.capped then 'SUPPRESSED' else 'QUEUED' end, 1, %(test)s,
+               '<' || i.id || '@' || %(host)s || '>', v.subject, %(sender)s, people.email, array[people.email],
+               people.id, %(id)s, v.variant_id, v.content_id, %(domain_id)s,
+               case when not people.capped then %(now)s::timestamptz end,
+               case when people.capped then %(cap_reason)s end, %(now)s, %(now)s
+        from people
+        cross join lateral (select new_send_id() as id where people.id is not null) as i
+        join jsonb_to_recordset(%(contents)s) as v (variant_id uuid, content_id uuid, subject text)
+             on not %(testing)s or v.variant_id = people.variant_id
+        where not people.unsubscribed and not people.suppressed
+        on conflict (project_id, campaign_id, contact_id) where campaign_id is not null do nothing
+        returning id, status
+    )
+    select (select count(*) from members)::int as seen, (select max(contact_id::text)::uuid from members) as last,
+           (select count(*) from made where status = 'QUEUED')::int as made,
+           array(select id from made where status = 'SUPPRESSED') as capped,
+           (select count(*) from people where unsubscribed)::int as unsubscribed,
+           (select count(*) from people where suppressed and not unsubscribed)::int as suppressed
+""")
+async def fill(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    audience_id: UUID,
+    cursor: UUID,
+    started_at: Moment,
+    limit: int,
+    testing: bool,
+    host: str,
+    sender: str,
+    test: bool,
+    domain_id: UUID | None,
+    contents: Jsonb,
+    cap: int,
+    cap_since: datetime,
+    cap_reason: str,
+    now: Moment,
+) -> Chunk: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
+async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
+
+
+@statement("""
+    insert into campaign_variants (project_id, id, campaign_id, position, name, subject, template_id, weight,
+                                   created_at)
+    values (%(project_id)s, %(id)s, %(campaign_id)s, %(position)s, %(name)s, %(subject)s, %(template_id)s, %(weight)s,
+            %(now)s)
+""")
+async def insert_variant(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    campaign_id: UUID,
+    position: int,
+    name: str,
+    subject: str | None,
+    template_id: UUID | None,
+    weight: int,
+    now: Moment,
+) -> None: ...
+
+
+@statement("delete from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s")
+async def delete_variants(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> None: ...
+
+
+@statement("""
+    select * from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s
+    order by position
+""")
+async def variants(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantRow]: ...
+
+
+@statement("""
+    update campaign_variants set content_id = %(content_id)s where project_id = %(project_id)s and id = %(id)s
+""")
+async def keep_content(tx: Transaction, *, project_id: UUID, id: UUID, content_id: UUID) -> None: ...
+
+
+@statement("""
+    update campaign_variants set is_winner = (id = %(id)s)
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s
+""")
+async def crown(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    select variant_id, measure, sum(count)::bigint as count from send_counters
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s group by 1, 2
+""")
+async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
+
+
+# Only what is held has no time while its campaign goes on: what is in hand has that of its lease.
+@statement("""
+    update sends set due_at = %(now)s
+    where project_id = %(project_id)s and due_at is null and id = any (array(
+        select id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+          and due_at is null
+        limit %(limit)s))
+    returning id
+""")
+async def release_sends(
+    tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment, limit: int
+) -> list[UUID]: ...
+
+
+@statement("""
+    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = %(reason)s,
+                     updated_at = %(now)s
+    where project_id = %(project_id)s and status in ('QUEUED', 'DELAYED') and handed_over is null and id = any (array(
+        select id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+          and handed_over is null
+        limit %(limit)s))
+    returning id
+""")
+async def cancel_sends(
+    tx: Transaction, *, project_id: UUID, campaign_id: UUID, reason: str, now: Moment, limit: int
+) -> list[UUID]: ...
+
+
+@statement("""
+    select reason from sends
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('FAILED', 'EXPIRED', 'BOUNCED')
+      and reason is not null
+    limit 1
+""")
+async def failure(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> str | None: ...
+
+
+@statement("""
+    delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
+        select ctid from campaign_leavers
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+    returning contact_id
+""")
+async def forget_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
+
+
+# The page is found in the index alone; only its own rows are fetched.
+@statement("""
+    select s.* from (
+        select contact_id from sends
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+          and (%(after)s::uuid is null or contact_id > %(after)s)
+        order by contact_id limit %(limit)s offset %(offset)s
+    ) as page
+    join sends s on (s.project_id, s.campaign_id, s.contact_id) = (%(project_id)s, %(campaign_id)s, page.contact_id)
+    order by page.contact_id
+""")
+async def sends(
+    db: Queries,
+    *,
+    project_id: UUID,
+    campaign_id: UUID,
+    status: Composable,
+    after: UUID | None,
+    limit: int,
+    offset: int,
+) -> list[Send]: ...
+
+
+@rows_of("""
+    select * from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+    order by contact_id
+""")
+def all_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, status: Composable) -> AsyncIterator[Send]: ...

@@ -1,0 +1,248 @@
+"""Which names may be sending domains, what to publish for one, and when to look at it again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import idna
+import msgspec
+
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import is_loopback
+from postern.messaging.domains.model import (
+    DEGRADED_AT_MOST,
+    KEY_LINGERS,
+    KEY_SIGNS_FOR,
+    MISSING_AT_MOST,
+    PENDING_AT_MOST,
+    Check,
+    DnsRecord,
+    PublicKey,
+    Purpose,
+    Role,
+    Sign,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
+LONGEST_NAME = 230
+"""Of a domain's 253 octets, what leaves room for the names below it that must be published."""
+BOUNCE_LABEL = "bounce"
+TRACKING_LABEL = "links"
+
+
+RELAY_INCLUDES = {
+    "amazonaws.com": "amazonses.com",
+    "brevo.com": "spf.brevo.com",
+    "gmail.com": "_spf.google.com",
+    "mailersend.net": "_spf.mailersend.net",
+    "mailgun.org": "mailgun.org",
+    "mailjet.com": "spf.mailjet.com",
+    "mtasv.net": "spf.mtasv.net",
+    "office365.com": "spf.protection.outlook.com",
+    "postmarkapp.com": "spf.mtasv.net",
+    "sendgrid.net": "sendgrid.net",
+    "smtp2go.com": "spf.smtp2go.com",
+    "sparkpostmail.com": "_netblocks.sparkpostmail.com",
+    "zoho.com": "zoho.com",
+    "zoho.eu": "zoho.eu",
+}
+"""What the services behind well-known relays ask their customers to include."""
+
+
+class Published(NamedTuple):
+    """What the instance tells domain owners to publish."""
+
+    zone: str | None = None
+    """The service's own zone, for CNAMEs; None means plain TXT values."""
+    addresses: tuple[str, ...] = ()
+    """Where mail leaves from."""
+    relays: tuple[str, ...] = ()
+    """The hosts that take mail from here on, where the addresses it leaves from are not known."""
+    tracking_host: str | None = None
+    """Where tracking links lead, when there is no zone."""
+
+
+def as_domain(text: str) -> str:
+    """The name in lower-case A-labels (`bücher.example` becomes `xn--bcher-kva.example`). Raises Invalid."""
+    name = text.strip().rstrip(".")
+    try:
+        ascii_name = idna.encode(name, uts46=True).decode().lower() if not name.isascii() else name.lower()
+    except idna.IDNAError:
+        raise _invalid(f"{text!r} is not a domain name.") from None
+    labels = ascii_name.split(".")
+    if len(ascii_name) > LONGEST_NAME or not all(LABEL.fullmatch(label) for label in labels):
+        raise _invalid(f"{text!r} is not a domain name.")
+    if len(labels) < 2 or labels[-1].isdigit():
+        raise _invalid(f"{text!r} is not a domain name that mail can come from.")
+    if _public_suffixes()(ascii_name).suffix == ascii_name:
+        raise _invalid(f"{ascii_name} is a public suffix; use a domain registered under it.", "public_suffix")
+    return ascii_name
+
+
+def registered_domain(domain: str) -> str:
+    """The part of a domain that somebody registered; the domain itself where no suffix is known."""
+    return _public_suffixes()(domain).top_domain_under_public_suffix or domain
+
+
+def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
+    return Invalid.at("/domain", message, code)
+
+
+def records_of(
+    domain: str, keys: Sequence[PublicKey], checks: Sequence[Check], published: Published
+) -> list[DnsRecord]:
+    """What to publish for a domain, with what the last look found."""
+    seen = {(check.purpose, check.value): check for check in checks}
+    return [_with(record, seen.get((record.purpose, record.value))) for record in _wanted(domain, keys, published)]
+
+
+def _with(record: DnsRecord, check: Check | None) -> DnsRecord:
+    if check is None:
+        return record
+    return msgspec.structs.replace(record, status=check.status, found=check.found, reason=check.reason)
+
+
+PURPOSES: Mapping[Role, Purpose] = {
+    "CURRENT": "DKIM",
+    "NEXT": "DKIM_NEXT",
+    "RETIRED": "DKIM_NEXT",
+    "ED25519": "DKIM_ED25519",
+}
+
+
+def _wanted(domain: str, keys: Sequence[PublicKey], published: Published) -> list[DnsRecord]:
+    zone = published.zone
+    wanted = [_dkim(domain, key, zone) for key in keys]
+    if zone:
+        bounce = f"{BOUNCE_LABEL}.{domain}"
+        wanted.append(_record("CNAME", bounce, f"{BOUNCE_LABEL}.{zone}", "RETURN_PATH"))
+    else:
+        wanted.append(_record("TXT", domain, spf_value(published), "SPF"))
+    wanted.append(_record("TXT", f"_dmarc.{domain}", "v=DMARC1; p=none;", "DMARC"))
+    tracking_host = f"{TRACKING_LABEL}.{zone}" if zone else published.tracking_host
+    if tracking_host:
+        wanted.append(_record("CNAME", f"{TRACKING_LABEL}.{domain}", tracking_host, "TRACKING"))
+    return wanted
+
+
+def _dkim(domain: str, key: PublicKey, zone: str | None) -> DnsRecord:
+    name, purpose = f"{key.selector}._domainkey.{domain}", PURPOSES[key.role]
+    if zone:
+        return _record("CNAME", name, dkim_target(key, zone), purpose)
+    return _record("TXT", name, dkim_value(key), purpose)
+
+
+def _record(type: Literal["TXT", "CNAME"], name: str, value: str, purpose: Purpose) -> DnsRecord:
+    return DnsRecord(type=type, name=name, value=value, purpose=purpose, required=purpose == "DKIM")
+
+
+def rotated(keys: Sequence[PublicKey], now: datetime) -> list[PublicKey]:
+    """The keys after the next one took over. The one that signed so far stays published for a while."""
+    roles: Mapping[Role, Role] = {"NEXT": "CURRENT", "CURRENT": "RETIRED"}
+    return [msgspec.structs.replace(key, role=roles[key.role], since=now) if key.role in roles else key for key in keys]
+
+
+def may_rotate(keys: Sequence[PublicKey]) -> bool:
+    """Whether there is a next key: not while a retired one lingers in its place."""
+    return any(key.role == "NEXT" for key in keys)
+
+
+def rotation_is_due(keys: Sequence[PublicKey], now: datetime) -> bool:
+    """Whether the current key has signed for long enough."""
+    return may_rotate(keys) and any(key.role == "CURRENT" and now - key.since >= KEY_SIGNS_FOR for key in keys)
+
+
+def lingered(keys: Sequence[PublicKey], now: datetime) -> PublicKey | None:
+    """The retired key whose place a new one may take."""
+    return next((key for key in keys if key.role == "RETIRED" and now - key.since >= KEY_LINGERS), None)
+
+
+def dkim_target(key: PublicKey, zone: str) -> str:
+    """Where in the service's zone a key is published: selectors are unique over all domains."""
+    return f"{key.selector}.dkim.{zone}"
+
+
+def dkim_value(key: PublicKey) -> str:
+    """A key record (RFC 6376 §3.6.1, RFC 8463 §4)."""
+    kind = "rsa" if key.algorithm == "rsa-sha256" else "ed25519"
+    return f"v=DKIM1; k={kind}; p={key.public_key}"
+
+
+def spf_value(published: Published) -> str:
+    """The record that lets mail leave: from its addresses, through its relays, or else from the domain's own hosts."""
+    return f"v=spf1 {' '.join(spf_terms(published)) or 'a mx'} ~all"
+
+
+def spf_terms(published: Published) -> list[str]:
+    """What an SPF record must hold for mail to leave from here; empty where nothing is known of its ways.
+
+    Well-known relays have a record of their own to include; of others, the addresses of their host are named, which
+    is right for a relay that delivers by itself.
+    """
+    if published.addresses:
+        return [_ip_term(address) for address in published.addresses]
+    return list(dict.fromkeys(_relay_term(host) for host in published.relays if not is_loopback(host)))
+
+
+def _relay_term(host: str) -> str:
+    for suffix, include in RELAY_INCLUDES.items():
+        if host == suffix or host.endswith(f".{suffix}"):
+            return f"include:{include}"
+    try:
+        ip_address(host)
+    except ValueError:
+        return f"a:{host}"
+    return _ip_term(host)
+
+
+def _ip_term(address: str) -> str:
+    return f"ip{6 if ':' in address else 4}:{address}"
+
+
+def sign_of(
+    status: Status, *, seen: bool | None, watched_since: datetime, failing_since: datetime | None, now: datetime
+) -> Sign:
+    """What a look means for a domain. `seen` is None when the DNS gave no usable answer: that is no miss."""
+    if seen is None:
+        return "UNSURE"
+    if seen:
+        return "SEEN"
+    since, at_most = {
+        "PENDING": (watched_since, PENDING_AT_MOST),
+        "VERIFIED": (failing_since or now, MISSING_AT_MOST),
+        "DEGRADED": (failing_since or now, DEGRADED_AT_MOST),
+        "FAILED": (now, PENDING_AT_MOST),
+    }[status]
+    return "MISSING_TOO_LONG" if now - since >= at_most else "MISSING"
+
+
+def look_again_in(
+    status: Status, *, watched_since: datetime, failing_since: datetime | None, now: datetime
+) -> timedelta | None:
+    """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.
+
+    A verified domain is looked at daily, and hourly while its record is missing. A failed one, no more.
+    """
+    if status == "FAILED":
+        return None
+    if status != "PENDING":
+        return timedelta(days=1) if failing_since is None else timedelta(hours=1)
+    age = now - watched_since
+    if age < timedelta(minutes=10):
+        return timedelta(minutes=1)
+    return timedelta(minutes=10) if age < timedelta(minutes=10 + 180) else timedelta(hours=1)
+
+
+@cache
+def _public_suffixes() -> "TLDExtract":
+    """The list that comes with the package: nothing is fetched. Loaded late, for it slows every start down."""
+    import tldextract
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

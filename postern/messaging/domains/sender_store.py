@@ -1,0 +1,84 @@
+"""SQL of single senders."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.messaging.domains.model import StoredSender, VerifiedAddress
+
+
+@statement("select count(*)::int from senders where project_id = %(project_id)s")
+async def count(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    insert into senders (project_id, id, email, status, dmarc_policy, token_hash, token_expires_at, created_at,
+                         updated_at)
+    values (%(project_id)s, %(id)s, %(email)s, 'PENDING', %(dmarc_policy)s, %(token_hash)s, %(token_expires_at)s,
+            %(now)s, %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    email: str,
+    dmarc_policy: str | None,
+    token_hash: bytes,
+    token_expires_at: Moment,
+    now: Moment,
+) -> StoredSender | None: ...
+
+
+@statement("select * from senders where project_id = %(project_id)s and id = %(id)s")
+async def one(db: Queries, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
+
+
+@statement("select * from senders where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
+
+
+@statement("select * from senders where project_id = %(project_id)s order by id desc limit %(limit)s")
+async def newest(db: Queries, *, project_id: UUID, limit: int) -> list[StoredSender]: ...
+
+
+@statement("""
+    update senders set dmarc_policy = %(dmarc_policy)s, token_hash = %(token_hash)s,
+        token_expires_at = %(token_expires_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_token(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    dmarc_policy: str | None,
+    token_hash: bytes,
+    token_expires_at: Moment,
+    now: Moment,
+) -> StoredSender: ...
+
+
+@statement("""
+    update senders set status = 'VERIFIED', verified_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def verify(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> StoredSender: ...
+
+
+@statement("delete from senders where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+# The verified ones among many pairs of project and address (in lower case).
+@statement("""
+    select s.project_id, lower(s.email) as email
+    from senders s join unnest(%(project_id)s::uuid[], %(email)s::text[]) as wanted (project_id, email)
+         on s.project_id = wanted.project_id and lower(s.email) = wanted.email
+    where s.status = 'VERIFIED'
+""")
+async def verified_among(db: Queries, *, project_id: list[UUID], email: list[str]) -> list[VerifiedAddress]: ...

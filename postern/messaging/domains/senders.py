@@ -1,0 +1,318 @@
+"""Single senders: addresses that a project may send from because whoever reads their mail agreed, without a domain.
+
+The mail that asks goes out by the operator's relay, never by one that the project names: whoever runs that relay would
+read the token. The token is in the mail alone; kept is a keyed hash. It is 256 bits long, so there is nothing to guess,
+and tries need no count.
+"""
+
+from datetime import timedelta
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, RawRequest, delete, get, post
+from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.values import Deleted, new_id
+from postern.messaging.domains import sender_store, store
+from postern.messaging.domains.model import (
+    SENDERS_PER_PROJECT,
+    NewSender,
+    Sender,
+    SenderExists,
+    SenderLinkInvalid,
+    SenderMissing,
+    SenderNotNeeded,
+    SenderToken,
+    SenderVerified,
+    StoredSender,
+    TooManySenders,
+)
+from postern.platform.accounts.mailer import Letter, post_letter
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.protocols.mail import dmarc
+from postern.protocols.mail.address import AddressInvalid, parse_address
+from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
+from postern.security.secrets import new_token
+from postern.web.html import form, page, paragraph, read_form, trouble
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+TOKEN_LIFE = timedelta(hours=24)
+"""How long the link in the mail works."""
+PROJECT_RATE = Rate("sender-mails", 20, timedelta(days=1))
+"""Mails to prospective senders that one project may cause."""
+ADDRESS_RATE = Rate("sender-mails-to", 5, timedelta(days=1))
+"""Mails that one address gets from all projects: nobody is to be pestered."""
+PURPOSE = "sender-token"
+PAGE = "/projects/{project_id}/senders/{id}/confirm"
+TITLE = "Confirm a sender"
+
+TokenText = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+@get("/projects/{project_id}/senders", needs="domains:read")
+async def list_senders(call: Call) -> list[Sender]:
+    """The project's single senders, newest first: addresses that may be used in `from` without a verified domain."""
+    rows = await sender_store.newest(call.db, project_id=call.project_id, limit=SENDERS_PER_PROJECT)
+    return [_shown(row) for row in rows]
+
+
+@post(
+    "/projects/{project_id}/senders",
+    needs="domains:write",
+    status=201,
+    problems=(SenderExists, SenderNotNeeded, TooManySenders, TooManyRequests),
+    example={"email": "ada@example.com"},
+    shows={"status": "PENDING", "verifiedAt": None},
+)
+async def create_sender(call: Call, data: NewSender) -> Sender:
+    """Ask an address for permission to send from it, for trying things out before a domain is verified.
+
+    A mail with a link goes to the address. Once whoever reads it has followed the link and confirmed, within 24 hours,
+    this address alone may be used as `from` of single e-mails and batches, case aside. Campaigns and automations need a
+    verified domain. Mail from it is not signed with DKIM, so that some receivers will treat it as spam: `warnings` says
+    what the domain of the address asks of them.
+    """
+    try:
+        address = parse_address(data.email)
+    except AddressInvalid as error:
+        raise Invalid.at("/email", error.detail, "address_invalid") from None
+    if address.name:
+        raise Invalid.at("/email", "Give the address alone, without a name.", "address_invalid")
+    domain = await store.sending(call.db, project_id=call.project_id, domain=address.domain)
+    if domain is not None and domain.may_send:
+        raise SenderNotNeeded
+    _take_rates(call, address.spec)
+    policy = await _dmarc_policy(call.world, address.domain)
+    sender_id, token = new_id(), new_token()
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("senders", call.project_id)
+        if await sender_store.count(tx, project_id=call.project_id) >= SENDERS_PER_PROJECT:
+            raise TooManySenders
+        row = await sender_store.insert(
+            tx,
+            project_id=call.project_id,
+            id=sender_id,
+            email=address.spec,
+            dmarc_policy=policy,
+            token_hash=_hash(call.world, sender_id, token),
+            token_expires_at=call.now + TOKEN_LIFE,
+            now=call.now,
+        )
+        if row is None:
+            raise SenderExists
+        await _post_mail(tx, call, row, token)
+        await audit.record(tx, call, "sender.created", "Sender", row.id, email=row.email)
+    return _shown(row)
+
+
+@get("/projects/{project_id}/senders/{id}", needs="domains:read", problems=(SenderMissing,))
+async def get_sender(call: Call, id: UUID) -> Sender:
+    """One single sender."""
+    return _shown(await _require(call, id))
+
+
+@post(
+    "/projects/{project_id}/senders/{id}/resend",
+    needs="domains:write",
+    problems=(SenderMissing, SenderVerified, TooManyRequests),
+    shows={"status": "PENDING", "verifiedAt": None},
+)
+async def resend_sender_verification(call: Call, id: UUID) -> Sender:
+    """Send the mail once more, with a new link that works for 24 hours; the earlier link dies."""
+    known = await _require(call, id)
+    if known.status == "VERIFIED":
+        raise SenderVerified
+    _take_rates(call, known.email)
+    policy = await _dmarc_policy(call.world, parse_address(known.email).domain)
+    token = new_token()
+    async with call.db.transaction() as tx:
+        row = await sender_store.lock(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise SenderMissing
+        if row.status == "VERIFIED":
+            raise SenderVerified
+        row = await sender_store.set_token(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            dmarc_policy=policy,
+            token_hash=_hash(call.world, id, token),
+            token_expires_at=call.now + TOKEN_LIFE,
+            now=call.now,
+        )
+        await _post_mail(tx, call, row, token)
+        await audit.record(tx, call, "sender.mail_resent", "Sender", id, email=row.email)
+    return _shown(row)
+
+
+@post(
+    "/projects/{project_id}/senders/{id}/verify",
+    needs="domains:write",
+    problems=(SenderMissing, SenderLinkInvalid),
+    example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
+)
+async def verify_sender(call: Call, id: UUID, data: SenderToken) -> Sender:
+    """Confirm a sender with the token in the link of its mail, instead of on its page. Doing so twice is no error."""
+    await _require(call, id)
+    async with call.db.transaction() as tx:
+        row = await _verify(tx, call, id, data.token)
+        await audit.record(tx, call, "sender.verified", "Sender", id, email=row.email)
+    return _shown(row)
+
+
+@delete("/projects/{project_id}/senders/{id}", needs="domains:write", problems=(SenderMissing,))
+async def delete_sender(call: Call, id: UUID) -> Deleted:
+    """Remove a single sender. Messages that wait to be sent from it fail when their time comes, with that reason."""
+    async with call.db.transaction() as tx:
+        row = await sender_store.lock(tx, project_id=call.project_id, id=id)
+        if row is None:
+            raise SenderMissing
+        await sender_store.delete(tx, project_id=call.project_id, id=id)
+        await events.record(tx, call, "domain.sender_removed", id, email=row.email)
+        await audit.record(tx, call, "sender.deleted", "Sender", id, email=row.email)
+    return Deleted()
+
+
+@get(PAGE, public=True, any_query=True, hidden=True)
+async def sender_page(call: Call, id: UUID, token: TokenText = "") -> Answer:
+    """What the link in the mail opens. It changes nothing: mail scanners open links, too."""
+    try:
+        row = _require_token(call, await sender_store.one(call.db, project_id=call.project_id, id=id), token)
+        project = await projects.require_project(call.db, call.project_id)
+    except Problem as problem:
+        return _trouble_page(problem)
+    if row.status == "VERIFIED":
+        return page("Thank you", paragraph(f"{row.email} is confirmed."))
+    return page(
+        TITLE,
+        paragraph(f"The project {project.name} asks to send e-mail as {row.email}."),
+        paragraph("If you do not know what this is about, close this page: nothing happens without your confirmation."),
+        form("Confirm", hidden={"token": token}),
+    )
+
+
+@post(PAGE, public=True, any_query=True, hidden=True)
+async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> Answer:
+    """Confirms a sender."""
+    token = (await read_form(request)).get("token", "")
+    try:
+        async with call.db.transaction() as tx:
+            row = await _verify(tx, call, id, token)
+    except Problem as problem:
+        return _trouble_page(problem)
+    return page(
+        "Thank you", paragraph(f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
+    )
+
+
+def _trouble_page(problem: Problem) -> Answer:
+    """What is wrong, for a person who has nothing but the mail."""
+    said = problem.detail
+    if isinstance(problem, SenderLinkInvalid):
+        said = (
+            "This link does not work any more: it is older than 24 hours, or there is a newer one. Open the newest "
+            "mail, or ask whoever wants to send for another one."
+        )
+    return page(TITLE, trouble(said), status=problem.status)
+
+
+async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[bool]:
+    """Whether each (project, address) is a verified single sender: read together for requests that come together."""
+    pairs = [(project_id, address.lower()) for project_id, address in wanted]
+    rows = await sender_store.verified_among(
+        world.db, project_id=[project_id for project_id, _ in pairs], email=[address for _, address in pairs]
+    )
+    found = {(row.project_id, row.email) for row in rows}
+    return [pair in found for pair in pairs]
+
+
+async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
+    row = _require_token(call, await sender_store.lock(tx, project_id=call.project_id, id=id), token)
+    if row.status == "VERIFIED":
+        return row
+    row = await sender_store.verify(tx, project_id=call.project_id, id=id, now=call.now)
+    await events.record(tx, call, "domain.sender_verified", id, email=row.email)
+    return row
+
+
+def _require_token(call: Call, row: StoredSender | None, token: str) -> StoredSender:
+    """The sender, if the token is that of its last mail and not too old. Raises SenderLinkInvalid."""
+    if row is None or not compare_digest(row.token_hash, _hash(call.world, row.id, token)):
+        raise SenderLinkInvalid
+    if row.status != "VERIFIED" and row.token_expires_at <= call.now:
+        raise SenderLinkInvalid
+    return row
+
+
+def _hash(world: "World", id: UUID, token: str) -> bytes:
+    return world.secrets.digest(PURPOSE, f"{id}:{token}")
+
+
+async def _post_mail(tx: Transaction, call: Call, row: StoredSender, token: str) -> None:
+    project = await projects.require_project(tx, call.project_id)
+    path = PAGE.format(project_id=call.project_id, id=row.id)
+    asked = f"The project {project.name} asks to send e-mail as {row.email}."
+    letter = Letter(
+        to=row.email,
+        subject="Confirm that mail may be sent from your address",
+        paragraphs=[
+            f"{asked} If you agree, follow the link and confirm. It works for 24 hours.",
+            "If you do not know what this is about, ignore this mail: nothing happens without your confirmation.",
+        ],
+        link=f"{call.world.settings.public_url}{path}?token={token}",
+        link_label="Look at it and confirm",
+    )
+    await post_letter(tx, call, project.account_id, letter)
+
+
+def _take_rates(call: Call, address: str) -> None:
+    """Raises TooManyRequests."""
+    call.world.limiter.take(PROJECT_RATE, str(call.project_id))
+    call.world.limiter.take(ADDRESS_RATE, address.lower())
+
+
+async def _dmarc_policy(world: "World", domain: str) -> str | None:
+    """What a domain asks receivers to do with mail that fails DMARC; None where that is not known."""
+    try:
+        found = await dmarc.discover(world.resolver, domain)
+    except (NoSuchRecord, DnsUnavailable):
+        return None
+    return found.policy.value if found else None
+
+
+async def _require(call: Call, id: UUID) -> StoredSender:
+    row = await sender_store.one(call.db, project_id=call.project_id, id=id)
+    if row is None:
+        raise SenderMissing
+    return row
+
+
+def _shown(row: StoredSender) -> Sender:
+    domain = row.email.rpartition("@")[2]
+    warnings = ["Mail from a single sender is not signed with DKIM. Verify a domain before you send to customers."]
+    if row.dmarc_policy in ("quarantine", "reject"):
+        done = {"quarantine": "put into the spam folder", "reject": "refused"}[row.dmarc_policy]
+        warnings.append(
+            f"{domain} asks receivers to treat mail that it did not sign itself as forged (DMARC policy "
+            f"`{row.dmarc_policy}`): mail from {row.email} will be {done}, unless it leaves by the servers of {domain}."
+        )
+    return Sender(
+        id=row.id,
+        email=row.email,
+        status=row.status,
+        dmarc_policy=row.dmarc_policy,
+        warnings=warnings,
+        link_expires_at=row.token_expires_at if row.status == "PENDING" else None,
+        verified_at=row.verified_at,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

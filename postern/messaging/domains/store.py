@@ -1,0 +1,232 @@
+"""SQL of sending domains."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.messaging.domains.model import BlocklistEntry, KeysOfDomain, SealedKey, SendingDomain, StoredDomain
+
+
+@statement("""
+    insert into domains (project_id, id, domain, status, keys, watched_since, due_at, created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(domain)s, 'PENDING', %(keys)s, %(now)s, %(now)s, %(now)s, %(now)s)
+    on conflict (project_id, domain) do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction, *, project_id: UUID, id: UUID, domain: str, keys: Jsonb, now: Moment
+) -> StoredDomain | None: ...
+
+
+@statement("""
+    insert into domain_keys (project_id, domain_id, selector, private_key, created_at)
+    values (%(project_id)s, %(domain_id)s, %(selector)s, %(private_key)s, %(now)s)
+    on conflict (project_id, domain_id, selector) do update
+    set private_key = excluded.private_key, created_at = excluded.created_at
+""")
+async def keep_key(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, now: Moment
+) -> None: ...
+
+
+@statement("""
+    insert into blocklist_watches (project_id, id, due_at) values (%(project_id)s, %(domain_id)s, %(now)s)
+""")
+async def watch(tx: Transaction, *, project_id: UUID, domain_id: UUID, now: Moment) -> None: ...
+
+
+@statement("select count(*) as count from domains where project_id = %(project_id)s")
+async def count(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("select * from domains where project_id = %(project_id)s and id = %(id)s")
+async def one(db: Queries, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("select * from domains where project_id = %(project_id)s and id = %(id)s for update")
+async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("""
+    select * from domains where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def newest(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
+
+
+# Reads the mail's table: the log of sends stands above domains, and only the number is wanted. What is due, lane by
+# lane, and what a paused campaign holds: each part has a partial index.
+@statement("""
+    select count(*)::int from (
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and lane = 0 and due_at is not null limit %(limit)s)
+        union all
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and lane = 1 and due_at is not null limit %(limit)s)
+        union all
+        (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
+            and campaign_id is not null and status in ('QUEUED', 'DELAYED') and due_at is null limit %(limit)s)
+    ) as waiting
+""")
+async def count_waiting_sends(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> int: ...
+
+
+@statement("delete from domains where project_id = %(project_id)s and id = %(id)s returning *")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+
+
+@statement("""
+    update domains set status = %(status)s, checks = %(checks)s, spf_verified = %(spf_verified)s,
+        dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
+        return_path_verified = %(return_path_verified)s, tracking_verified = %(tracking_verified)s,
+        dmarc_verified = %(dmarc_verified)s, verified_at = %(verified_at)s, watched_since = %(watched_since)s,
+        failing_since = %(failing_since)s, last_checked_at = %(now)s, due_at = %(due_at)s,
+        updated_at = case when %(changed)s then %(now)s else updated_at end
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def write_down(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    checks: Jsonb,
+    spf_verified: bool,
+    dkim_verified: bool,
+    ed25519_verified: bool,
+    return_path_verified: bool,
+    tracking_verified: bool,
+    dmarc_verified: bool,
+    verified_at: Moment | None,
+    watched_since: Moment,
+    failing_since: Moment | None,
+    due_at: Moment | None,
+    changed: bool,
+    now: Moment,
+) -> StoredDomain: ...
+
+
+@statement("""
+    update domains set keys = %(keys)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def set_keys(tx: Transaction, *, project_id: UUID, id: UUID, keys: Jsonb, now: Moment) -> StoredDomain: ...
+
+
+@statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s and domain = %(domain)s
+""")
+async def sending(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
+
+
+@statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s order by id desc limit 1000
+""")
+async def sending_of_project(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
+
+
+@statement("""
+    select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
+           d.return_path_verified, d.tracking_verified, d.updated_at
+    from domains d join unnest(%(project_id)s::uuid[], %(domain)s::text[]) as wanted (project_id, domain)
+         on (d.project_id, d.domain) = (wanted.project_id, wanted.domain)
+""")
+async def sending_all(db: Queries, *, project_id: list[UUID], domain: list[str]) -> list[SendingDomain]: ...
+
+
+@statement("""
+    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
+           tracking_verified, updated_at
+    from domains where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def sending_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...
+
+
+@statement("""
+    select selector, private_key from domain_keys
+    where project_id = %(project_id)s and domain_id = %(domain_id)s
+""")
+async def private_keys(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[SealedKey]: ...
+
+
+@rows_of("select keys from domains order by project_id, id")
+def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
+
+
+@statement("""
+    select * from blocklist_entries where project_id = %(project_id)s and domain_id = %(domain_id)s
+    order by list_name, subject_value
+""")
+async def entries(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[BlocklistEntry]: ...
+
+
+@statement("""
+    insert into blocklist_entries (project_id, domain_id, id, list_name, subject_value)
+    select %(project_id)s, %(domain_id)s, fresh.* from unnest(
+        %(id)s::uuid[], %(list_name)s::text[], %(subject_value)s::text[]
+    ) as fresh (id, list_name, subject_value)
+    on conflict (project_id, domain_id, list_name, subject_value) do nothing
+""")
+async def insert_entries(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    domain_id: UUID,
+    id: list[UUID],
+    list_name: list[str],
+    subject_value: list[str],
+) -> None: ...
+
+
+@statement("""
+    delete from blocklist_entries
+    where project_id = %(project_id)s and domain_id = %(domain_id)s
+      and (list_name, subject_value) not in (
+          select * from unnest(%(list_name)s::text[], %(subject_value)s::text[])
+      )
+""")
+async def forget_entries(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, list_name: list[str], subject_value: list[str]
+) -> None: ...
+
+
+@statement("""
+    update blocklist_entries as entry set status = found.status, codes = string_to_array(found.codes, ' '),
+        reason = found.reason,
+        listed = case found.status when 'LISTED' then true when 'CLEAR' then false else entry.listed end,
+        first_listed_at = case found.status
+            when 'LISTED' then coalesce(entry.first_listed_at, %(now)s)
+            when 'CLEAR' then null
+            else entry.first_listed_at
+        end,
+        last_checked_at = %(now)s
+    from unnest(%(list_name)s::text[], %(subject_value)s::text[], %(status)s::text[], %(codes)s::text[],
+                %(reason)s::text[]) as found (list_name, subject_value, status, codes, reason)
+    where entry.project_id = %(project_id)s and entry.domain_id = %(domain_id)s
+      and (entry.list_name, entry.subject_value) = (found.list_name, found.subject_value)
+""")
+async def write_findings(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    domain_id: UUID,
+    list_name: list[str],
+    subject_value: list[str],
+    status: list[str],
+    codes: list[str],
+    reason: list[str],
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    update blocklist_watches set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def settle_watch(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...

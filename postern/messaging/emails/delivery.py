@@ -1,0 +1,531 @@
+"""From a claimed send to its settled attempt: words, signature, transport, verdict.
+
+One path for the process that accepted a message and for the worker. Each step gathers what is at the same step
+(`world.grouped`), so that rendering, signing, marking and settling happen for many at a time.
+"""
+
+import asyncio
+import time
+from base64 import b64decode
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.problems import Problem
+from postern.messaging.domains import operations as domains
+from postern.messaging.domains import senders
+from postern.messaging.domains.keys import signers
+from postern.messaging.emails import rules, store
+from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, Send, SendBody
+from postern.messaging.emails.outcomes import Attempted, settle_all
+from postern.messaging.emails.pre_send_check import Changed, Overtaken, Queue, Turn, queues
+from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
+from postern.messaging.emails.rules import Verdict
+from postern.messaging.emails.transports import Capture, NoSmartHost, capture_transport, is_captured, transport_of
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import ProjectSettings
+from postern.protocols.mail import mime
+from postern.protocols.mail.address import AddressInvalid
+from postern.protocols.mail.dkim import Signer
+from postern.protocols.mail.templates.composing import Draft, Made, Order, Words, address_of
+from postern.protocols.mail.templates.content import Tracking
+from postern.protocols.mail.templates.rendering import NeedsOwnLane, RenderingAway, RenderingBusy
+from postern.protocols.mail.transports.test_addresses import Fate, answer, fate
+from postern.protocols.mail.transports.transport import NO_TIME, Envelope, Outcome, Result, Transport, postpone
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+SETTLE_TRIES, SETTLE_PAUSE = 20, timedelta(seconds=0.5)
+"""How often and how soon to try again to write an outcome down."""
+PREPARED_TOGETHER = 250
+"""Most messages that are rendered, composed and signed together: a tenth of a second's work."""
+GATHER_SECONDS = 0.05
+"""How long outcomes gather before they are written down together, where nobody waits for one."""
+LINKS_PURPOSE = "links"
+CHANGES_FOLLOWED = 3
+"""How often a message is decided anew in one attempt because something changed while it waited for a connection."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A claimed send with its words."""
+
+    send: Send
+    body: SendBody | None
+    values: dict[str, Any] = {}
+    """What the templates get: the send's own variables, or the contact's attributes."""
+    is_marked: bool = False
+    """Whether "handed over, reply unknown" was committed together with the claim."""
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """Who gets a message, and what it is made of."""
+
+    envelope: Envelope
+    order: Order
+    settings: ProjectSettings
+    decided: tuple[Result, ...] = ()
+    """Recipients whose fate is fixed; no transport is asked for them."""
+    complained: bool = False
+    links_base: str = ""
+    """Scheme and host of the tracked links."""
+    suppressed: tuple[tuple[str, str], ...] = ()
+    """Recipients who are left out, each with the reason on the suppression list."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """The campaign is paused: the send waits without a time."""
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A message ready for the wire."""
+
+    plan: Decided
+    message: bytes
+    subject: str
+
+
+async def hand_over(world: "World", job: Job) -> str:
+    """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
+    with in_hand(world).keeping(job.send):
+        return await hand_over_kept(world, job, gather_seconds=0)
+
+
+async def hand_over_kept(world: "World", job: Job, *, gather_seconds: float = GATHER_SECONDS) -> str:
+    """The same for a send whose lease is kept already. Where nobody waits for it, outcomes gather for a moment."""
+    try:
+        attempted = await _attempt(world, job)
+        if attempted is None:
+            return job.send.status  # A later attempt has begun; this one changes nothing.
+        return await _settle(world, attempted, gather_seconds)
+    finally:
+        in_hand(world).let_go(job.send)
+
+
+async def _attempt(world: "World", job: Job) -> Attempted | None:
+    needs_mark = not job.is_marked
+    for _ in range(CHANGES_FOLLOWED):
+        try:
+            return await _attempt_once(world, job, needs_mark=needs_mark)
+        except Overtaken:
+            return None
+        except Changed:
+            # The turn may have been marked by an earlier look; marking it again changes nothing.
+            needs_mark = True
+        except (RenderingAway, RenderingBusy) as trouble:
+            return Attempted(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
+    return Attempted(send=job.send, verdict=rules.undecided(job.send, world.clock()))
+
+
+async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attempted | None:
+    secrets = job.body.secrets if job.body else []
+    started = time.monotonic()
+    looked_at = asyncio.get_running_loop().time()
+    prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
+    prepared: Prepared | Verdict | Held
+    try:
+        prepared = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    except NeedsOwnLane:
+        prepared = await _prepare_alone(world, job)
+    if isinstance(prepared, Held):
+        await _hold(world, job.send)
+        return None
+    if isinstance(prepared, Verdict):
+        return Attempted(send=job.send, verdict=prepared, has_secrets=bool(secrets))
+    turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
+    if not needs_mark:  # The decision of a moment ago counts as a look.
+        turn.answer, turn.looked_at = "GO", looked_at
+    outcome = redact_outcome(await _deliver(world, job, prepared, turn), secrets)
+    spent = timedelta(seconds=time.monotonic() - started)
+    verdict = rules.judge(
+        job.send,
+        outcome,
+        world.clock(),
+        on_ambiguous=prepared.plan.settings.on_ambiguous,
+        chance=world.chance.random,
+    )
+    if prepared.plan.complained and verdict.delivered:
+        verdict = rules.then_complained(verdict)
+    suppressed = prepared.plan.suppressed
+    return Attempted(
+        send=job.send,
+        verdict=rules.leaving_out(verdict, suppressed),
+        outcome=outcome,
+        spent=spent,
+        subject=prepared.subject,
+        dated_at=turn.dated_at,
+        # A signature has a hash of the body: the few possible codes could be tried against it.
+        as_sent=None if secrets else _as_sent(job.send, prepared),
+        has_secrets=bool(secrets),
+        suppressed=suppressed,
+    )
+
+
+def _as_sent(send: Send, prepared: Prepared) -> AsSent | None:
+    """What `get_email_message` needs beside the send; messages of campaigns are not kept."""
+    if send.content_id is not None:
+        return None
+    # The message that is signed begins with `From`; the signatures stand before it.
+    signatures, found, _ = prepared.message.partition(b"\r\nFrom: ")
+    return AsSent(
+        signatures=f"{signatures.decode()}\r\n" if found and not prepared.message.startswith(b"From: ") else "",
+        links_base=prepared.plan.links_base,
+    )
+
+
+async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -> str:
+    """Write down what an attempt brought, patiently: while the database is away, what is known must not be forgotten.
+
+    A later attempt that has begun meanwhile makes this change nothing.
+    """
+    settle = world.grouped(settle_all, pause_seconds=gather_seconds)
+    for _ in range(SETTLE_TRIES):
+        try:
+            return await settle(attempted)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("settling_waits", send=str(attempted.send.id), error=str(error).strip()[:200])
+            await asyncio.sleep(SETTLE_PAUSE.total_seconds())
+    return await settle(attempted)
+
+
+async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> Outcome:
+    """Raises Overtaken and Changed where the message must not leave as it was decided."""
+    plan, send = prepared.plan, job.send
+    if not plan.envelope.recipients:
+        return Outcome(results=plan.decided, host="postern.test", duration=NO_TIME)
+    if is_captured(world, plan.settings, test=send.test):
+        capture = Capture(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
+        message = prepared.message
+        if job.body and job.body.secrets:
+            capture = msgspec.structs.replace(capture, sealed=seal_captured(world, send.id, message))
+            words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
+            made = await world.rendering.make(Order(words, draft, (), str(send.project_id)), now=0)
+            message = made.message
+        outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
+    else:
+        try:
+            transport = transport_of(world, send.project_id, plan.settings)
+        except NoSmartHost as gone:
+            pause = rules.untried_pause(send.attempt)
+            return postpone(plan.envelope, gone.detail, "", untried=True, retry_after=pause)
+        queue = queues(world).of(transport, send.lane)
+        with queue.holding(turn):
+            outcome = await _deliver_by(transport, prepared, turn, queue)
+    if plan.decided:
+        outcome = msgspec.structs.replace(outcome, results=(*plan.decided, *outcome.results))
+    return outcome
+
+
+async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queue: Queue) -> Outcome:
+    """ "Handed over, reply unknown" is committed when the turn comes, or right before the final dot where duplicates
+    are to be avoided at any price (`onAmbiguous: hold`)."""
+    envelope, message = prepared.plan.envelope, prepared.message
+    if not turn.needs_mark or prepared.plan.settings.on_ambiguous != "hold":
+        return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn))
+    turn.needs_mark = False
+
+    async def mark() -> None:
+        turn.needs_mark = True
+        await queue.admit(turn)
+
+    return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
+
+
+def _turn(send: Send, body: SendBody | None, plan: Decided, *, needs_mark: bool) -> Turn:
+    addresses = [each.lower() for each in plan.envelope.recipients]
+    date = Moment.fromtimestamp(plan.order.draft.date, UTC)
+    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark, dated_at=date)
+
+
+async def _hold(world: "World", send: Send) -> None:
+    """A send of a paused campaign waits, without a time, until it is released."""
+    in_hand(world).let_go(send)  # Released meanwhile, it is due at once: no renewal may put that off.
+    await world.grouped(hold_all)(send)
+
+
+async def hold_all(world: "World", sends: list[Send]) -> list[None]:
+    """Take the times of these sends away, if the campaigns are still paused."""
+    await store.hold(
+        world.db,
+        project_id=[send.project_id for send in sends],
+        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+        ids=[send.id for send in sends],
+        attempts=[send.attempt for send in sends],
+        now=world.clock(),
+    )
+    return [None] * len(sends)
+
+
+async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
+    """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
+
+    What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
+    """
+    concerned = {job.send.project_id for job in jobs}
+    facts = {project_id: await _facts_or_why_not(world, project_id, jobs) for project_id in concerned}
+    plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
+    orders = [plan.order for plan in plans if isinstance(plan, Decided)]
+    made = iter(await world.rendering.make_all(orders, now=int(world.clock().timestamp())))
+    return [_prepared_of(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
+
+
+async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
+    """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
+    return await prepare_all(world, jobs)
+
+
+async def _prepare_alone(world: "World", job: Job) -> Prepared | Verdict | Held:
+    """The same for a message of a project whose templates are so expensive that they are rendered apart from others."""
+    plan = _plan(job, await _facts_or_why_not(world, job.send.project_id, [job]))
+    if isinstance(plan, BaseException):
+        raise plan
+    if not isinstance(plan, Decided):
+        return plan
+    return _prepared(plan, await world.rendering.make_alone(plan.order, now=int(world.clock().timestamp())))
+
+
+def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | BaseException:
+    if isinstance(facts, Exception):
+        return facts
+    try:
+        return _decide(job, facts)
+    except Problem as problem:
+        return rules.failed(problem.detail[:1_000])
+    except Exception as error:  # One poisoned message fails alone.
+        log.exception("composing_failed", send=str(job.send.id))
+        return rules.failed(f"It could not be composed: {type(error).__name__}.")
+
+
+def _prepared_of(plan: Decided, made: Made | NeedsOwnLane) -> Prepared | Verdict | NeedsOwnLane:
+    return made if isinstance(made, NeedsOwnLane) else _prepared(plan, made)
+
+
+def _prepared(plan: Decided, made: Made) -> Prepared | Verdict:
+    if made.reason is None:
+        return Prepared(plan=plan, message=made.message, subject=made.subject)
+    if made.trace is not None:
+        log.error("composing_failed", send=plan.order.draft.send_id, trace=made.trace)
+    return rules.failed(made.reason)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What all messages of one project share."""
+
+    settings: ProjectSettings
+    suppressed: dict[str, str]
+    states: dict[UUID, str]
+    """Of the words that many sends share, and of contacts; a contact that was deleted has none."""
+    signers: dict[str, list[Signer]]
+    """By the name of the sending domain."""
+    may_send: frozenset[str]
+    """The names of those that are verified at this moment."""
+    single_senders: frozenset[str]
+    """Addresses that may send without such a domain at this moment, in lower case."""
+    captures: bool
+    """Whether the project's LIVE mail stays in the inbox view."""
+    tracking_base: str
+    tracking_key: bytes
+    return_path_domain: str | None
+    sign_return_path: Any
+    clock: Any
+
+
+async def _facts_or_why_not(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts | Exception:
+    try:
+        return await _facts(world, project_id, jobs)
+    except (OperationalError, PoolTimeout):
+        raise  # Of a database that is away, it is enough that one asks.
+    except Exception as error:  # One project's trouble is not that of those who are in the same group.
+        return error
+
+
+async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
+    ours = [job.send for job in jobs if job.send.project_id == project_id]
+    project = await projects.require_project(world.db, project_id)
+    addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
+    hits = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
+    shared = sorted({send.content_id for send in ours if send.content_id is not None})
+    people = sorted({send.contact_id for send in ours if send.lane == MARKETING and send.contact_id is not None})
+    states = (
+        await store.states_of(world.db, project_id=project_id, content_ids=shared, contact_ids=people)
+        if shared or people
+        else []
+    )
+    names = sorted({name for send in ours if (name := _sender_domain(send)) is not None})
+    sending = await domains.sending_domains_all(world, [(project_id, name) for name in names]) if names else []
+    may_send = frozenset(each.domain for each in sending if each is not None and each.may_send)
+    base = world.settings.public_url
+    if project.settings.tracking_domain:
+        base = f"https://{project.settings.tracking_domain}"
+    return Facts(
+        settings=project.settings,
+        suppressed={hit.address: hit.reason for hit in hits},
+        states={row.id: row.state for row in states},
+        signers={each.domain: await signers(world, each) for each in sending if each is not None},
+        may_send=may_send,
+        single_senders=await _single_senders(world, project_id, ours, may_send),
+        captures=is_captured(world, project.settings, test=False),
+        tracking_base=base,
+        tracking_key=world.secrets.key(LINKS_PURPOSE),
+        return_path_domain=world.settings.return_path_domain,
+        sign_return_path=world.secrets.sign,
+        clock=world.clock(),
+    )
+
+
+async def _single_senders(
+    world: "World", project_id: UUID, sends: Sequence[Send], may_send: frozenset[str]
+) -> frozenset[str]:
+    """The verified single senders among those whose domain may not send."""
+    specs = sorted(
+        {
+            address_of(each.sender).spec.lower()
+            for each in sends
+            if (name := _sender_domain(each)) is not None and name not in may_send
+        }
+    )
+    if not specs:
+        return frozenset()
+    verified = await senders.verified_senders_all(world, [(project_id, spec) for spec in specs])
+    return frozenset(spec for spec, is_verified in zip(specs, verified, strict=True) if is_verified)
+
+
+def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
+    send, body = job.send, job.body
+    state = facts.states.get(send.content_id) if send.content_id is not None else None
+    if state == "STOPPED":
+        return rules.cancelled(send)
+    if state == "HELD":
+        return Held()
+    if send.lane == MARKETING and send.contact_id is not None:
+        contact = facts.states.get(send.contact_id)
+        if contact is None:
+            return rules.contact_deleted()
+        if contact == "UNSUBSCRIBED":
+            return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
+    if send.expires_at is not None and send.expires_at <= facts.clock:
+        return rules.expired()
+    if body is None:
+        return rules.failed(SEND_BODY_GONE)
+    name = _sender_domain(send)
+    signed_by = facts.signers.get(name or "", ())
+    if not (send.test or facts.captures or name in facts.may_send):
+        if send.domain_id is not None or name is None:
+            return rules.domain_lapsed(name or send.sender)
+        if send.lane == MARKETING or address_of(send.sender).spec.lower() not in facts.single_senders:
+            return rules.sender_lapsed(address_of(send.sender).spec)
+        signed_by = ()  # The keys of a domain that is not verified are not published.
+    waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
+    blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
+    blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
+    gone = {address for address, _ in blocked}
+    left = [each for each in waiting if each not in gone]
+    if not left:
+        return rules.suppressed(send, blocked)
+    words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key, now=facts.clock)
+    fixed = {each: found for each in left if (found := fate(each)) is not None}
+    envelope = Envelope(
+        mail_from=return_path(send, facts),
+        recipients=tuple(each for each in left if each not in fixed),
+        message_id=send.message_id,
+        bulk=send.lane == 1,
+        tenant=str(send.project_id),
+    )
+    return Decided(
+        envelope=envelope,
+        order=Order(words, draft, signed_by, str(send.project_id)),
+        settings=facts.settings,
+        decided=tuple(answer(found, each) for each, found in fixed.items()),
+        complained=Fate.COMPLAINED in fixed.values(),
+        links_base=facts.tracking_base,
+        suppressed=tuple(blocked),
+    )
+
+
+def _suppression(address: str, send: Send, body: SendBody, facts: Facts) -> str | None:
+    """Why nothing is written to an address; who unsubscribed still gets password resets."""
+    why = facts.suppressed.get(address.lower())
+    return None if why == "UNSUBSCRIBE" and not _may_be_left(send, body) else why
+
+
+def _may_be_left(send: Send, body: SendBody | None) -> bool:
+    return send.lane == MARKETING or (body is not None and body.unsubscribable)
+
+
+def _sender_domain(send: Send) -> str | None:
+    """The domain that a send leaves in the name of. The name counts, not the record it was accepted with: a domain that
+    was removed and verified again signs what waited."""
+    try:
+        return address_of(send.sender).domain
+    except AddressInvalid:
+        return None  # An erased send; it is not handed over.
+
+
+def recipients_of(send: Send) -> list[str]:
+    """Every envelope recipient, once, as on the wire."""
+    texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
+    return list(dict.fromkeys(address_of(text).spec for text in texts))
+
+
+def _readable_recipients(send: Send) -> list[str]:
+    """The recipients, or none where one cannot be read: that send will fail, and must do so alone."""
+    try:
+        return recipients_of(send)
+    except AddressInvalid:
+        return []
+
+
+def return_path(send: Send, facts: Facts) -> str:
+    """The envelope sender: one of its own for each send (VERP), signed, where a return-path domain is set."""
+    if facts.return_path_domain is None:
+        return address_of(send.sender).spec
+    name = f"b-{send.id.hex}"
+    return f"{name}-{facts.sign_return_path('return-path', name.encode())[:12].lower()}@{facts.return_path_domain}"
+
+
+def draft_of(
+    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
+) -> tuple[Words, Draft]:
+    """What a send's message is made of. Its date is `now`, unless it was handed over before.
+
+    A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it.
+    """
+    tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
+    is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
+    draft = Draft(
+        send_id=str(send.id),
+        values={**body.variables, **values},
+        sender=send.sender,
+        to=send.to_addresses,
+        cc=send.cc_addresses or [],
+        reply_to=body.reply_to,
+        headers=body.headers,
+        date=int((send.dated_at or now).timestamp()),
+        message_id=send.message_id,
+        tracking=tracking if is_tracked else None,
+        leave=tracking if body.unsubscribable else None,
+        list_id=body.list_id,
+        feedback_id=body.feedback_id,
+        from_name=body.from_name,
+        is_bulk=send.lane == MARKETING,
+        attachments=[
+            mime.Attachment(
+                filename=each.filename,
+                content=b64decode(each.content),
+                content_type=each.content_type,
+                content_id=each.content_id,
+            )
+            for each in body.attachments
+        ],
+    )
+    return Words(body.subject, body.html, body.text, body.engine), draft

@@ -1,0 +1,176 @@
+"""Mail that another feature accepts in a transaction of its own: an automation's step, say.
+
+The send commits with whatever led to it, and the same `once_key` never makes a second one.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.problems import Problem
+from postern.kernel.values import new_id
+from postern.messaging.domains import operations as domains
+from postern.messaging.emails import frequency_cap, store
+from postern.messaging.emails.model import MARKETING, Send, SendBody
+from postern.messaging.emails.outcomes import event_of
+from postern.messaging.emails.transports import is_captured
+from postern.platform.events import operations as events
+from postern.platform.events.model import Event
+from postern.platform.projects import operations as projects
+from postern.protocols.mail.templates.composing import address_of
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+SUBJECTS_WITHIN = timedelta(seconds=1)
+"""How long rendered subjects are waited for."""
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
+    """One message to one contact."""
+
+    once_key: str
+    """What it is, for ever: the project never sends a second one with the same key."""
+    contact_id: UUID
+    to: str
+    sender: str
+    """`a@b` or `Name <a@b>`."""
+    domain_id: UUID | None
+    body: SendBody
+
+
+async def domain_to_send_from(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
+    """The verified domain that an address belongs to; None where the message is captured and needs none.
+
+    Raises LookupError in words for people where there has to be one. Raises AddressInvalid.
+    """
+    name = address_of(sender).domain
+    domain = await domains.sending_domain(db, project_id, name)
+    project = await projects.require_project(db, project_id)
+    if not is_captured(world, project.settings, test=False) and (domain is None or not domain.may_send):
+        raise LookupError(f"{name} is not a verified sending domain of this project.")
+    return domain.id if domain else None
+
+
+class AcceptedSend(msgspec.Struct, frozen=True):
+    """A new send, and why it is not sent where it is not."""
+
+    id: UUID
+    reason: str | None
+
+
+async def accept_within(
+    world: "World", tx: Transaction, project_id: UUID, letters: list[Letter], cap: int, now: Moment
+) -> dict[str, AcceptedSend]:
+    """Accept messages as part of an open transaction; returns the new sends by their keys.
+
+    A key that was used before is left out: its message has been accepted then. What is beyond the project's frequency
+    cap (`cap` messages to a contact) is written down as SUPPRESSED with that reason.
+    """
+    beyond = await frequency_cap.beyond_cap(tx, project_id, [letter.contact_id for letter in letters], cap, now)
+    reasons = [frequency_cap.reason_of(cap) if each else None for each in beyond]
+    subjects = await _subjects(world, project_id, letters)
+    sends = [
+        _send_of(project_id, letter, subject, reason, now)
+        for letter, subject, reason in zip(letters, subjects, reasons, strict=True)
+    ]
+    made = await store.insert_once(
+        tx,
+        project_id=project_id,
+        id=[send.id for send in sends],
+        once_key=[letter.once_key for letter in letters],
+        contact_id=[letter.contact_id for letter in letters],
+        message_id=[send.message_id for send in sends],
+        subject=[send.subject for send in sends],
+        sender=[send.sender for send in sends],
+        recipient=[send.recipient for send in sends],
+        domain_id=[send.domain_id for send in sends],
+        reason=reasons,
+        now=now,
+    )
+    new = set(made)
+    kept = [(send, letter) for send, letter in zip(sends, letters, strict=True) if send.id in new]
+    if kept:
+        await store.insert_words(
+            tx,
+            project_id=[project_id for _ in kept],
+            id=[send.id for send, _ in kept],
+            body=[Jsonb(letter.body) for _, letter in kept],
+            haystack=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
+        )
+        await events.record_all(tx, [_told(send, now) for send, _ in kept])
+        tx.makes_due("sends")
+    return {letter.once_key: AcceptedSend(send.id, send.reason) for send, letter in kept}
+
+
+def _told(send: Send, now: Moment) -> Event:
+    if send.reason is None:
+        return event_of(send, "email.queued", now)
+    return event_of(send, "email.suppressed", now, reason=send.reason)
+
+
+def _send_of(project_id: UUID, letter: Letter, subject: str, reason: str | None, now: Moment) -> Send:
+    send_id, sender = new_id(), address_of(letter.sender)
+    never: datetime | None = None
+    return Send(
+        project_id=project_id,
+        id=send_id,
+        status="QUEUED" if reason is None else "SUPPRESSED",
+        lane=MARKETING,
+        test=False,
+        message_id=f"<{send_id}@{sender.domain}>",
+        subject=subject,
+        sender=str(sender),
+        recipient=letter.to,
+        to_addresses=[letter.to],
+        cc_addresses=None,
+        bcc_addresses=None,
+        contact_id=letter.contact_id,
+        campaign_id=None,
+        variant_id=None,
+        content_id=None,
+        domain_id=letter.domain_id,
+        tags=None,
+        pending=None,
+        due_at=now if reason is None else None,
+        attempt=0,
+        tries=0,
+        handed_over=None,
+        ambiguous_attempts=0,
+        reason=reason,
+        scheduled_at=never,
+        expires_at=never,
+        sent_at=never,
+        delayed_at=never,
+        delivered_at=never,
+        opened_at=never,
+        clicked_at=never,
+        bounced_at=never,
+        complained_at=never,
+        created_at=now,
+    )
+
+
+async def _subjects(world: "World", project_id: UUID, letters: list[Letter]) -> list[str]:
+    """As the log shows them, as long as that is soon known: a transaction is open.
+
+    One that does not render is shown as written, and the hand-over says what is wrong.
+    """
+    written = [letter.body.subject for letter in letters]
+    tenant = str(project_id)
+    to_render = [at for at, letter in enumerate(letters) if letter.body.engine != "none" and "{" in written[at]]
+    if to_render and not world.rendering.has_own_lane(tenant):
+        values = [(written[at], letters[at].body.variables) for at in to_render]
+        with suppress(Problem, TimeoutError):
+            async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):
+                rendered = await world.rendering.call(tenant, "render_subjects", values)
+                for at, subject in zip(to_render, rendered, strict=True):
+                    written[at] = subject or written[at]
+    return [subject[:2_000] for subject in written]

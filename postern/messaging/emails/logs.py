@@ -1,0 +1,213 @@
+"""The log of sends: lists and exports them, narrowed by what a caller looks for."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL, Composable, Literal
+
+from postern.kernel.database.statements import containing
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, get
+from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
+from postern.kernel.values import NO_ID, Timestamp, as_id
+from postern.messaging.emails import store
+from postern.messaging.emails.model import EmailLogEntry, SendStatus
+from postern.messaging.emails.operations import count_sends, entry_of
+from postern.protocols.mail.address import piece_of_address
+
+ID_TOLERANCE = timedelta(days=1)
+"""By how much the time in a send's identifier may differ from its `createdAt`: clocks of hosts are set now and then."""
+
+Search = Annotated[
+    str, msgspec.Meta(max_length=320, description="Part of a recipient (to, cc or bcc), the subject or the message id.")
+]
+Statuses = Annotated[list[SendStatus], msgspec.Meta(description="One or several states, separated by commas.")]
+From = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created at this time or later.")]
+To = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created before this time.")]
+TagName = Annotated[str, msgspec.Meta(max_length=256, description="Only sends with this tag.")]
+CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
+DomainId = Annotated[str, msgspec.Meta(max_length=36, description="Only sends from this sending domain, by its id.")]
+Recipient = Annotated[
+    str, msgspec.Meta(max_length=320, description="Only sends to this whole address, as to, cc or bcc.")
+]
+
+
+class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which sends of a project are asked for."""
+
+    status: list[SendStatus] | None = None
+    q: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    tag: str | None = None
+    campaign_id: str | None = None
+    domain_id: str | None = None
+    recipient: str | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the kept counters know how many sends it finds."""
+        if self.campaign_id and as_id(self.campaign_id) == NO_ID:  # There, the counters keep what is of no campaign.
+            return False
+        return not (self.q or self.since or self.until or self.tag or self.domain_id or self.recipient)
+
+    def condition(self, project_id: UUID) -> Composable:
+        """The SQL of the filter over `sends s`."""
+        parts: list[Composable] = [SQL("true")]
+        if self.status:
+            parts.append(SQL("s.status = any({})").format(Literal(self.status)))
+        if self.since is not None:
+            parts.append(_since(self.since))
+        if self.until is not None:
+            parts.append(_until(self.until))
+        if self.tag:
+            parts.append(SQL("s.tags @> array[{}]::text[]").format(_text(self.tag)))
+        if self.campaign_id:
+            parts.append(SQL("s.campaign_id = {}").format(Literal(as_id(self.campaign_id))))
+        if self.domain_id:
+            parts.append(SQL("s.domain_id = {}").format(Literal(as_id(self.domain_id))))
+        if self.recipient:
+            parts.append(_is_to(project_id, piece_of_address(self.recipient.strip())))
+        if self.q and self.q.strip():
+            parts.append(_matches(project_id, self.q))
+        return SQL(" and ").join(parts)
+
+
+@get("/projects/{project_id}/emails/logs", needs="emails:read")
+async def list_email_logs(
+    call: Call,
+    status: Statuses | None = None,
+    q: Search | None = None,
+    from_: From | None = None,
+    to: To | None = None,
+    tag: TagName | None = None,
+    campaign_id: CampaignId | None = None,
+    domain_id: DomainId | None = None,
+    recipient: Recipient | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
+) -> Page[EmailLogEntry]:
+    """The log of sends, newest first.
+
+    Filters narrow it together. `status` takes one or several states, separated by commas; `q` searches recipients,
+    subject and message id. To read on past 10,000 rows, follow `nextCursor` or export the log.
+    """
+    wanted = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
+    where, scope = wanted.condition(call.project_id), f"email-logs|{msgspec.json.encode(wanted).decode()}"
+    position = position_of(call, scope, page, limit, cursor)
+    if wanted.is_counted:
+        campaign = as_id(campaign_id) if campaign_id else None
+        total = await count_sends(call.db, call.project_id, [*(status or [])], campaign)
+    else:
+        total = await store.count_log(call.db, project_id=call.project_id, where=where)
+    if position.after is not None:
+        where = SQL("s.id < {} and {}").format(Literal(position.after), where)
+    rows = await store.log(call.db, project_id=call.project_id, where=where, limit=limit + 1, offset=position.offset)
+    return page_at(call, scope, [entry_of(row) for row in rows], total, position, limit)
+
+
+@get("/projects/{project_id}/emails/logs/export", needs="emails:read", media_types=["text/csv"])
+async def export_email_logs(
+    call: Call,
+    status: Statuses | None = None,
+    q: Search | None = None,
+    from_: From | None = None,
+    to: To | None = None,
+    tag: TagName | None = None,
+    campaign_id: CampaignId | None = None,
+    domain_id: DomainId | None = None,
+    recipient: Recipient | None = None,
+) -> Answer:
+    """The log of sends as CSV, newest first, streamed. Takes the filters of the list."""
+    wanted = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
+    where = wanted.condition(call.project_id)
+    header = ["id", "createdAt", "status", "from", "to", "cc", "bcc", "subject", "messageId", "tags", "campaignId"]
+    header += ["contactId", "reason", "scheduledAt", "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt"]
+    header += ["complainedAt"]
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for send in store.whole_log(tx, project_id=call.project_id, where=where):
+                yield [
+                    send.id,
+                    send.created_at,
+                    send.status,
+                    send.sender,
+                    ", ".join(send.to_addresses),
+                    ", ".join(send.cc_addresses or []),
+                    ", ".join(send.bcc_addresses or []),
+                    send.subject,
+                    send.message_id,
+                    ", ".join(send.tags or []),
+                    send.campaign_id,
+                    send.contact_id,
+                    send.reason,
+                    send.scheduled_at,
+                    send.sent_at,
+                    send.delivered_at,
+                    send.opened_at,
+                    send.clicked_at,
+                    send.bounced_at,
+                    send.complained_at,
+                ]
+
+    headers = {"Content-Disposition": 'attachment; filename="email-logs.csv"'}
+    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+
+
+def _text(value: str) -> Literal:
+    """A text inside a statement that takes parameters, where a `%` is written twice."""
+    return Literal(value.replace("%", "%%"))
+
+
+def _since(moment: datetime) -> Composable:
+    # The identifier begins with the time: its range finds the rows in the primary key, without an index on the time.
+    return SQL("s.id >= {} and s.created_at >= {}").format(_first_id(moment, -ID_TOLERANCE), Literal(moment))
+
+
+def _until(moment: datetime) -> Composable:
+    return SQL("s.id < {} and s.created_at < {}").format(_first_id(moment, ID_TOLERANCE), Literal(moment))
+
+
+def _first_id(moment: datetime, shift: timedelta) -> Literal:
+    """The smallest UUIDv7 of the moment `shift` later (RFC 9562 §5.7)."""
+    milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
+    return Literal(UUID(int=milliseconds << 80))
+
+
+def _matches(project_id: UUID, q: str) -> Composable:
+    """Sends in which a text occurs: single ones by their search text, those of campaigns by their contact."""
+    found = SQL(
+        "s.id in (select send_id from send_search where project_id = {project} and haystack like {pattern} "
+        "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
+        "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
+        "union all select {id}::uuid)"
+    )
+    return found.format(project=Literal(project_id), pattern=_text(containing(q)), id=Literal(_id_in(q)))
+
+
+def _is_to(project_id: UUID, address: str) -> Composable:
+    """Sends to a whole address: the search text and the contacts name candidates, the recipients decide."""
+    found = SQL(
+        "s.id in (select send_id from send_search where project_id = {project} and haystack like {pattern} "
+        "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
+        "where c.project_id = {project} and c.email_key = {address} and o.campaign_id is not null) "
+        "and exists (select from unnest(s.recipient || s.to_addresses || s.cc_addresses || s.bcc_addresses) as who "
+        "where lower(who) = {address} or lower(who) like {ending})"
+    )
+    return found.format(
+        project=Literal(project_id),
+        pattern=_text(containing(address)),
+        address=_text(address),
+        ending=_text(containing(f"<{address}>").removesuffix("%")),
+    )
+
+
+def _id_in(q: str) -> UUID | None:
+    found = re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", q.lower())
+    return as_id(found[0]) if found else None

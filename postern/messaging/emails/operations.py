@@ -1,0 +1,651 @@
+"""Sending mail, and reading how it went."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries
+from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.kernel.http.operation import Answer, Header, get, patch, post, read_json
+from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.quotas import require_allowance, side_by_side
+from postern.kernel.values import to_json
+from postern.messaging.emails import store
+from postern.messaging.emails.delivery import LINKS_PURPOSE, draft_of, hand_over
+from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.model import (
+    BATCH_BYTES,
+    DEFERRED,
+    EVENT_TYPE,
+    RETRIABLE,
+    SCHEDULE_HORIZON,
+    SINGLE_BYTES,
+    TRANSITIONS,
+    WAIT_LIMIT,
+    WAITING,
+    AsSent,
+    BatchBody,
+    BatchItem,
+    BatchResult,
+    ContactRef,
+    DomainNotVerified,
+    EmailBody,
+    EmailInvalid,
+    EmailLogEntry,
+    EmailLogEntryDetail,
+    EmailMissing,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    MessageGone,
+    NotCancellable,
+    NotRetriable,
+    NotScheduled,
+    RecipientMessage,
+    RecipientOutcome,
+    Reschedule,
+    Send,
+    SendAttempt,
+    SendEvent,
+    SendResult,
+)
+from postern.messaging.emails.outcomes import event_of
+from postern.messaging.emails.redaction import open_body
+from postern.messaging.emails.submission import (
+    NewSend,
+    Request,
+    Shared,
+    accept,
+    check_email,
+    finish_all,
+    job_of,
+    known_answer,
+    one_for_each,
+    read_key,
+    render_check,
+    settings_of,
+    with_secrets,
+)
+from postern.messaging.emails.transports import NoSmartHost, is_captured, require_way_out, transport_of
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import ProjectSettings
+from postern.protocols.mail.address import AddressInvalid
+from postern.protocols.mail.mime import MessageTooLarge
+from postern.protocols.mail.templates.composing import Order, TemplateCrashed, TemplateTooExpensive, address_of
+from postern.protocols.mail.templates.rendering import RenderingAway, RenderingBusy
+from postern.protocols.mail.templates.template import Engine
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+HANDOVERS_AT_ONCE = 400
+"""Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
+
+RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingAway]
+SEND_PROBLEMS: list[type[Problem]] = [
+    DomainNotVerified,
+    EmailInvalid,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    MessageTooLarge,
+    NoSmartHost,
+    *RENDER_PROBLEMS,
+]
+
+IdempotencyHeader = Annotated[
+    str | None, Header("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
+]
+PreferHeader = Annotated[
+    str | None, Header("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
+]
+ITEM = msgspec.json.Decoder(EmailBody)
+
+EXAMPLE = {
+    "to": ["ada@example.com"],
+    "from": "Acme <hello@acme.example>",
+    "subject": "Hello {{name}}",
+    "html": '<p>Dear {{name}}, <a href="https://acme.example">look</a>.</p>',
+    "variables": {"name": "Ada"},
+}
+
+
+@post(
+    "/projects/{project_id}/emails",
+    needs="emails:send",
+    status=201,
+    body_limit=SINGLE_BYTES,
+    problems=SEND_PROBLEMS,
+    example=EXAMPLE,
+    answers=SendResult,
+)
+async def send_email(
+    call: Call, data: EmailBody, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
+) -> Answer:
+    """Send one e-mail.
+
+    A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
+    message is handed over at once, and the answer waits up to two seconds for that (`Prefer: wait=N` changes it):
+    `SENT` when the next server took it, `QUEUED` when that is still to come. `wait=0` leaves it to the workers, who
+    hear of it at once: the way to take in the most. An `unsubscribable` e-mail with several recipients becomes a
+    message for each, listed in `messages`; `id` and `status` are those of the first. With an `Idempotency-Key` a
+    repeated request within 24 hours gets the first answer again and sends nothing.
+    """
+    wait = _wait(call, prefer)
+    key = read_key("emails", idempotency_key, data)
+    settings = await settings_of(call)
+    try:
+        require_way_out(call.world, settings, test=call.environment == "TEST")
+        new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
+        sends = one_for_each(new)
+        counted = await _require_allowance(call, len(sends))
+    except Problem:
+        # What was accepted once stays so: its time may have come since, its template or its domain be gone.
+        if known := key and await known_answer(call, key):
+            return await _again(call, known.status, known.response, known.send_ids)
+        raise
+    first = _result([each.send for each in sends])
+    final = None if new.at_once else (201, first)
+    known = await accept(
+        call, Request(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
+    )
+    if known is not None:
+        return await _again(call, known.status, known.response, known.send_ids)
+    if not new.at_once:
+        return _created(first)
+    tasks = [call.world.later(_hand_over(call.world, each)) for each in sends]
+    done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
+    statuses = [task.result() if task in done else new.send.status for task in tasks]
+    result = _result([each.send for each in sends], statuses)
+    if key is not None:
+        await call.world.grouped(finish_all)((call.project_id, key, 201, result))
+    return _created(result)
+
+
+@post(
+    "/projects/{project_id}/emails/batch",
+    needs="emails:send",
+    status=201,
+    body_limit=BATCH_BYTES,
+    problems=SEND_PROBLEMS,
+    example={"emails": [EXAMPLE]},
+    answers=BatchResult,
+)
+async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHeader = None) -> Answer:
+    """Send up to 500 e-mails in one request.
+
+    Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
+    `FAILED`, the others go out. Accepted ones are committed together and `QUEUED`; the workers hand them over.
+    """
+    key = read_key("emails/batch", idempotency_key, data)
+    settings = await settings_of(call)
+    items: list[BatchItem] = []
+    shared = Shared()
+    sends: list[NewSend] = []
+    checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
+    for item, new in await asyncio.gather(*(_rendered_item(call, *each) for each in checked)):
+        item, accepted = _item_for_each(item, new)
+        items.append(item)
+        sends += accepted
+    try:
+        require_way_out(call.world, settings, test=call.environment == "TEST")
+        counted = await _require_allowance(call, len(sends))
+    except Problem:
+        if known := key and await known_answer(call, key):
+            return await _again(call, known.status, known.response, known.send_ids)
+        raise
+    result = BatchResult(data=items)
+    request = Request(project_id=call.project_id, sends=sends, key=key, response=(201, result), counted=counted)
+    known = await accept(call, request)
+    if known is not None:
+        return await _again(call, known.status, known.response, known.send_ids)
+    return _created(result)
+
+
+@get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
+async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
+    """One send with everything that happened to it."""
+    send = await require_send(call.db, call.project_id, send_id)
+    happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
+    engine = await store.engine(call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id)
+    entry = entry_of(send)
+    return EmailLogEntryDetail(
+        **{name: getattr(entry, name) for name in EmailLogEntry.__struct_fields__},
+        webhook_events=[
+            SendEvent(id=event.id, type=EVENT_TYPE[event.type], created_at=event.occurred_at)  # pyright: ignore[reportArgumentType]
+            for event in reversed(happened)
+            if event.type in EVENT_TYPE
+        ],
+        engine=engine,  # pyright: ignore[reportArgumentType] - it was stored as one
+    )
+
+
+@get(
+    "/projects/{project_id}/emails/logs/{send_id}/message",
+    needs="emails:read",
+    problems=[EmailMissing, MessageGone],
+    media_types=["message/rfc822"],
+)
+async def get_email_message(call: Call, send_id: UUID) -> Answer:
+    """The message as it was sent, as an `.eml` file.
+
+    It is what went over the wire, byte for byte, with its DKIM signatures; of several attempts, the last one that was
+    taken. A message that was not handed over yet is shown unsigned, with the date of its creation. One-time
+    codes and links (sign-in codes, password resets, invitations) read `[removed]`, and such messages are unsigned.
+    """
+    send = await require_send(call.db, call.project_id, send_id)
+    message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
+    if message is None:
+        message = await _composed(call, send)
+    headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
+    return Answer(message, media_type="message/rfc822", headers=headers)
+
+
+@get("/projects/{project_id}/emails/logs/{send_id}/attempts", needs="emails:read", problems=[EmailMissing])
+async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
+    """Every attempt to hand the message over, with the peer's replies and the dialogue."""
+    await require_send(call.db, call.project_id, send_id)
+    return await store.attempts(call.db, project_id=call.project_id, send_id=send_id)
+
+
+@patch(
+    "/projects/{project_id}/emails/{send_id}",
+    needs="emails:write",
+    problems=[EmailMissing, NotScheduled],
+    example={"scheduledAt": "2030-01-31T12:00:00Z"},
+    shows={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
+)
+async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> EmailLogEntry:
+    """Give a scheduled send another time, at most 30 days ahead; a time that has passed means now."""
+    if data.scheduled_at > call.now + SCHEDULE_HORIZON:
+        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status != "SCHEDULED":
+            raise NotScheduled
+        if send.expires_at is not None and send.expires_at <= data.scheduled_at:
+            raise Invalid.at("/scheduledAt", "It would expire before it is sent.", "too_late")
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="SCHEDULED",
+            due_at=max(data.scheduled_at, call.now),
+            scheduled_at=data.scheduled_at,
+            reason=None,
+            tries=send.tries,
+            now=call.now,
+        )
+        await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
+    call.world.bell.ring("sends")
+    return entry_of(moved)
+
+
+@post(
+    "/projects/{project_id}/emails/{send_id}/cancel",
+    needs="emails:write",
+    problems=[EmailMissing, NotCancellable],
+    shows={"status": "CANCELLED", "sentAt": None, "deliveredAt": None},
+)
+async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
+    """Stop a send that has not been handed over. What is being handed over this moment cannot be stopped: 409."""
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status not in WAITING or send.handed_over is not None:
+            raise NotCancellable
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="CANCELLED",
+            due_at=None,
+            scheduled_at=send.scheduled_at,
+            reason="Cancelled.",
+            tries=send.tries,
+            now=call.now,
+        )
+        await store.erase_sealed(tx, project_id=[call.project_id], ids=[send_id])
+        await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
+    return entry_of(moved)
+
+
+@post(
+    "/projects/{project_id}/emails/{send_id}/retry",
+    needs="emails:write",
+    problems=[EmailMissing, NotRetriable],
+    shows={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
+)
+async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
+    """Try a send again.
+
+    One that failed, bounced or expired is queued as if it had just been accepted. One that waits for its next attempt
+    is tried now; the time after which it is given up stays.
+    """
+    async with call.db.transaction() as tx:
+        send = await _locked(call, tx, send_id)
+        if send.status in DEFERRED:
+            sooner = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
+            if sooner is None:
+                raise NotRetriable("This send is being handed over right now.")
+            tx.makes_due("sends")
+            return entry_of(sooner)
+        if send.status not in RETRIABLE or "QUEUED" not in TRANSITIONS[send.status]:
+            raise NotRetriable
+        if send.expires_at is not None and send.expires_at <= call.now:
+            raise NotRetriable("This send has expired for good; send it anew.")
+        for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
+            if open_body(call.world, send_id, stored.body, stored.sealed) is None:
+                raise NotRetriable("Its one-time code or link was erased with the first attempt; have a new one sent.")
+        moved = await store.change(
+            tx,
+            project_id=call.project_id,
+            id=send_id,
+            status="QUEUED",
+            due_at=call.now,
+            scheduled_at=call.now,
+            reason=None,
+            tries=0,
+            now=call.now,
+        )
+        await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
+    call.world.bell.ring("sends")
+    return entry_of(moved)
+
+
+async def send_system_mail(
+    world: "World",
+    project_id: UUID,
+    *,
+    to: str,
+    from_: str,
+    subject: str,
+    html: str,
+    text: str | None = None,
+    expires_at: Any = None,
+    tags: list[str] | None = None,
+    secrets: list[str] | None = None,
+    request_id: str = "",
+) -> UUID:
+    """Send a mail of the project's own (a code, an invitation, a security notice), untracked; returns the send's id.
+
+    It is committed before this returns, and handed over in the background. Raises what `send_email` raises. No template
+    engine reads it: whatever names people give themselves, nothing is filled in.
+    `secrets` are the one-time codes and tokens in html and text: they are on the wire, and nowhere else in clear.
+    """
+    project = await projects.require_project(world.db, project_id)
+    call = Call(
+        world=world,
+        db=world.db,
+        caller=NOBODY,
+        now=world.clock(),
+        request_id=request_id,
+        origin=Origin("", ""),
+        path_project_id=project_id,
+    )
+    data = EmailBody(
+        to=[to],
+        from_=from_,
+        subject=subject,
+        html=html,
+        text=text,
+        expires_at=expires_at,
+        tags=tags,
+        track_opens=False,
+        track_clicks=False,
+        engine="none",
+    )
+    new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
+    new = with_secrets(world, new, secrets or [])
+    await accept(call, Request(project_id=project_id, sends=[new], key=None, response=None))
+    if new.at_once:
+        world.later(_hand_over(world, new))
+    return new.send.id
+
+
+async def send_copy(
+    call: Call,
+    *,
+    to: str,
+    from_: str,
+    subject: str,
+    html: str | None,
+    text: str | None,
+    variables: dict[str, Any],
+    tags: list[str],
+    from_name: str | None = None,
+    engine: Engine = "minijinja",
+) -> UUID:
+    """Send one rendered copy by the caller of `call`, untracked, now; returns the send's id.
+
+    It has an unsubscribe link, as what it is a copy of. `from_name` is the sender's display name as a template.
+    """
+    settings = await settings_of(call)
+    data = EmailBody(
+        to=[to],
+        from_=from_,
+        subject=subject,
+        html=html,
+        text=text,
+        variables=variables,
+        tags=tags,
+        track_opens=False,
+        track_clicks=False,
+        unsubscribable=True,
+        engine=engine,
+    )
+    new = await check_email(call, data, settings, at_once=_has_room(call, settings))
+    if from_name is not None:
+        new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
+    await accept(call, Request(project_id=call.project_id, sends=[new], key=None, response=None))
+    if new.at_once:
+        await call.world.later(_hand_over(call.world, new))
+    return new.send.id
+
+
+async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
+    """The row of a send. Raises EmailMissing."""
+    send = await store.send(db, project_id=project_id, id=send_id)
+    if send is None:
+        raise EmailMissing
+    return send
+
+
+async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:
+    """How many sends are in these states (all, where none is named), from the counters."""
+    counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
+    return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
+
+
+def entry_of(send: Send) -> EmailLogEntry:
+    """A send as the log shows it."""
+    return EmailLogEntry(
+        id=send.id,
+        status=send.status,
+        message_id=send.message_id,
+        subject=send.subject,
+        from_=send.sender,
+        to=send.to_addresses,
+        cc=send.cc_addresses or [],
+        bcc=send.bcc_addresses or [],
+        contact=ContactRef(id=send.contact_id, email=send.recipient),
+        recipients=recipient_outcomes(send),
+        campaign_id=send.campaign_id,
+        tags=send.tags or [],
+        reason=send.reason,
+        ambiguous_attempts=send.ambiguous_attempts,
+        test=send.test,
+        scheduled_at=send.scheduled_at,
+        expires_at=send.expires_at,
+        sent_at=send.sent_at,
+        delivered_at=send.delivered_at,
+        opened_at=send.opened_at,
+        clicked_at=send.clicked_at,
+        bounced_at=send.bounced_at,
+        complained_at=send.complained_at,
+        created_at=send.created_at,
+    )
+
+
+def recipient_outcomes(send: Send) -> list[RecipientOutcome]:
+    """How the message stands for each recipient. Where there is one, that is how the send stands."""
+    fields: dict[str, Any] = {}
+    named = (("to", send.to_addresses), ("cc", send.cc_addresses or []), ("bcc", send.bcc_addresses or []))
+    for field, texts in named:
+        for text in texts:
+            fields.setdefault(_spec(text), field)
+    known: dict[str, Any] = send.outcomes or {}
+    return [_recipient_outcome(send, email, field, known.get(email)) for email, field in fields.items()]
+
+
+def _recipient_outcome(send: Send, email: str, field: Any, known: dict[str, Any] | None) -> RecipientOutcome:
+    if known is None:
+        at = send.delivered_at or send.bounced_at or send.sent_at or send.delayed_at
+        return RecipientOutcome(email=email, field=field, status=send.status, reason=send.reason, at=at)
+    return RecipientOutcome(
+        email=email,
+        field=field,
+        status=known["status"],
+        reason=known["reason"],
+        at=Moment.of(datetime.fromisoformat(known["at"])),
+    )
+
+
+def _spec(text: str) -> str:
+    try:
+        return address_of(text).spec
+    except AddressInvalid:
+        return text  # The person was erased.
+
+
+def _has_room(call: Call, settings: ProjectSettings) -> bool:
+    """Whether this process hands a message over itself: it has room, and the way out is not known to be shut."""
+    if len(in_hand(call.world)) >= HANDOVERS_AT_ONCE:
+        return False
+    if is_captured(call.world, settings, test=call.environment == "TEST"):
+        return True
+    return not transport_of(call.world, call.project_id, settings).open
+
+
+async def _hand_over(world: "World", new: NewSend) -> str:
+    try:
+        return await hand_over(world, job_of(new))
+    except Exception:  # The lease runs out, and a worker takes it up.
+        log.exception("hand_over_failed", send=str(new.send.id))
+        return new.send.status
+
+
+def _wait(call: Call, prefer: str | None) -> timedelta:
+    """How long the answer may wait for the hand-over (RFC 7240 §4.3)."""
+    found = re.search(r"(?:^|[,;\s])wait=(\d{1,6})", prefer or "")
+    return min(timedelta(seconds=int(found[1])), WAIT_LIMIT) if found else call.world.settings.send_wait
+
+
+def _result(sends: list[Send], statuses: Sequence[str] | None = None) -> SendResult:
+    """The answer for the messages that one e-mail became; `statuses` are those they have come to since."""
+    known: Any = statuses or [send.status for send in sends]
+    messages = [
+        RecipientMessage(to=send.to_addresses[0], id=send.id, message_id=send.message_id, status=status)
+        for send, status in zip(sends, known, strict=True)
+    ]
+    first = messages[0]
+    return SendResult(
+        id=first.id,
+        message_id=first.message_id,
+        status=first.status,
+        messages=messages if len(messages) > 1 else [],
+    )
+
+
+def _created(result: Any) -> Answer:
+    return Answer(to_json(result), status=201)
+
+
+async def _require_allowance(call: Call, more: int) -> bool:
+    """Hold the account to its plan; True where so little is left that the sends are counted as they are kept."""
+    if call.environment == "TEST":
+        return False
+    left = await require_allowance(call.db, call, "emails", more)
+    return left is not None and left.number - more < side_by_side("emails")
+
+
+async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:
+    """The first answer again. Where its process died before keeping it, the sends themselves say how they stand."""
+    if status is None:
+        sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
+        status, response = 201, _result([sends[send_id] for send_id in send_ids])
+    return Answer(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
+
+
+async def _checked_item(
+    call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: Shared
+) -> tuple[BatchItem, NewSend | None]:
+    try:
+        data = read_json(ITEM, raw)
+        new = await check_email(call, data, settings, at_once=False, shared=shared, rendered=False)
+    except Problem as problem:
+        return _refused_item(problem), None
+    item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
+    return item, new
+
+
+def _item_for_each(item: BatchItem, new: NewSend | None) -> tuple[BatchItem, list[NewSend]]:
+    if new is None:
+        return item, []
+    try:
+        sends = one_for_each(new)
+    except Problem as problem:
+        return _refused_item(problem), []
+    result = _result([each.send for each in sends])
+    item = BatchItem(
+        id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
+    )
+    return item, sends
+
+
+async def _rendered_item(call: Call, item: BatchItem, new: NewSend | None) -> tuple[BatchItem, NewSend | None]:
+    if new is None:
+        return item, None
+    try:
+        return item, await render_check(call, new)
+    except Problem as problem:
+        return _refused_item(problem), None
+
+
+def _refused_item(problem: Problem) -> BatchItem:
+    where = problem.errors[0].path if problem.errors else ""
+    said = f"{where}: {problem.detail}" if where else problem.detail
+    return BatchItem(id=None, message_id=None, status="FAILED", error=said)
+
+
+async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
+    send = await store.lock_send(tx, project_id=call.project_id, id=send_id)
+    if send is None:
+        raise EmailMissing
+    return send
+
+
+async def _composed(call: Call, send: Send) -> bytes:
+    if send.content_id is not None:
+        raise MessageGone("Messages of a campaign are composed for each contact and not kept.")
+    bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
+    if not bodies:
+        raise MessageGone
+    as_sent = await store.as_sent(call.db, project_id=call.project_id, send_id=send.id)
+    if as_sent is None:
+        settings = await settings_of(call)
+        base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
+        as_sent = AsSent(signatures="", links_base=base)
+    key = call.world.secrets.key(LINKS_PURPOSE)
+    words, draft = draft_of(send, bodies[0].body, {}, as_sent.links_base, key, now=send.created_at)
+    made = await call.world.rendering.make(Order(words, draft, (), str(call.project_id)), now=0)
+    if made.reason is not None:
+        raise MessageGone(f"This message cannot be composed again: {made.reason}")
+    return as_sent.signatures.encode() + made.message

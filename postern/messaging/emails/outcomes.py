@@ -1,0 +1,273 @@
+"""Writing down what attempts brought: rows, attempt log, suppressions and events, in one transaction."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import psycopg
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.values import new_id
+from postern.messaging.emails import rules, store
+from postern.messaging.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, TouchedSend
+from postern.messaging.emails.pre_send_check import LOST
+from postern.messaging.emails.rules import Verdict, storable
+from postern.platform.events import operations as events
+from postern.platform.events.model import Event
+from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_OVER, SOFT_BOUNCES_TO_SUPPRESS
+from postern.protocols.mail.transports.transport import Accepted, Deferred, Outcome
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class Attempted(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that is over, and what it makes of its send."""
+
+    send: Send
+    verdict: Verdict
+    outcome: Outcome | None = None
+    """None where no transport was asked."""
+    spent: timedelta = timedelta()
+    subject: str | None = None
+    dated_at: Moment | None = None
+    """The `Date` of the message that was handed over."""
+    as_sent: AsSent | None = None
+    """What the message had besides what is composed again from its send; None where nothing of it is kept."""
+    has_secrets: bool = False
+    """Whether its one-time secrets are stored, encrypted, until this settles it."""
+    suppressed: tuple[tuple[str, str], ...] = ()
+    """Recipients who were left out, each with the reason on the suppression list; the others were tried."""
+
+
+async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
+    """Settle many attempts; one that cannot be stored fails alone."""
+    try:
+        return list(await _settle_together(world, attempts))
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if len(attempts) == 1:
+            return [error]
+        return [(await settle_all(world, [attempt]))[0] for attempt in attempts]
+
+
+async def _settle_together(world: "World", attempts: list[Attempted]) -> list[str]:
+    """One transaction for all; one whose send was claimed again meanwhile changes nothing."""
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
+        current = [each for each in attempts if each.send.id in settled]
+        await _write_attempts(tx, [*current, *[each for each in attempts if _was_ambiguous(each)]], now)
+        await _erase_secrets(tx, current)
+        await _suppress(tx, current, now)
+        await _count_skipped(tx, current)
+        await events.record_all(tx, [event for each in current for event in _events(each, now)])
+    return [settled.get(each.send.id, each.send.status) for each in attempts]
+
+
+async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> list[store.Settled]:
+    rows = [
+        {
+            "project_id": each.send.project_id,
+            "id": each.send.id,
+            "attempt": each.send.attempt,
+            "status": each.verdict.status,
+            "due_at": each.verdict.due_at and Moment.of(each.verdict.due_at),
+            "tries": each.send.tries + each.verdict.tried,
+            "pending": each.verdict.pending,
+            "outcomes": _outcomes(each, now),
+            "reason": each.verdict.reason,
+            "ambiguous": int(each.verdict.ambiguous),
+            "subject": each.subject,
+            "dated_at": each.dated_at if each.send.dated_at is None else None,
+            "sent_at": now if each.verdict.sent else None,
+            "delivered_at": now if each.verdict.delivered else None,
+            "delayed_at": now if each.verdict.status == "DELAYED" else None,
+            "bounced_at": now if each.verdict.bounced else None,
+            "complained_at": now if each.verdict.complained else None,
+        }
+        for each in attempts
+    ]
+    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    project_id = sorted({each.send.project_id for each in attempts})
+    return await store.settle(tx, project_id=project_id, rows=Jsonb(known), now=now)
+
+
+async def _erase_secrets(tx: Transaction, attempts: list[Attempted]) -> None:
+    """A send that is not tried again needs its one-time secrets no longer."""
+    over = [each.send for each in attempts if each.has_secrets and each.verdict.due_at is None]
+    if over:
+        project_ids = sorted({send.project_id for send in over})
+        await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
+
+
+def _outcomes(each: Attempted, now: Moment) -> dict[str, Any] | None:
+    """What this attempt brought each recipient, where the send has several."""
+    if not each.verdict.tried or not has_several_recipients(each.send):
+        return None
+    return {
+        address: {"status": status, "reason": reason, "at": now}
+        for address, (status, reason) in each.verdict.recipients.items()
+    }
+
+
+def has_several_recipients(send: Send) -> bool:
+    """Whether a send names more than one address."""
+    return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
+
+
+def _was_ambiguous(each: Attempted) -> bool:
+    """Whether an earlier attempt was handed over and never settled: its process died."""
+    return each.send.handed_over is not None and each.send.handed_over < each.send.attempt
+
+
+async def _write_attempts(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+    rows: dict[tuple[Any, int], dict[str, Any]] = {}
+    for each in attempts:
+        if each.outcome is not None and each.verdict.tried:
+            rows[each.send.id, each.send.attempt] = _attempt_row(each, each.outcome)
+        if _was_ambiguous(each):
+            lost = each.send.handed_over or 0
+            rows[each.send.id, lost] = _lost_row(each, lost)
+    if not rows:
+        return
+    project_id = sorted({row["project_id"] for row in rows.values()})
+    await store.insert_attempts(tx, project_id=project_id, rows=Jsonb(list(rows.values())), now=now)
+
+
+def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
+    kinds = {type(result) for result in outcome.results}
+    word = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
+    if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
+        word = "ACCEPTED"
+    results = [
+        {
+            "recipient": result.recipient,
+            "result": type(result).__name__.upper(),
+            "code": result.code,
+            "enhancedCode": result.enhanced,
+            "text": storable(result.text),
+        }
+        for result in outcome.results
+    ]
+    results += [
+        {"recipient": address, "result": "SUPPRESSED", "code": 0, "enhancedCode": "", "text": rules.why_suppressed(why)}
+        for address, why in each.suppressed
+    ]
+    return {
+        "project_id": each.send.project_id,
+        "send_id": each.send.id,
+        "attempt": each.send.attempt,
+        "outcome": word,
+        "host": outcome.host,
+        "results": results,
+        "dialogue": _storable_lines(outcome.dialogue),
+        "duration_ms": round(each.spent / timedelta(milliseconds=1)),
+        **(_as_sent(each.as_sent) if each.as_sent else {}),
+    }
+
+
+def _as_sent(found: AsSent) -> dict[str, str]:
+    return {"signatures": found.signatures, "links_base": found.links_base}
+
+
+def _storable_lines(lines: list[str]) -> list[str]:
+    return [storable(line) for line in lines] if any("\0" in line for line in lines) else lines
+
+
+def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:
+    return {
+        "project_id": each.send.project_id,
+        "send_id": each.send.id,
+        "attempt": attempt,
+        "outcome": "AMBIGUOUS",
+        "host": "",
+        "results": [],
+        "dialogue": [LOST],
+        "duration_ms": 0,
+    }
+
+
+async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+    hard = [(each.send, address, said) for each in attempts for address, said in each.verdict.hard_bounces]
+    for each in attempts:
+        for address in each.verdict.soft_bounces:
+            over = await store.count_soft_bounce(
+                tx,
+                project_id=each.send.project_id,
+                address=address.lower(),
+                times=SOFT_BOUNCES_TO_SUPPRESS,
+                span=SOFT_BOUNCES_OVER,
+                now=now,
+            )
+            if any(over):
+                hard.append((each.send, address, "three soft failures in a row over 72 hours"))
+    if hard:
+        # One row an address, in one order: two of a group may have bounced at the same mailbox.
+        hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
+        await store.suppress(
+            tx,
+            project_id=[send.project_id for send, _, _ in hard],
+            id=[new_id() for _ in hard],
+            address=[address.lower() for _, address, _ in hard],
+            reason=["BOUNCE"] * len(hard),
+            source=["reply"] * len(hard),
+            detail=[said for _, _, said in hard],
+            send_id=[send.id for send, _, _ in hard],
+            created_at=[now] * len(hard),
+            strength=SUPPRESSION_STRENGTH,
+        )
+    recovered = [each for each in attempts if each.verdict.sent and each.send.tries > 0]
+    if recovered:
+        await store.forget_soft_bounces(
+            tx,
+            project_id=sorted({each.send.project_id for each in recovered}),
+            addresses=[each.send.recipient.lower() for each in recovered],
+        )
+
+
+async def _count_skipped(tx: Transaction, attempts: list[Attempted]) -> None:
+    """What a campaign's progress says about recipients who were left out at the last moment."""
+    skipped = [(each.send, each.send.campaign_id, each.verdict.skipped) for each in attempts]
+    rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
+    if rows:
+        await store.count_skipped(
+            tx,
+            project_id=[send.project_id for send, _, _ in rows],
+            campaign_id=[campaign_id for _, campaign_id, _ in rows],
+            variant_id=[send.variant_id for send, _, _ in rows],
+            measure=[f"skipped_{why}" for _, _, why in rows],
+        )
+
+
+def _events(each: Attempted, now: Moment) -> list[Event]:
+    known = _rendered_subject(each)
+    return [event_of(each.send, type_, now, **known, **data) for type_, data in each.verdict.events]
+
+
+def _rendered_subject(each: Attempted) -> dict[str, Any]:
+    """The subject as this recipient gets it; null for a campaign's send that was never composed.
+
+    Until it is composed, a campaign's send has the subject as it was written, before any value is filled in.
+    """
+    if each.subject is not None:
+        return {"subject": each.subject[:500]}
+    return {"subject": None} if each.send.content_id is not None and each.send.tries == 0 else {}
+
+
+def event_of(send: Send | TouchedSend, type_: str, now: Moment, **data: Any) -> Event:
+    """An event of a send, with what those who react need to know of it."""
+    known: dict[str, Any] = {
+        "emailId": send.id,
+        "messageId": send.message_id,
+        "from": send.sender,
+        "to": send.to_addresses,
+        "subject": send.subject[:500],
+        "tags": send.tags or [],
+        "contactId": send.contact_id,
+        "campaignId": send.campaign_id,
+        "variantId": send.variant_id,
+        "domainId": send.domain_id,
+        "test": send.test,
+    }
+    return events.make_event(send.project_id, type_, send.id, now, **{**known, **data})

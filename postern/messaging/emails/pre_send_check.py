@@ -1,0 +1,275 @@
+"""Whether a message may still leave, looked at right before it does.
+
+Between the moment a worker composes a message and the moment a connection is free for it, seconds can pass: the
+campaign is paused or cancelled, the recipient unsubscribes, is suppressed or deleted, the send is cancelled. So when a
+message's turn on a connection comes, one statement looks at all of that and commits "handed over, reply unknown".
+
+A statement for each message would be too dear. The look for one message covers those that stand behind it in the same
+queue, as many as will probably have their turn while the answer is fresh; a message whose answer is older than that is
+looked at again. With a relay that is slow to answer few are looked at ahead. With a fast one the next look begins
+before the answers at hand are used up, so that no connection waits for it.
+
+Whoever stops sends waits for `until_stopped`: when it returns, answers from before the stop no longer count.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb
+from postern.messaging.emails import store
+from postern.messaging.emails.model import MARKETING, Send
+from postern.protocols.mail.transports.transport import Transport
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+LOST = "The process that handed the message over ended before it could note the reply."
+
+FRESH_SECONDS = 0.25
+"""How old an answer may be when the message leaves."""
+FRESH_SECONDS_AT_MOST = 0.5
+"""On a busy machine a look takes longer, and its answer holds for longer in proportion; never for more than this."""
+LOOKS_PER_ANSWER = 4
+"""An answer holds for at least so many times as long as the look took."""
+AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
+"""Messages behind the one whose turn it is that are looked at with it."""
+AHEAD_IN_BACKGROUND = 32
+"""From so many messages ahead on, the next look begins while connections still have messages that may go."""
+BACKGROUND_AFTER = 0.5
+"""After which share of the time for which answers hold it begins."""
+PACE_SECONDS = 0.1
+"""Over how long the number of turns is counted, while messages wait."""
+STOP_CHECK_SECONDS = 0.05
+"""How often `until_stopped` asks whether there is anything left to wait for."""
+
+Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
+
+
+class Overtaken(Exception):
+    """The lease of this attempt ran out and another one has begun, or the send was cancelled."""
+
+
+class Changed(Exception):
+    """Something that the message was composed from has changed: it must be decided anew whether and how it leaves."""
+
+
+class Turn:
+    """One attempt on its way to a connection, and what the last look said about it."""
+
+    def __init__(
+        self, send: Send, addresses: list[str], *, leavable: bool, needs_mark: bool, dated_at: Moment | None = None
+    ) -> None:
+        """`addresses` in lower case; `leavable`: an unsubscribed recipient gets nothing; `dated_at`: the `Date`."""
+        self.send = send
+        self.dated_at = dated_at
+        self.addresses = addresses
+        self.leavable = leavable
+        self.needs_mark = needs_mark
+        """Whether "handed over, reply unknown" has yet to be committed."""
+        self.answer: Answer | None = None
+        self.looked_at = 0.0
+        """When the look that gave the answer began, by the event loop's clock."""
+        self.look: asyncio.Task[None] | None = None
+        """The look that is under way for it."""
+
+    def row(self) -> dict[str, object]:
+        """What the statement wants to know."""
+        send = self.send
+        return {
+            "project_id": send.project_id,
+            "id": send.id,
+            "attempt": send.attempt,
+            "content_id": send.content_id,
+            "contact_id": send.contact_id if send.lane == MARKETING else None,
+            "addresses": self.addresses,
+            "leavable": self.leavable,
+            "mark": self.needs_mark,
+            "lost": send.handed_over,
+            "dated_at": self.dated_at,
+        }
+
+
+class Queue:
+    """The messages that wait for connections of one transport, in the order in which they came."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._waiting: dict[Turn, None] = {}
+        self._turns = 0
+        self._counted_from = 0.0
+        self._pace = 0.0
+        self._look_seconds = 0.0
+        self._looked_at = 0.0
+        self._background: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @contextmanager
+    def holding(self, turn: Turn) -> Iterator[None]:
+        """The message waits here for as long as the block runs, or until it may go."""
+        if not self._waiting:  # Time in which nothing waited says nothing about the pace.
+            self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
+        self._waiting[turn] = None
+        try:
+            yield
+        finally:
+            self._waiting.pop(turn, None)
+
+    async def admit(self, turn: Turn) -> None:
+        """Return when the message may leave now. Raises Overtaken, Changed, and what the database raises."""
+        loop = asyncio.get_running_loop()
+        came = loop.time()
+        while not self._is_known(turn, came):
+            await self._look(turn)
+        self._waiting.pop(turn, None)
+        self._turns += 1
+        if turn.answer == "OVERTAKEN":
+            raise Overtaken
+        if turn.answer == "CHANGED":
+            turn.answer = None
+            raise Changed
+        self._look_ahead()
+
+    @property
+    def _fresh_seconds(self) -> float:
+        return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, LOOKS_PER_ANSWER * self._look_seconds))
+
+    def _is_known(self, turn: Turn, came: float) -> bool:
+        if turn.answer != "GO" or turn.needs_mark:
+            return turn.answer in {"CHANGED", "OVERTAKEN"}
+        # A look that began after the turn came is as fresh as can be, however long it took.
+        return turn.looked_at >= came or self._is_fresh(turn)
+
+    def _is_fresh(self, turn: Turn) -> bool:
+        return asyncio.get_running_loop().time() - turn.looked_at <= self._fresh_seconds
+
+    async def _look(self, turn: Turn) -> None:
+        """Wait for the look that is under way for this message, or begin one for it and those behind it."""
+        if turn.look is None:
+            # Messages are prepared in groups: when the first one has its connection, the others are about to come.
+            await asyncio.sleep(0)
+        look = turn.look or self._begin([turn, *self._next(besides=turn)])
+        # Whoever gives up waiting does not end the look for the others.
+        await asyncio.shield(look)
+
+    def _begin(self, group: list[Turn]) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._look_at(group))
+        for each in group:
+            each.look = task
+        return task
+
+    def _look_ahead(self) -> None:
+        """Begin the next look if the answers of the last one are half used up and connections would wait for it."""
+        if self._background is not None:
+            return
+        if asyncio.get_running_loop().time() - self._looked_at < BACKGROUND_AFTER * self._fresh_seconds:
+            return
+        if self._ahead() >= AHEAD_IN_BACKGROUND and (group := self._next()):
+            self._background = self._begin(group)
+            self._background.add_done_callback(self._background_done)
+
+    def _background_done(self, task: asyncio.Task[None]) -> None:
+        self._background = None
+        if not task.cancelled():
+            # Those it was for ask again when their turn comes, and get the error if there still is one.
+            task.exception()
+
+    def _ahead(self) -> int:
+        """How many messages will probably have their turn while an answer of now is fresh."""
+        return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
+
+    def _next(self, besides: Turn | None = None) -> list[Turn]:
+        """Those among the next messages that have no answer, or one that will be too old when their turn comes."""
+        oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
+        soon = islice((each for each in self._waiting if each.look is None and each is not besides), self._ahead())
+        return [each for each in soon if each.answer is None or (each.answer == "GO" and each.looked_at < oldest)]
+
+    def _measured_pace(self) -> float:
+        """Turns a second."""
+        now = asyncio.get_running_loop().time()
+        passed = now - self._counted_from
+        if passed >= PACE_SECONDS:
+            self._pace = self._turns / passed
+            self._turns, self._counted_from = 0, now
+        return self._pace
+
+    async def _look_at(self, group: list[Turn]) -> None:
+        loop = asyncio.get_running_loop()
+        self._looked_at = began = loop.time()
+        try:
+            cleared = await look(self._world, group)
+        finally:
+            for each in group:
+                each.look = None
+        self._look_seconds = loop.time() - began
+        for each in group:
+            may_go = cleared.get(each.send.id)
+            each.answer = "OVERTAKEN" if may_go is None else "GO" if may_go else "CHANGED"
+            each.looked_at = began
+            if may_go:
+                each.needs_mark = False
+
+
+async def look(world: "World", turns: list[Turn]) -> dict[UUID, bool]:
+    """Whether each may go as it is; attempts that are not the latest of their send any more are left out.
+
+    Commits "handed over, reply unknown" for those that may go and need it.
+    """
+    rows = await store.look_before_sending(
+        world.db,
+        project_id=sorted({turn.send.project_id for turn in turns}),
+        rows=Jsonb([turn.row() for turn in turns]),
+        why=LOST,
+        now=world.clock(),
+    )
+    return {row.id: row.may_go for row in rows}
+
+
+async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
+    """Return when no send of these words leaves any more, which a committed change of their state forbids.
+
+    What the workers, wherever they run, were told before the change has left by then or is too old to count. What is on
+    the wire may still be. Returns at once where nothing was looked at, after `FRESH_SECONDS_AT_MOST` at the latest.
+    """
+    ends = asyncio.get_running_loop().time() + FRESH_SECONDS_AT_MOST
+    leases_end = now + 2 * world.settings.lease  # Those that are renewed meanwhile, too.
+    while (left := ends - asyncio.get_running_loop().time()) > 0:
+        if not await store.has_marked(
+            world.db, project_id=project_id, content_ids=content_ids, now=now, until=leases_end
+        ):
+            return
+        await asyncio.sleep(min(left, STOP_CHECK_SECONDS))
+
+
+class Queues:
+    """The queues of one process, by transport and lane."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._queues: WeakKeyDictionary[Transport, dict[int, Queue]] = WeakKeyDictionary()
+
+    def of(self, transport: Transport, lane: int) -> Queue:
+        """The queue of a transport and a lane."""
+        lanes = self._queues.setdefault(transport, {})
+        queue = lanes.get(lane)
+        if queue is None:
+            queue = lanes[lane] = Queue(self._world)
+        return queue
+
+    async def aclose(self) -> None:
+        """Nothing is held open."""
+
+
+def queues(world: "World") -> Queues:
+    """Where this process's messages wait for connections."""
+    found = world.parts.get(Queues)
+    if found is None:
+        found = world.parts[Queues] = Queues(world)
+    return found

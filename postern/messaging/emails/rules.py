@@ -1,0 +1,327 @@
+"""What an attempt's outcome makes of a send: pure decisions."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.messaging.emails.model import MARKETING, Send, SendStatus
+from postern.protocols.mail.smtp_replies import Lane, classify, counts_towards_suppression, next_retry, suppresses
+from postern.protocols.mail.transports import test_addresses
+from postern.protocols.mail.transports.transport import Accepted, Deferred, Outcome, Rejected, Result
+
+Chance = Callable[[], float]
+Skipped = Literal["unsubscribed", "suppressed", "deleted"]
+
+UNTRIED_PAUSE = timedelta(seconds=15)
+"""When to come back to a message that no peer was asked for."""
+UNTRIED_DOUBLINGS = 6
+"""How often that pause doubles, where there is no peer to ask: to a quarter of an hour."""
+
+CAMPAIGN_CANCELLED = "The campaign was cancelled."
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """How a send stands after an attempt."""
+
+    status: SendStatus
+    due_at: datetime | None = None
+    tried: bool = True
+    pending: list[str] | None = None
+    reason: str | None = None
+    ambiguous: bool = False
+    sent: bool = False
+    delivered: bool = False
+    bounced: bool = False
+    complained: bool = False
+    hard_bounces: list[tuple[str, str]] = []
+    """Addresses that are to be suppressed, each with the reply."""
+    soft_bounces: list[str] = []
+    recipients: dict[str, tuple[SendStatus, str | None]] = {}
+    """How the message stands for each recipient whom this attempt decided, and why."""
+    skipped: Skipped | None = None
+    """Why a campaign left this recipient out at the last moment."""
+    events: list[tuple[str, dict[str, Any]]] = []
+    """Names (`email.…`) and data."""
+
+
+def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
+    """What the outcome of one attempt makes of the send. `chance` gives 0 ≤ x < 1 and spreads retries."""
+    if outcome.untried:
+        pause = outcome.retry_after or UNTRIED_PAUSE
+        if _is_over(send, now + pause):
+            pause = min(pause, UNTRIED_PAUSE)  # Near the end it is looked after more often.
+        if _is_over(send, now + pause):
+            return _given_up(send, "No peer could be asked in time.", [], [])
+        reason = _first_text(outcome.results)
+        return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+    verdict = _judged(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
+    return msgspec.structs.replace(
+        verdict, recipients={each.recipient: _stands(each, verdict) for each in outcome.results}
+    )
+
+
+def _stands(result: Result, verdict: Verdict) -> tuple[SendStatus, str | None]:
+    """How one recipient stands after an attempt that made this of the whole send."""
+    if isinstance(result, Accepted):
+        return ("DELIVERED", None) if result.delivered else ("SENT", None)
+    if isinstance(result, Rejected):
+        return "BOUNCED", _said(result)
+    if verdict.status == "DELAYED":
+        return "DELAYED", _said(result)
+    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _said(result)
+
+
+def _judged(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
+    accepted = [each for each in outcome.results if isinstance(each, Accepted)]
+    deferred = [each for each in outcome.results if isinstance(each, Deferred)]
+    rejected = [each for each in outcome.results if isinstance(each, Rejected)]
+    hard = [(each.recipient, _said(each)) for each in rejected if _is_recipients_fault(each)]
+    soft = [each.recipient for each in [*deferred, *rejected] if _is_soft(each)]
+    if outcome.ambiguous and on_ambiguous == "hold":
+        reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
+        return Verdict(status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})])
+    if deferred:
+        return _deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
+    if accepted or send.sent_at is not None:
+        return _sent(send, accepted, rejected, hard, soft)
+    reason = _said(rejected[0]) if rejected else "No recipients."
+    return Verdict(
+        status="BOUNCED",
+        reason=reason,
+        bounced=True,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=[("email.bounced", _bounce(rejected[0]))] if rejected else [],
+    )
+
+
+def untried_pause(attempt: int) -> timedelta:
+    """How long to wait before looking again whether there is a peer to ask."""
+    return UNTRIED_PAUSE * 2 ** min(attempt - 1, UNTRIED_DOUBLINGS)
+
+
+def _deferred(
+    send: Send,
+    outcome: Outcome,
+    deferred: list[Deferred],
+    some_accepted: bool,
+    now: Moment,
+    chance: Chance,
+    hard: list[tuple[str, str]],
+    soft: list[str],
+) -> Verdict:
+    retry_at = next_retry(
+        send.tries + 1,
+        Lane.MARKETING if send.lane == MARKETING else Lane.TRANSACTIONAL,
+        accepted_at=max(send.scheduled_at or send.created_at, send.created_at),
+        now=now,
+        expires_at=send.expires_at,
+        chance=chance,
+    )
+    reason = _said(deferred[0]) if not outcome.ambiguous else "The reply after handing over was lost."
+    if retry_at is None:
+        if some_accepted or send.sent_at is not None:
+            return Verdict(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
+        return _given_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
+    events: list[tuple[str, dict[str, Any]]] = []
+    if send.delayed_at is None and not outcome.ambiguous:
+        events.append(("email.delayed", {"reason": reason, "nextAttemptAt": Moment.of(retry_at)}))
+    return Verdict(
+        status="DELAYED",
+        due_at=retry_at,
+        pending=[each.recipient for each in deferred],
+        reason=reason,
+        ambiguous=outcome.ambiguous,
+        sent=some_accepted,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=events,
+    )
+
+
+def _sent(
+    send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
+) -> Verdict:
+    delivered = bool(accepted) and all(each.delivered for each in accepted)
+    events: list[tuple[str, dict[str, Any]]] = []
+    if send.sent_at is None:
+        events.append(("email.sent", {}))
+    if delivered:
+        events.append(("email.delivered", {}))
+    events += [("email.bounced", _bounce(each)) for each in rejected]
+    return Verdict(
+        status="DELIVERED" if delivered else "SENT",
+        reason=f"Some recipients were rejected: {_said(rejected[0])}" if rejected else None,
+        sent=True,
+        delivered=delivered,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=events,
+    )
+
+
+def _given_up(
+    send: Send, reason: str, hard: list[tuple[str, str]], soft: list[str], *, ambiguous: bool = False
+) -> Verdict:
+    expired = send.expires_at is not None
+    return Verdict(
+        status="EXPIRED" if expired else "FAILED",
+        reason=reason,
+        ambiguous=ambiguous,
+        hard_bounces=hard,
+        soft_bounces=soft,
+        events=[("email.expired" if expired else "email.failed", {"reason": reason})],
+    )
+
+
+def name_template(name: str | None) -> str | None:
+    """A sender's display name, if it has template syntax and so is rendered for each recipient."""
+    return name.strip() if name and ("{{" in name or "{%" in name) else None
+
+
+def failed(reason: str) -> Verdict:
+    """The message could not be composed: that send fails alone."""
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
+def expired() -> Verdict:
+    """The send's own end came first."""
+    reason = "It expired before it was handed over."
+    return Verdict(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
+
+
+def cancelled(send: Send) -> Verdict:
+    """What its words said was called off before it was handed over."""
+    may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
+    return Verdict(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
+
+
+def contact_deleted() -> Verdict:
+    """The contact that a campaign or an automation wrote to is no longer there."""
+    reason = "The contact was deleted before the message was handed over."
+    return Verdict(
+        status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
+    )
+
+
+def domain_lapsed(name: str) -> Verdict:
+    """The sending domain was deleted, or its DNS record is gone, since the message was accepted."""
+    reason = f"{name} is no longer a verified sending domain of this project. Verify it, then retry this send."
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
+def sender_lapsed(address: str) -> Verdict:
+    """The single sender was deleted since the message was accepted, or was never confirmed."""
+    domain = address.rpartition("@")[2]
+    reason = (
+        f"{address} is not a verified sender of this project any more, and {domain} is not a verified sending domain of"
+        " it. Have one of them verified, then retry this send."
+    )
+    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+
+
+def undecided(send: Send, now: datetime) -> Verdict:
+    """What the message is made of changed again and again while it waited: looked at anew in a moment."""
+    due_at = now + UNTRIED_PAUSE
+    return Verdict(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
+
+
+def not_rendered(send: Send, reason: str, now: datetime) -> Verdict:
+    """The message could not be rendered now, for no fault of its own: it is tried again, later each time."""
+    pause = untried_pause(send.attempt)
+    if _is_over(send, now + pause):
+        pause = UNTRIED_PAUSE
+    if _is_over(send, now + pause):
+        return _given_up(send, reason, [], [])
+    return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+
+
+def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> Verdict:
+    """All recipients who are left are on the suppression list, or have unsubscribed."""
+    address, why = addresses[0]
+    reason = f"{address} is suppressed ({why.lower()})."
+    left_out = Verdict(
+        status="SENT" if send.sent_at is not None else "SUPPRESSED",  # Others got it in an earlier attempt.
+        reason=reason,
+        skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
+    )
+    return leaving_out(left_out, addresses)
+
+
+def leaving_out(verdict: Verdict, addresses: Sequence[tuple[str, str]]) -> Verdict:
+    """The verdict on a message that some of its recipients did not get, because they are suppressed."""
+    if not addresses or not verdict.tried:
+        return verdict
+    named = "; ".join(f"{address} is {why_suppressed(why)}" for address, why in addresses[:5])
+    more = f" and {len(addresses) - 5} more" if len(addresses) > 5 else ""
+    told = f"Left out: {named}{more}."
+    stands: dict[str, tuple[SendStatus, str | None]] = {
+        address: ("SUPPRESSED", why_suppressed(why)) for address, why in addresses
+    }
+    events = [
+        ("email.suppressed", {"recipient": address, "reason": f"{address} is {why_suppressed(why)}."})
+        for address, why in addresses
+    ]
+    is_whole = verdict.status == "SUPPRESSED"
+    reason = verdict.reason if is_whole else f"{verdict.reason} {told}" if verdict.reason else told
+    return msgspec.structs.replace(
+        verdict,
+        reason=reason and reason[:1_000],
+        recipients={**verdict.recipients, **stands},
+        events=[*verdict.events, *events],
+    )
+
+
+def why_suppressed(why: str) -> str:
+    """For people: `BOUNCE` is read as `suppressed (bounce)`."""
+    return f"suppressed ({why.lower()})"
+
+
+def then_complained(verdict: Verdict) -> Verdict:
+    """Delivered, and then reported as spam (the test address with that fate)."""
+    return msgspec.structs.replace(
+        verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
+    )
+
+
+def _is_over(send: Send, moment: datetime) -> bool:
+    return send.expires_at is not None and moment >= send.expires_at
+
+
+def _is_recipients_fault(result: Result) -> bool:
+    if result.host == test_addresses.DOMAIN:
+        return False  # Addresses with a fixed fate keep it: the second test sees what the first saw.
+    return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
+
+
+def _is_soft(result: Result) -> bool:
+    return result.host != test_addresses.DOMAIN and counts_towards_suppression(
+        classify(result.code, result.enhanced, result.text)
+    )
+
+
+def _said(result: Result) -> str:
+    parts = [str(result.code) if result.code else "", result.enhanced, result.text]
+    return storable(f"{result.recipient}: {' '.join(part for part in parts if part)}")[:1_000]
+
+
+def storable(text: str) -> str:
+    """What a peer said, without what PostgreSQL cannot keep."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _first_text(results: tuple[Result, ...]) -> str | None:
+    return storable(results[0].text)[:1_000] if results else None
+
+
+def _bounce(result: Result) -> dict[str, Any]:
+    return {
+        "recipient": result.recipient,
+        "code": result.code,
+        "enhancedCode": result.enhanced,
+        "text": storable(result.text)[:1_000],
+        "type": classify(result.code, result.enhanced, result.text).kind.value,
+    }

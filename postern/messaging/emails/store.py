@@ -1,0 +1,816 @@
+"""SQL of sends, their bodies, attempts, suppressions and idempotency keys."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+from postern.messaging.emails.model import (
+    AsSent,
+    ContentState,
+    IdempotencyRow,
+    Send,
+    SendAttempt,
+    SendBody,
+    Suppression,
+    TouchedSend,
+)
+
+
+class BodySize(Record):
+    """About how large the words of a send are, or words that many share; in octets."""
+
+    id: UUID
+    size: int
+
+
+class StoredBody(Record):
+    """The words of one send."""
+
+    send_id: UUID
+    body: SendBody
+    sealed: bytes | None
+    """The complete content, encrypted, of a message with one-time secrets that is not settled yet."""
+
+
+class StoredContent(Record):
+    """The words that many sends share."""
+
+    id: UUID
+    body: SendBody
+    state: ContentState
+
+
+class ClaimedKey(Record):
+    """A key that this request now holds."""
+
+    project_id: UUID
+    route: str
+    key: str
+
+
+class SuppressedAddress(Record):
+    """An address that is suppressed, and why."""
+
+    address: str
+    reason: str
+
+
+class Settled(Record):
+    """A send whose attempt was settled: it was still the latest."""
+
+    id: UUID
+    status: str
+
+
+class Clearance(Record):
+    """What the look right before hand-over says of an attempt that is still the latest one of its send."""
+
+    id: UUID
+    may_go: bool
+
+
+class StateOf(Record):
+    """The state of a campaign's words (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
+
+    id: UUID
+    state: str
+
+
+class ContactCount(Record):
+    """How many messages a contact got."""
+
+    id: UUID
+    count: int
+
+
+class LeasedTimes(Record):
+    """The times that a process may hand messages over at: seconds from now until the first of them."""
+
+    begin_seconds: float
+
+
+class Count(Record):
+    """A counter."""
+
+    measure: str
+    count: int
+
+
+# Many rows travel as one JSON value: encoding it is far cheaper than dumping a dozen arrays.
+@statement("""
+    with v as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
+            recipient text, to_addresses text[], cc_addresses text[], bcc_addresses text[], domain_id uuid,
+            contact_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
+            expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, haystack text)
+    ), bodies as (
+        insert into send_bodies (project_id, send_id, body, sealed)
+        select project_id, id, body, decode(sealed, 'base64') from v
+    ), words as (
+        insert into send_search (project_id, send_id, haystack) select project_id, id, haystack from v
+    )
+    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                       cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
+                       scheduled_at, expires_at, created_at, updated_at, dated_at)
+    select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
+           bcc_addresses, domain_id, contact_id, tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at,
+           expires_at, created_at, created_at, case when attempt > 0 then created_at end
+    from v where project_id = any (%(project_id)s)
+""")
+async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+
+
+@statement("""
+    with bodies as (
+        insert into send_bodies (project_id, send_id, body)
+        select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(body)s::jsonb[])
+    )
+    insert into send_search (project_id, send_id, haystack)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(haystack)s::text[])
+""")
+async def insert_words(
+    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], haystack: list[str]
+) -> None: ...
+
+
+@statement("""
+    insert into idempotency_keys as known (project_id, route, key, body_hash, send_ids, lease_until, status, response,
+                                           created_at)
+    select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
+           now() + %(lease)s::interval, status, response, now()
+    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
+                %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
+         as v (project_id, route, key, body_hash, send_ids, status, response)
+    order by project_id, route, key
+    on conflict (project_id, route, key) do update
+        set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
+            status = excluded.status, response = excluded.response, created_at = excluded.created_at
+        where known.created_at <= now() - %(window)s::interval
+    returning project_id, route, key
+""")
+async def claim_keys(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    route: list[str],
+    key: list[str],
+    body_hash: list[bytes],
+    send_ids: list[Jsonb],
+    status: list[int | None],
+    response: list[Jsonb | None],
+    lease: timedelta,
+    window: timedelta,
+) -> list[ClaimedKey]: ...
+
+
+@statement("""
+    select route, key, body_hash, send_ids, lease_until, status, response,
+           status is null and lease_until > now() as is_running
+    from idempotency_keys
+    where project_id = %(project_id)s and route = %(route)s and key = %(key)s
+      and created_at > now() - %(window)s::interval
+""")
+async def known_key(
+    db: Queries, *, project_id: UUID, route: str, key: str, window: timedelta
+) -> IdempotencyRow | None: ...
+
+
+@statement("""
+    update idempotency_keys as known set status = v.status, response = v.response
+    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(status)s::smallint[],
+                %(response)s::jsonb[]) as v (project_id, route, key, status, response)
+    where (known.project_id, known.route, known.key) = (v.project_id, v.route, v.key) and known.status is null
+""")
+async def finish_keys(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    route: list[str],
+    key: list[str],
+    status: list[int],
+    response: list[Jsonb],
+) -> None: ...
+
+
+@statement("""
+    delete from idempotency_keys where ctid = any (array(
+        select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit 10000
+    ))
+""")
+async def forget_keys(db: Queries, *, window: timedelta) -> bool: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = %(id)s")
+async def send(db: Queries, *, project_id: UUID, id: UUID) -> Send | None: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
+async def sends_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
+
+
+@statement("select * from sends where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | None: ...
+
+
+@statement("""
+    select s.* from sends s
+    where s.project_id = %(project_id)s and s.id in (
+        select s.id from sends s where s.project_id = %(project_id)s and {where}
+        order by s.id desc limit %(limit)s offset %(offset)s
+    ) order by s.id desc
+""")
+async def log(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Send]: ...
+
+
+@statement("select count(*)::int from sends s where s.project_id = %(project_id)s and {where}")
+async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
+
+
+@rows_of("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
+def whole_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
+
+
+@statement("""
+    select measure, sum(count)::bigint as count from send_counters
+    where project_id = %(project_id)s and (%(campaign_id)s::uuid is null or campaign_id = %(campaign_id)s)
+    group by measure
+""")
+async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -> list[Count]: ...
+
+
+@statement("""
+    select send_id, body, sealed from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+""")
+async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
+
+
+@statement("""
+    update send_bodies set sealed = null
+    where project_id = any (%(project_id)s) and send_id = any (%(ids)s) and sealed is not null
+""")
+async def erase_sealed(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> None: ...
+
+
+# Whatever settles a send erases its secrets itself; this catches what a signal from outside settled.
+@statement("""
+    with settled as (
+        select b.project_id, b.send_id from send_bodies b
+        join sends s on (s.project_id, s.id) = (b.project_id, b.send_id)
+        where b.sealed is not null and s.due_at is null limit %(limit)s
+    )
+    update send_bodies b set sealed = null from settled
+    where (b.project_id, b.send_id) = (settled.project_id, settled.send_id)
+""")
+async def erase_settled(db: Queries, *, limit: int) -> bool: ...
+
+
+# The stored size may be that of the compressed text, a ninetieth of it. Joined with nothing, it is decompressed at the
+# least cost: nothing is written out as text.
+@statement("""
+    select send_id as id, pg_column_size(
+        case when pg_column_compression(body) is null then body else body || '{}' end) as size
+    from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+    union all
+    select id, pg_column_size(case when pg_column_compression(body) is null then body else body || '{}' end)
+    from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
+""")
+async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_ids: list[UUID]) -> list[BodySize]: ...
+
+
+# What reads the words of a send; None where they are no longer kept.
+@statement("""
+    select coalesce(body ->> 'engine', 'minijinja') from send_bodies
+    where project_id = %(project_id)s and send_id = %(send_id)s
+    union all
+    select coalesce(body ->> 'engine', 'minijinja') from contents
+    where project_id = %(project_id)s and id = %(content_id)s
+    limit 1
+""")
+async def engine(db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None) -> str | None: ...
+
+
+@statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")
+async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
+
+
+@statement("""
+    insert into contents (project_id, id, body, created_at) values (%(project_id)s, %(id)s, %(body)s, %(now)s)
+""")
+async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: Jsonb, now: Moment) -> None: ...
+
+
+@statement("update contents set state = %(state)s where project_id = %(project_id)s and id = any (%(ids)s)")
+async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID], state: str) -> None: ...
+
+
+# A send in hand is due when its lease ends; one without a mark has not been looked at, or is settled.
+@statement("""
+    select exists (
+        select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
+                            and content_id = any (%(content_ids)s) and handed_over = attempt)
+""")
+async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment) -> bool: ...
+
+
+# The lock is shared with other workers and excludes whoever lets the words go again: what is held here is held
+# before that, so that it is found and released. What was let go meanwhile is due at once. Nothing of this attempt
+# reached the wire, so its mark goes.
+@statement("""
+    with held as materialized (
+        select project_id, id from contents
+        where project_id = any (%(project_id)s) and state = 'HELD' and id = any (%(content_ids)s)
+        order by project_id, id for share
+    )
+    update sends as s set
+        due_at = case when exists (select from held where (held.project_id, held.id) = (s.project_id, s.content_id))
+                      then null else %(now)s::timestamptz end,
+        handed_over = nullif(s.handed_over, v.attempt),
+        dated_at = case when s.tries > 0 or s.ambiguous_attempts > 0 then s.dated_at end
+    from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+""")
+async def hold(
+    db: Queries, *, project_id: list[UUID], content_ids: list[UUID], ids: list[UUID], attempts: list[int], now: Moment
+) -> None: ...
+
+
+# Every probe stands in the SELECT list, so that no plan ever joins whole tables: a group has a few hundred rows.
+# A campaign's words are the first thing looked at, then whether the contact is there and subscribed, then the
+# suppression list; `leavable` says that UNSUBSCRIBE counts. What may go is marked in the same statement.
+@statement("""
+    with wanted as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[], leavable bool,
+            mark bool, lost int, dated_at timestamptz)
+        where project_id = any (%(project_id)s)
+    ), seen as materialized (
+        select w.*,
+            (w.content_id is null or exists (
+                select from contents c where (c.project_id, c.id) = (w.project_id, w.content_id) and c.state = 'GOING'))
+            and (w.contact_id is null or exists (
+                select from contacts c
+                where (c.project_id, c.id) = (w.project_id, w.contact_id) and not c.unsubscribed))
+            and not exists (
+                select from suppressions p where p.project_id = w.project_id and p.address = any (w.addresses)
+                                             and (w.leavable or p.reason <> 'UNSUBSCRIBE'))
+            as may_go
+        from wanted w
+    ), marked as (
+        update sends as s set handed_over = v.attempt, dated_at = coalesce(s.dated_at, v.dated_at),
+                              ambiguous_attempts = s.ambiguous_attempts
+                                  + (v.lost is not null and s.handed_over is distinct from v.attempt)::int
+        from seen as v
+        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and v.mark and v.may_go
+        returning s.project_id, s.id, v.lost
+    ), noted as (
+        insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
+                                   finished_at)
+        select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(why)s::text], 0, %(now)s::timestamptz
+        from marked where lost is not null
+        on conflict do nothing
+    )
+    select id, true as may_go from marked
+    union all
+    select v.id, v.may_go from seen as v
+    join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+    where not (v.mark and v.may_go)
+""")
+async def look_before_sending(
+    db: Queries, *, project_id: list[UUID], rows: Jsonb, why: str, now: Moment
+) -> list[Clearance]: ...
+
+
+@statement("""
+    select id, state from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
+    union all
+    select id, case when unsubscribed then 'UNSUBSCRIBED' else 'SUBSCRIBED' end from contacts
+    where project_id = %(project_id)s and id = any (%(contact_ids)s)
+""")
+async def states_of(
+    db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
+) -> list[StateOf]: ...
+
+
+@statement("""
+    insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+    select project_id, campaign_id, coalesce(variant_id, '00000000-0000-0000-0000-000000000000'), measure,
+           pg_backend_pid() %% 16, count(*)
+    from unnest(%(project_id)s::uuid[], %(campaign_id)s::uuid[], %(variant_id)s::uuid[], %(measure)s::text[])
+         as v (project_id, campaign_id, variant_id, measure)
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, variant_id, measure, slot)
+    do update set count = counter.count + excluded.count
+""")
+async def count_skipped(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    campaign_id: list[UUID],
+    variant_id: list[UUID | None],
+    measure: list[str],
+) -> None: ...
+
+
+@statement("""
+    update sends as s set
+        status = case when s.status in ('SCHEDULED', 'QUEUED', 'DELAYED') then v.status else s.status end,
+        outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
+        due_at = v.due_at, tries = v.tries, pending = v.pending, reason = v.reason, handed_over = null,
+        ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
+            + (s.handed_over is not null and s.handed_over < v.attempt)::int,
+        subject = coalesce(v.subject, s.subject),
+        dated_at = case when v.tries > 0 then coalesce(s.dated_at, v.dated_at) end,
+        sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
+        delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
+        complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb,
+        outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz,
+        delivered_at timestamptz, delayed_at timestamptz,
+        bounced_at timestamptz, complained_at timestamptz)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
+    returning s.id, s.status
+""")
+async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> list[Settled]: ...
+
+
+@statement("""
+    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
+                               signatures, links_base)
+    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
+        duration_ms int, signatures text, links_base text)
+    where project_id = any (%(project_id)s)
+    on conflict do nothing
+""")
+async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
+
+
+@statement("""
+    select attempt, outcome, host, results, dialogue, duration_ms, finished_at from send_attempts
+    where project_id = %(project_id)s and send_id = %(send_id)s order by attempt
+""")
+async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...
+
+
+# Where one message was tried several times, the last copy that was taken is the one that somebody has.
+@statement("""
+    select signatures, links_base from send_attempts
+    where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
+    order by outcome = 'ACCEPTED' desc, attempt desc limit 1
+""")
+async def as_sent(db: Queries, *, project_id: UUID, send_id: UUID) -> AsSent | None: ...
+
+
+# What a worker has taken and not yet handed over is fenced off by the next attempt; what is handed over stays alone.
+@statement("""
+    update sends set due_at = %(now)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and handed_over is null
+    returning *
+""")
+async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> Send | None: ...
+
+
+@statement("""
+    update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
+                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def change(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    due_at: datetime | None,
+    scheduled_at: datetime | None,
+    reason: str | None,
+    tries: int,
+    now: Moment,
+) -> Send: ...
+
+
+# An attempt may be settled while its renewal is on the way: the time of its next one, further off, is left alone.
+@statement("""
+    update sends as s set due_at = %(until)s
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
+    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at < %(until)s
+""")
+async def renew(
+    db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime
+) -> None: ...
+
+
+@statement("""
+    select address, reason from suppressions where project_id = %(project_id)s and address = any (%(addresses)s)
+""")
+async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str]) -> list[SuppressedAddress]: ...
+
+
+# The time is the database's: it is the one that all processes share. Nothing is leased far ahead; what waits that long
+# goes back to where it is stored.
+@statement("""
+    insert into mail_rates as known (project_id, name, next_at)
+    values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
+    on conflict (project_id, name) do update
+        set next_at = greatest(known.next_at, clock_timestamp()) + %(span)s::interval
+        where known.next_at < clock_timestamp() + %(ahead)s::interval
+    returning greatest(extract(epoch from next_at - %(span)s::interval - clock_timestamp()), 0)::float8
+        as begin_seconds
+""")
+async def lease_times(
+    db: Queries, *, project_id: UUID, name: str, span: timedelta, ahead: timedelta
+) -> LeasedTimes | None: ...
+
+
+# A stronger reason takes the place of a weaker one, which goes into the history; anything else changes nothing.
+@statement("""
+    insert into suppressions as known (project_id, id, address, reason, source, detail, send_id, created_at)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
+                         %(source)s::text[], %(detail)s::text[], %(send_id)s::uuid[], %(created_at)s::timestamptz[])
+    on conflict (project_id, address) do update set
+        reason = excluded.reason, source = excluded.source, detail = excluded.detail, send_id = excluded.send_id,
+        updated_at = excluded.created_at,
+        history = known.history || jsonb_build_array(jsonb_build_object(
+            'reason', known.reason, 'source', known.source, 'detail', known.detail, 'sendId', known.send_id,
+            'since', to_char(coalesce(known.updated_at, known.created_at) at time zone 'UTC',
+                             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+    where array_position(%(strength)s::text[], excluded.reason) > array_position(%(strength)s::text[], known.reason)
+    returning id, address, reason, source, detail, send_id, history, created_at,
+              coalesce(updated_at, created_at) as updated_at
+""")
+async def suppress(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    address: list[str],
+    reason: list[str],
+    source: list[str],
+    detail: list[str | None],
+    send_id: list[UUID | None],
+    created_at: list[Moment],
+    strength: list[str],
+) -> list[Suppression]: ...
+
+
+@statement("""
+    delete from suppressions where project_id = %(project_id)s and address = %(address)s
+    returning id, address, reason, source, detail, send_id, history, created_at,
+              coalesce(updated_at, created_at) as updated_at
+""")
+async def unsuppress(tx: Transaction, *, project_id: UUID, address: str) -> Suppression | None: ...
+
+
+@statement("""
+    delete from suppressions
+    where project_id = %(project_id)s and address = any (%(addresses)s::text[]) and reason = 'UNSUBSCRIBE'
+""")
+async def subscribe_again(tx: Transaction, *, project_id: UUID, addresses: list[str]) -> None: ...
+
+
+@statement("""
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
+    where project_id = %(project_id)s and address = %(address)s
+""")
+async def suppression(db: Queries, *, project_id: UUID, address: str) -> Suppression | None: ...
+
+
+@statement("""
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s) and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def suppressions(
+    db: Queries,
+    *,
+    project_id: UUID,
+    reason: str | None,
+    pattern: str | None,
+    before: UUID | None,
+    limit: int,
+    offset: int,
+) -> list[Suppression]: ...
+
+
+@rows_of("""
+    select id, address, reason, source, detail, send_id, history, created_at,
+           coalesce(updated_at, created_at) as updated_at
+    from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s)
+    order by id desc
+""")
+def all_suppressions(
+    tx: Transaction, *, project_id: UUID, reason: str | None, pattern: str | None
+) -> AsyncIterator[Suppression]: ...
+
+
+@statement("""
+    select count(*)::int from suppressions
+    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+      and (%(pattern)s::text is null or address like %(pattern)s)
+""")
+async def count_suppressions(db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None) -> int: ...
+
+
+@statement("""
+    insert into soft_bounces as known (project_id, address, times, first_at, last_at)
+    values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s)
+    on conflict (project_id, address) do update set times = known.times + 1, last_at = %(now)s
+    returning times >= %(times)s and last_at - first_at >= %(span)s::interval
+""")
+async def count_soft_bounce(
+    tx: Transaction, *, project_id: UUID, address: str, times: int, span: timedelta, now: Moment
+) -> list[bool]: ...
+
+
+@statement("delete from soft_bounces where project_id = any (%(project_id)s) and address = any (%(addresses)s)")
+async def forget_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
+
+
+@statement("""
+    insert into captured_messages (project_id, id, send_id, mail_from, recipients, sender, subject, size, message,
+                                   sealed, captured_at)
+    select project_id, id, send_id, mail_from, array(select jsonb_array_elements_text(recipients)), sender, subject,
+           length(message), message, sealed, captured_at
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(send_id)s::uuid[], %(mail_from)s::text[],
+                %(recipients)s::jsonb[], %(sender)s::text[], %(subject)s::text[], %(message)s::bytea[],
+                %(sealed)s::bytea[], %(captured_at)s::timestamptz[])
+         as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, sealed, captured_at)
+    on conflict (project_id, send_id) do nothing
+""")
+async def capture(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    send_id: list[UUID],
+    mail_from: list[str],
+    recipients: list[Jsonb],
+    sender: list[str],
+    subject: list[str],
+    message: list[bytes],
+    sealed: list[bytes | None],
+    captured_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    select message from captured_messages where project_id = %(project_id)s and send_id = %(send_id)s
+    order by id desc limit 1
+""")
+async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> bytes | None: ...
+
+
+@statement("""
+    select project_id, id, recipient, subject, sender, message_id, to_addresses, tags, test, contact_id, campaign_id,
+           variant_id, domain_id, delivered_at, sent_at, opened_at, clicked_at, human_opened_at, human_clicked_at
+    from sends where id = any (%(ids)s)
+""")
+async def touched_sends(db: Queries, *, ids: list[UUID]) -> list[TouchedSend]: ...
+
+
+@statement("""
+    update sends as s set
+        opened_at = coalesce(s.opened_at, v.opened_at), clicked_at = coalesce(s.clicked_at, v.clicked_at),
+        human_opened_at = coalesce(s.human_opened_at, v.human_opened_at),
+        human_clicked_at = coalesce(s.human_clicked_at, v.human_clicked_at)
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[], %(clicked_at)s::timestamptz[],
+                %(human_opened_at)s::timestamptz[], %(human_clicked_at)s::timestamptz[])
+         as v (project_id, id, opened_at, clicked_at, human_opened_at, human_clicked_at)
+    where (s.project_id, s.id) = (v.project_id, v.id)
+""")
+async def mark_engaged(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    opened_at: list[Moment | None],
+    clicked_at: list[Moment | None],
+    human_opened_at: list[Moment | None],
+    human_clicked_at: list[Moment | None],
+) -> None: ...
+
+
+@statement("""
+    update sends as s set status = %(status)s,
+        delivered_at = case when %(status)s = 'DELIVERED' then coalesce(delivered_at, %(now)s) else delivered_at end,
+        bounced_at = case when %(status)s = 'BOUNCED' then coalesce(bounced_at, %(now)s) else bounced_at end,
+        complained_at = case when %(status)s = 'COMPLAINED' then coalesce(complained_at, %(now)s)
+                             else complained_at end,
+        reason = coalesce(%(reason)s, reason), due_at = null, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and status = any (%(from_statuses)s)
+""")
+async def move(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    status: str,
+    from_statuses: list[str],
+    reason: str | None,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                       contact_id, domain_id, once_key, due_at, reason, created_at, updated_at)
+    select %(project_id)s::uuid, id, case when reason is null then 'QUEUED' else 'SUPPRESSED' end, 1, false,
+           message_id, subject, sender, recipient, array[recipient], contact_id, domain_id, once_key,
+           case when reason is null then %(now)s::timestamptz end, reason, %(now)s, %(now)s
+    from unnest(%(id)s::uuid[], %(once_key)s::text[], %(contact_id)s::uuid[], %(message_id)s::text[],
+                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[],
+                %(reason)s::text[])
+        as v (id, once_key, contact_id, message_id, subject, sender, recipient, domain_id, reason)
+    on conflict (project_id, once_key) where once_key is not null do nothing
+    returning id
+""")
+async def insert_once(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: list[UUID],
+    once_key: list[str],
+    contact_id: list[UUID],
+    message_id: list[str],
+    subject: list[str],
+    sender: list[str],
+    recipient: list[str],
+    domain_id: list[UUID | None],
+    reason: list[str | None],
+    now: Moment,
+) -> list[UUID]: ...
+
+
+# Taken before counting what contacts got, so that two transactions do not both fill the last place of a contact.
+@statement("""
+    select pg_advisory_xact_lock(hashtextextended('frequency-cap:' || %(project_id)s::text, 0))::text
+""")
+async def hold_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
+
+
+@statement("""
+    select contact.id, recent.count from unnest(%(contact_ids)s::uuid[]) as contact (id)
+    cross join lateral (
+        select count(*)::int as count from sends s
+        where s.project_id = %(project_id)s and s.contact_id = contact.id and s.created_at > %(since)s
+          and s.lane = 1 and not s.test and s.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
+    ) as recent
+""")
+async def recent_marketing(
+    tx: Transaction, *, project_id: UUID, contact_ids: list[UUID], since: datetime
+) -> list[ContactCount]: ...
+
+
+# Identifiers of sends are UUIDv7: a project's oldest words come first in the order of the key.
+@statement("""
+    with kept as (
+        select p.id as project_id,
+               %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
+                                                                     %(default_days)s::int)) as since
+        from projects p
+    ), old as (
+        select s.project_id, s.id from kept
+        cross join lateral (
+            select b.project_id, b.send_id as id from send_bodies b
+            where b.project_id = kept.project_id order by b.send_id limit %(limit)s
+        ) as b
+        join sends s on (s.project_id, s.id) = (b.project_id, b.id)
+        where s.created_at < kept.since and s.due_at is null
+    )
+    delete from send_bodies b using old where (b.project_id, b.send_id) = (old.project_id, old.id)
+""")
+async def forget_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
+
+
+@statement("""
+    with kept as (
+        select p.id as project_id,
+               %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
+                                                                     %(default_days)s::int)) as since
+        from projects p
+    ), old as (
+        select c.project_id, c.id from kept
+        cross join lateral (
+            select c.project_id, c.id from captured_messages c
+            where c.project_id = kept.project_id and c.captured_at < kept.since order by c.id limit %(limit)s
+        ) as c
+    )
+    delete from captured_messages c using old where (c.project_id, c.id) = (old.project_id, old.id)
+""")
+async def forget_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...

@@ -1,0 +1,642 @@
+"""Taking mail in: checked whole, committed with its events, and only then answered.
+
+Requests that arrive together are committed together (`world.grouped`): one fsync and a handful of statements for
+all of them. Key, sends and events of a request are in one transaction, so a key exists only if its sends do.
+"""
+
+import hashlib
+import re
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import psycopg
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.quotas import PlanLimitReached, Wanted, allowance_left
+from postern.kernel.values import as_id, new_id
+from postern.messaging.audiences.contacts import contact_ids
+from postern.messaging.domains import operations as domains
+from postern.messaging.domains import senders
+from postern.messaging.domains.model import SendingDomain
+from postern.messaging.emails import store
+from postern.messaging.emails.delivery import Job
+from postern.messaging.emails.model import (
+    IDEMPOTENCY_LEASE,
+    IDEMPOTENCY_WINDOW,
+    RECIPIENTS_LIMIT,
+    SCHEDULE_HORIZON,
+    SEPARATE_BYTES,
+    VARIABLES_BYTES,
+    AttachmentBody,
+    DomainNotVerified,
+    EmailBody,
+    EmailInvalid,
+    IdempotencyKeyInProgress,
+    IdempotencyKeyReused,
+    IdempotencyRow,
+    KeptAttachment,
+    Send,
+    SendBody,
+)
+from postern.messaging.emails.outcomes import event_of
+from postern.messaging.emails.redaction import redacted_body, seal_body
+from postern.messaging.emails.transports import is_captured
+from postern.messaging.templates import operations as templates
+from postern.messaging.templates.model import TemplateWords
+from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import ProjectSettings
+from postern.protocols.mail import mime
+from postern.protocols.mail.address import Address, AddressInvalid
+from postern.protocols.mail.header import HeaderInvalid
+from postern.protocols.mail.templates.composing import Words, address_of
+from postern.protocols.mail.templates.links import LINKS_LIMIT
+from postern.protocols.mail.templates.plain_placeholders import fill_holes
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+CHECKED_CHARACTERS = 1_000_000
+"""From how many on it is tried whether words fit into a message once they are encoded."""
+
+
+class Key(msgspec.Struct, frozen=True):
+    """An idempotency key as it was sent, with what it stands for."""
+
+    route: str
+    key: str
+    body_hash: bytes
+
+
+class NewSend(msgspec.Struct, frozen=True, kw_only=True):
+    """A checked e-mail, ready to be committed."""
+
+    send: Send
+    body: SendBody
+    at_once: bool
+    """Whether the accepting process hands it over itself, right after the commit."""
+    sealed: bytes | None = None
+    """The body encrypted, where it has one-time secrets: stored in clear is what `redacted_body` makes of it."""
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """What the e-mails of one request have in common: looked up once."""
+
+    domains: dict[str, SendingDomain | None] = {}
+    templates: dict[UUID, TemplateWords | None] = {}
+    senders: dict[str, bool] = {}
+    """Whether each address is a verified single sender."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request wants committed."""
+
+    project_id: UUID
+    sends: list[NewSend]
+    key: Key | None
+    response: tuple[int, Any] | None
+    """Status and body, where the answer is known before the hand-over."""
+    counted: bool = False
+    """Whether the account's plan is so nearly used up that the sends are counted in the transaction that keeps them."""
+
+
+async def settings_of(call: Call) -> ProjectSettings:
+    """The project's settings, which admitting a key has already read."""
+    known = getattr(call.caller.project, "settings", None)
+    return known or (await projects.require_project(call.db, call.project_id)).settings
+
+
+async def check_email(
+    call: Call,
+    data: EmailBody,
+    settings: ProjectSettings,
+    *,
+    at_once: bool,
+    shared: Shared | None = None,
+    rendered: bool = True,
+) -> NewSend:
+    """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path.
+
+    Where it is not `rendered`, the caller does that: see `render_check`.
+    """
+    shared = Shared() if shared is None else shared
+    sender = _address("/from", data.from_)
+    to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
+    cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
+    bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
+    if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
+        raise Invalid.at("/to", f"At most {RECIPIENTS_LIMIT} recipients in to, cc and bcc together.", "too_many")
+    body = _body(await _with_template(call, data, shared), data, settings)
+    domain_id = await _domain(call, sender, settings, shared)
+    scheduled_at = _schedule(call, data)
+    send_id = new_id()
+    send = Send(
+        project_id=call.project_id,
+        id=send_id,
+        status="SCHEDULED" if scheduled_at else "QUEUED",
+        lane=0,
+        test=call.environment == "TEST",
+        message_id=f"<{send_id}@{sender.domain}>",
+        subject=body.subject,
+        sender=str(sender),
+        recipient=to[0].spec,
+        to_addresses=[str(each) for each in to],
+        cc_addresses=[str(each) for each in cc] or None,
+        bcc_addresses=[str(each) for each in bcc] or None,
+        contact_id=None,
+        campaign_id=None,
+        variant_id=None,
+        content_id=None,
+        domain_id=domain_id,
+        tags=data.tags,
+        pending=None,
+        due_at=Moment.of(scheduled_at)
+        if scheduled_at
+        else call.now + (call.world.settings.lease if at_once else timedelta()),
+        attempt=1 if at_once and not scheduled_at else 0,
+        tries=0,
+        handed_over=None,
+        ambiguous_attempts=0,
+        reason=None,
+        scheduled_at=Moment.of(scheduled_at) if scheduled_at else None,
+        expires_at=Moment.of(data.expires_at) if data.expires_at else None,
+        sent_at=None,
+        delayed_at=None,
+        delivered_at=None,
+        opened_at=None,
+        clicked_at=None,
+        bounced_at=None,
+        complained_at=None,
+        created_at=call.now,
+        dated_at=call.now if at_once and not scheduled_at else None,
+    )
+    new = NewSend(send=send, body=body, at_once=at_once and scheduled_at is None)
+    return await render_check(call, new) if rendered else new
+
+
+def one_for_each(new: NewSend) -> list[NewSend]:
+    """The messages that an e-mail becomes: one, or where it can be unsubscribed from, one for each recipient.
+
+    An unsubscribe link is one person's: in a message to several, whoever presses it would unsubscribe the first.
+    Raises Invalid where all of them together are too large.
+    """
+    send, body = new.send, new.body
+    named = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
+    recipients: dict[str, str] = {}
+    for text in named:
+        recipients.setdefault(address_of(text).spec, text)
+    if not body.unsubscribable or len(recipients) == 1:
+        return [new]
+    size = len(body.html or "") + len(body.text or "") + sum(len(each.content) for each in body.attachments)
+    if size * len(recipients) > SEPARATE_BYTES:
+        message = (
+            "An unsubscribable e-mail becomes a message for each recipient; together they may have"
+            f" {SEPARATE_BYTES // 1_000_000} MB. Name fewer recipients."
+        )
+        raise Invalid.at("/to", message, "too_large")
+    return [_addressed_to(new, spec, text, new_id()) for spec, text in recipients.items()]
+
+
+def _addressed_to(new: NewSend, spec: str, text: str, send_id: UUID) -> NewSend:
+    send = msgspec.structs.replace(
+        new.send,
+        id=send_id,
+        message_id=f"<{send_id}@{address_of(new.send.sender).domain}>",
+        recipient=spec,
+        to_addresses=[text],
+        cc_addresses=None,
+        bcc_addresses=None,
+    )
+    return msgspec.structs.replace(new, send=send)
+
+
+def _address(path: str, text: str) -> Address:
+    try:
+        return address_of(text)
+    except AddressInvalid as error:
+        raise EmailInvalid(
+            error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+        ) from None
+
+
+async def _with_template(call: Call, data: EmailBody, shared: Shared) -> Words:
+    """Subject, html and text: the e-mail's own, and the template's where it has none; and what reads them."""
+    subject, html, text, engine = data.subject, data.html, data.text, data.engine
+    if data.template_id is not None:
+        template_id = as_id(data.template_id)
+        if template_id not in shared.templates:
+            shared.templates[template_id] = await templates.words_of(call.db, call.project_id, template_id)
+        found = shared.templates[template_id]
+        if found is None:
+            raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
+        if html is None and text is None:
+            html, text = found.html, found.text
+            engine = engine or found.engine
+        subject = subject if subject is not None else found.subject
+    if subject is None:
+        raise Invalid.at("/subject", "Give a subject, or a template that has one.", "required")
+    if templates.is_blank(html, text):
+        path = "/html" if data.template_id is None else "/templateId"
+        raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
+    return Words(subject, html, text, engine or "minijinja")
+
+
+_UNSUBSCRIBE_URL = r"<(?:https?|mailto):[^<>\s]+>"
+_UNSUBSCRIBE = re.compile(rf"{_UNSUBSCRIBE_URL}(?:\s*,\s*{_UNSUBSCRIBE_URL})*", re.IGNORECASE)
+"""RFC 2369, section 3.2: one or several URLs in angle brackets."""
+
+
+def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
+    """Refuse fields of a caller's own list that no mail program could use. Raises Invalid."""
+    given = {name.lower(): (name, value.strip()) for name, value in headers}
+    name, urls = given.get("list-unsubscribe", ("", ""))
+    if name and not _UNSUBSCRIBE.fullmatch(urls):
+        message = "Write URLs in angle brackets, with commas between: `<https://a.example/1>, <mailto:u@a.example>`."
+        raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+    name, pressed = given.get("list-unsubscribe-post", ("", ""))
+    if name and (pressed.lower() != "list-unsubscribe=one-click" or "<https:" not in urls.lower()):
+        message = "Its value is `List-Unsubscribe=One-Click`, beside a `List-Unsubscribe` with an https URL (RFC 8058)."
+        raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+
+
+def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
+    reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
+    headers = list((data.headers or {}).items())
+    if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
+        raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
+    for name, value in headers:
+        try:
+            mime.check_headers([(name, value)])
+        except HeaderInvalid as error:
+            pointer = name.replace("~", "~0").replace("/", "~1")
+            raise Invalid.at(f"/headers/{pointer}", error.detail, "header_invalid") from None
+        if data.unsubscribable and name.lower() in {"list-unsubscribe", "list-unsubscribe-post"}:
+            message = "With `unsubscribable` this field is written by the service; leave out one of the two."
+            raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+    if len(headers) > mime.HEADERS_LIMIT:
+        raise Invalid.at("/headers", f"At most {mime.HEADERS_LIMIT} headers.", "too_many")
+    _check_unsubscribe(headers)
+    attachments = [_attachment(index, each) for index, each in enumerate(data.attachments or [])]
+    _require_room(attachments, words)
+    return SendBody(
+        subject=words.subject,
+        html=words.html,
+        text=words.text,
+        engine=words.engine,
+        variables=data.variables,
+        reply_to=[str(_address("/replyTo", each)) for each in reply_to],
+        headers=headers,
+        attachments=attachments,
+        track_opens=settings.track_opens if data.track_opens is None else data.track_opens,
+        track_clicks=settings.track_clicks if data.track_clicks is None else data.track_clicks,
+        unsubscribable=data.unsubscribable,
+    )
+
+
+def _require_room(attachments: list[KeptAttachment], words: Words) -> None:
+    """Raises MessageTooLarge for what cannot but be too large; what words become is known when they are rendered."""
+    files = sum(len(each.content) for each in attachments)
+    line_ends = files // 76 * 2
+    fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
+    if files + line_ends + sum(map(len, fixed)) > mime.MESSAGE_BYTES_LIMIT:
+        message = mime.MessageTooLarge.message()
+        raise mime.MessageTooLarge(errors=[Fault(path="/attachments", code="message_too_large", message=message)])
+
+
+def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
+    # RFC 2045 §6.8: base64 may be broken into lines.
+    encoded = data.content.translate(_NO_LINE_BREAKS) if "\n" in data.content or "\r" in data.content else data.content
+    try:
+        content = b64decode(encoded, validate=True)
+    except (Base64Error, ValueError):
+        raise Invalid.at(f"/attachments/{index}/content", "This is not base64.", "invalid") from None
+    attachment = mime.Attachment(
+        filename=data.filename,
+        content=content,
+        content_type=data.content_type or mime.content_type_of(data.filename),
+        content_id=data.content_id,
+    )
+    try:
+        mime.check_attachments([attachment])
+    except mime.AttachmentInvalid as error:
+        faults = [
+            Fault(path=each.path.replace("/0/", f"/{index}/", 1), code=each.code, message=each.message)
+            for each in error.errors
+        ]
+        raise Invalid(error.detail, errors=faults) from None
+    return KeptAttachment(data.filename, encoded, attachment.content_type, data.content_id)
+
+
+_NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
+
+
+async def render_check(call: Call, new: NewSend) -> NewSend:
+    """The e-mail with its subject as it will be; a template that cannot be rendered with its variables is refused now.
+
+    Raises Invalid with the place, or what render processes raise.
+    """
+    body = new.body
+    subject = _subject_of_simple(body)
+    if subject is not None:
+        try:
+            mime.check_subject(subject)
+        except HeaderInvalid as error:
+            raise Invalid.at("/subject", error.detail, "header_invalid") from None
+    else:
+        subject = await call.world.rendering.call(
+            str(new.send.project_id),
+            "check_message",
+            body.subject,
+            body.html,
+            body.text,
+            body.variables,
+            str(new.send.id),
+            sum(len(each.content) for each in body.attachments),
+            body.engine,
+            size=sum(len(part) for part in (body.subject, body.html, body.text) if part is not None),
+        )
+    return msgspec.structs.replace(new, send=msgspec.structs.replace(new.send, subject=subject))
+
+
+def _subject_of_simple(body: SendBody) -> str | None:
+    """The subject as it will be, where nothing but names stands in the words and nothing is large; else None."""
+    html = body.html or ""
+    parts = [part for part in (body.subject, body.html, body.text) if part is not None]
+    if sum(map(len, parts)) > CHECKED_CHARACTERS:
+        return None
+    if len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT:
+        return None
+    if body.engine == "none":
+        return body.subject.strip()
+    filled = [fill_holes(part, body.variables) for part in parts]
+    return None if filled[0] is None or None in filled else filled[0].strip()
+
+
+async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:
+    if sender.domain not in shared.domains:
+        wanted = (call.project_id, sender.domain)
+        shared.domains[sender.domain] = await call.world.grouped(domains.sending_domains_all)(wanted)
+    domain = shared.domains[sender.domain]
+    captured = is_captured(call.world, settings, test=call.environment == "TEST")
+    if not captured and (domain is None or not domain.may_send):
+        if await _is_single_sender(call, sender, shared):
+            return None
+        message = f"{sender.domain} is not a verified sending domain of this project."
+        errors = [Fault(path="/from", code="domain_not_verified", message=message)]
+        raise DomainNotVerified(message, errors=errors, next=_how_to_verify(call.project_id, sender.domain, domain))
+    return domain.id if domain else None
+
+
+async def _is_single_sender(call: Call, sender: Address, shared: Shared) -> bool:
+    """Whether the address itself was confirmed by mail."""
+    if sender.spec not in shared.senders:
+        wanted = (call.project_id, sender.spec)
+        shared.senders[sender.spec] = await call.world.grouped(senders.verified_senders_all)(wanted)
+    return shared.senders[sender.spec]
+
+
+def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | None) -> str:
+    """What is left to do before mail may leave in a domain's name."""
+    path = f"/projects/{project_id}/domains"
+    if domain is None:
+        return (
+            f'Add the domain with POST {path} and {{"domain": "{name}"}}, publish the `records` that it answers in the '
+            f"DNS, then POST {path}/{{id}}/verify. To only try things out, leave the transport at `capture`, or have "
+            f'one address confirmed by mail: POST /projects/{project_id}/senders {{"email": "…"}}.'
+        )
+    return (
+        f"Publish the records of GET {path}/{domain.id} that are not VERIFIED, the DKIM key first, then "
+        f"POST {path}/{domain.id}/verify."
+    )
+
+
+def _schedule(call: Call, data: EmailBody) -> datetime | None:
+    if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
+        raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
+    begins = max(data.scheduled_at or call.now, call.now)
+    if data.expires_at is not None and data.expires_at <= begins:
+        raise Invalid.at("/expiresAt", "It would expire before it is sent.", "too_early")
+    return data.scheduled_at if data.scheduled_at is not None and data.scheduled_at > call.now else None
+
+
+def read_key(route: str, text: str | None, data: Any) -> Key | None:
+    """The `Idempotency-Key`, bare or quoted (RFC 8941 string). Raises Invalid."""
+    if text is None:
+        return None
+    key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
+    if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
+        raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
+    written: bytes = msgspec.json.encode(data)
+    try:
+        canonical: bytes = msgspec.json.encode(msgspec.json.decode(written), order="sorted")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        canonical = written  # An e-mail of a batch that cannot be read stands for itself, to the byte.
+    # Callers write whom a mail is for into their keys: kept is only a digest of it.
+    return Key(route, hashlib.sha256(key.encode()).hexdigest(), hashlib.sha256(canonical).digest())
+
+
+async def accept(call: Call, request: Request) -> IdempotencyRow | None:
+    """Commit a request. Returns None when it is new, and what is known of its key when it is not.
+
+    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    """
+    is_new: bool = await call.world.grouped(commit_all)(request)
+    if is_new or request.key is None:
+        return None
+    known = await known_answer(call, request.key)
+    if known is None:
+        raise IdempotencyKeyInProgress  # Forgotten between two statements; the next try finds it free.
+    return known
+
+
+async def known_answer(call: Call, key: Key) -> IdempotencyRow | None:
+    """What was answered to this key before; None when it is not known.
+
+    Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
+    """
+    known = await store.known_key(
+        call.db, project_id=call.project_id, route=key.route, key=key.key, window=IDEMPOTENCY_WINDOW
+    )
+    if known is None:
+        return None
+    if known.body_hash != key.body_hash:
+        raise IdempotencyKeyReused
+    if known.is_running:
+        raise IdempotencyKeyInProgress
+    return known
+
+
+async def commit_all(world: "World", requests: list[Request]) -> list[bool | BaseException]:
+    """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone.
+
+    Those that are counted are committed one by one: each waits for the others of its account, and locks no second one.
+    """
+    if any(request.counted for request in requests):
+        together = [request for request in requests if not request.counted]
+        done = iter(await commit_all(world, together) if together else [])
+        return [await _commit_counted(world, each) if each.counted else next(done) for each in requests]
+    try:
+        return list(await _commit(world, requests))
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if len(requests) == 1:
+            return [error]
+        return [(await commit_all(world, [request]))[0] for request in requests]
+
+
+async def _commit_counted(world: "World", request: Request) -> bool | BaseException:
+    try:
+        return (await _commit(world, [request]))[0]
+    except (psycopg.DataError, psycopg.IntegrityError, PlanLimitReached) as error:
+        return error
+
+
+async def _require_allowance(tx: Transaction, world: "World", request: Request, new: list[NewSend]) -> None:
+    """Raises PlanLimitReached. The count holds until the end of the transaction: the account is locked."""
+    more = sum(not each.send.test for each in new)
+    if not more:
+        return
+    wanted = Wanted("emails", more, new[0].send.created_at, project_id=request.project_id)
+    left = await allowance_left(tx, world, wanted)
+    if left is not None and more > left.number:
+        raise left.refusal
+
+
+async def _commit(world: "World", requests: list[Request]) -> list[bool]:
+    async with world.db.transaction() as tx:
+        won = await _claim_keys(tx, requests)
+        for request, is_new in zip(requests, won, strict=True):
+            if request.counted and is_new:
+                await _require_allowance(tx, world, request, request.sends)
+        new = [each for request, is_new in zip(requests, won, strict=True) if is_new for each in request.sends]
+        if new:
+            new = await _with_contacts(tx, new)
+            await _insert(tx, new)
+            await events.record_all(
+                tx,
+                [event_of(each.send, f"email.{each.send.status.lower()}", each.send.created_at) for each in new],
+            )
+    if any(not each.at_once for each in new):
+        world.bell.ring("sends")
+    return won
+
+
+async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
+    """Sends to addresses that are contacts belong to those contacts."""
+    known = await contact_ids(tx, [(each.send.project_id, each.send.recipient) for each in new])
+    if not known:
+        return new
+    replace = msgspec.structs.replace
+    return [
+        replace(each, send=replace(each.send, contact_id=known.get((each.send.project_id, each.send.recipient))))
+        for each in new
+    ]
+
+
+async def _claim_keys(tx: Transaction, requests: list[Request]) -> list[bool]:
+    """Whether each request may go on: it has no key, or the first claim of its key."""
+    first: dict[tuple[UUID, str, str], Request] = {}
+    for request in requests:
+        if request.key:
+            first.setdefault((request.project_id, request.key.route, request.key.key), request)
+    if not first:
+        return [True] * len(requests)
+    mine = [(request, request.key) for request in first.values() if request.key]
+    won = await store.claim_keys(
+        tx,
+        project_id=[request.project_id for request, _ in mine],
+        route=[key.route for _, key in mine],
+        key=[key.key for _, key in mine],
+        body_hash=[key.body_hash for _, key in mine],
+        send_ids=[Jsonb([each.send.id for each in request.sends]) for request, _ in mine],
+        status=[request.response[0] if request.response else None for request, _ in mine],
+        response=[Jsonb(request.response[1]) if request.response else None for request, _ in mine],
+        lease=IDEMPOTENCY_LEASE,
+        window=IDEMPOTENCY_WINDOW,
+    )
+    claimed = {(row.project_id, row.route, row.key) for row in won}
+    return [
+        request.key is None
+        or ((place := (request.project_id, request.key.route, request.key.key)) in claimed and first[place] is request)
+        for request in requests
+    ]
+
+
+async def _insert(tx: Transaction, new: list[NewSend]) -> None:
+    rows = [
+        {
+            "project_id": send.project_id,
+            "id": send.id,
+            "status": send.status,
+            "test": send.test,
+            "message_id": send.message_id,
+            "subject": send.subject,
+            "sender": send.sender,
+            "recipient": send.recipient,
+            "to_addresses": send.to_addresses,
+            "cc_addresses": send.cc_addresses,
+            "bcc_addresses": send.bcc_addresses,
+            "domain_id": send.domain_id,
+            "contact_id": send.contact_id,
+            "tags": send.tags or None,
+            "due_at": send.due_at or send.created_at,
+            "attempt": send.attempt,
+            "scheduled_at": send.scheduled_at,
+            "expires_at": send.expires_at,
+            "created_at": send.created_at,
+            "body": body if sealed is None else redacted_body(body),
+            "sealed": sealed and b64encode(sealed).decode(),
+            "haystack": haystack(send),
+        }
+        for send, body, sealed in ((each.send, each.body, each.sealed) for each in new)
+    ]
+    await store.insert_sends(tx, project_id=sorted({each.send.project_id for each in new}), rows=Jsonb(rows))
+
+
+def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
+    """The same e-mail with its one-time secrets named: they are stored encrypted, until the hand-over is settled.
+
+    Raises SecretInSubject.
+    """
+    if not secrets:
+        return new
+    replace = msgspec.structs.replace
+    body = replace(new.body, secrets=secrets)
+    redacted_body(body)
+    return replace(new, body=body, sealed=seal_body(world, new.send.id, body))
+
+
+SEARCHED_SUBJECT = 1_000
+"""Characters of a subject that `q` searches."""
+
+
+def haystack(send: Send) -> str:
+    """What `q` searches: recipients, subject and Message-ID, in lower case."""
+    recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
+    return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
+
+
+def job_of(new: NewSend) -> Job:
+    """The job that the accepting process does itself: claimed and marked by the commit that accepted it."""
+    return Job(send=new.send, body=new.body, is_marked=True)
+
+
+async def finish_all(world: "World", finished: list[tuple[UUID, Key, int, Any]]) -> list[None]:
+    """Keep the answers that repeated requests will get."""
+    await store.finish_keys(
+        world.db,
+        project_id=[project_id for project_id, _, _, _ in finished],
+        route=[key.route for _, key, _, _ in finished],
+        key=[key.key for _, key, _, _ in finished],
+        status=[status for _, _, status, _ in finished],
+        response=[Jsonb(response) for _, _, _, response in finished],
+    )
+    return [None] * len(finished)

@@ -1,0 +1,207 @@
+"""Addresses that a project does not write to: bounced, complained, unsubscribed, or put there by hand."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+
+from postern.kernel.database.statements import Transaction, containing
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import Answer, delete, get, post
+from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
+from postern.kernel.http.problems import Conflict, Invalid
+from postern.kernel.values import Body, Record, new_id
+from postern.messaging.emails import store
+from postern.messaging.emails.model import (
+    SUPPRESSION_STRENGTH,
+    SUPPRESSIONS_BULK,
+    Suppression,
+    SuppressionMissing,
+    SuppressionReason,
+)
+from postern.platform.audit import operations as audit
+from postern.platform.events.model import Event, Written
+from postern.protocols.mail.address import AddressInvalid, parse_address
+
+AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+
+
+class AlreadySuppressed(Conflict):
+    """This address is suppressed already, for this reason or a stronger one."""
+
+
+class NewSuppression(Body):
+    """An address not to write to any more."""
+
+    address: AddressText
+    reason: SuppressionReason = "MANUAL"
+    detail: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
+
+
+class ManyAddresses(Body):
+    """Addresses to suppress at once."""
+
+    addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK)]
+    reason: SuppressionReason = "MANUAL"
+
+
+class BulkResult(Record):
+    """How many were new, and how many were known already or are no addresses."""
+
+    added: int
+    skipped: int
+    upgraded: int
+    """Those of `added` that were suppressed for a weaker reason before."""
+
+
+@get("/projects/{project_id}/suppressions", needs="emails:read")
+async def list_suppressions(
+    call: Call,
+    reason: SuppressionReason | None = None,
+    q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
+    page: PageNumber = 1,
+    limit: PageLimit = 25,
+    cursor: Cursor | None = None,
+) -> Page[Suppression]:
+    """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
+    scope = f"suppressions|{reason or ''}|{q or ''}"
+    position = position_of(call, scope, page, limit, cursor)
+    pattern = containing(q) if q else None
+    total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
+    rows = await store.suppressions(
+        call.db,
+        project_id=call.project_id,
+        reason=reason,
+        pattern=pattern,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
+
+
+@get("/projects/{project_id}/suppressions/export", needs="emails:read", media_types=["text/csv"])
+async def export_suppressions(
+    call: Call,
+    reason: SuppressionReason | None = None,
+    q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
+) -> Answer:
+    """Suppressed addresses as CSV, newest first, streamed. Takes the filters of the list."""
+    pattern = containing(q) if q else None
+
+    async def lines() -> AsyncIterator[Sequence[Any]]:
+        async with call.db.transaction() as tx:
+            async for row in store.all_suppressions(tx, project_id=call.project_id, reason=reason, pattern=pattern):
+                yield [row.address, row.reason, row.source, row.detail, row.send_id, row.created_at, row.id]
+
+    header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
+    headers = {"Content-Disposition": 'attachment; filename="suppressions.csv"'}
+    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+
+
+@post(
+    "/projects/{project_id}/suppressions",
+    needs="emails:write",
+    status=201,
+    problems=[AlreadySuppressed],
+    example={"address": "ada@example.com", "reason": "MANUAL"},
+)
+async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
+    """Do not write to an address any more.
+
+    An address that is suppressed for a weaker reason gets this one, and its `history` keeps the former: UNSUBSCRIBE
+    gives way to MANUAL, that to BOUNCE, that to COMPLAINT. The other way round is a 409: nothing is weakened silently.
+    """
+    address = _address("/address", data.address)
+    async with call.db.transaction() as tx:
+        added = await suppress(tx, call, [address], data.reason, source="api", detail=data.detail)
+        if not added:
+            raise AlreadySuppressed
+        await audit.record(tx, call, "suppression.created", "Suppression", added[0].id, reason=data.reason)
+    return added[0]
+
+
+@post(
+    "/projects/{project_id}/suppressions/bulk",
+    needs="emails:write",
+    example={"addresses": ["ada@example.com", "bob@example.com"]},
+)
+async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
+    """Suppress up to 1,000 addresses; those suppressed already for this or a stronger reason, repeated or invalid are
+    skipped. `upgraded` of the added ones were suppressed for a weaker reason."""
+    addresses: list[str] = []
+    for text in data.addresses:
+        try:
+            addresses.append(parse_address(text).spec.lower())
+        except AddressInvalid:
+            continue
+    async with call.db.transaction() as tx:
+        added = await suppress(tx, call, sorted(set(addresses)), data.reason, source="api", detail=None)
+        await audit.record(tx, call, "suppression.bulk_created", "Suppression", None, added=len(added))
+    upgraded = sum(1 for each in added if each.history)
+    return BulkResult(added=len(added), skipped=len(data.addresses) - len(added), upgraded=upgraded)
+
+
+@get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
+async def get_suppression(call: Call, address: str) -> Suppression:
+    """Why and since when an address is suppressed."""
+    found = await store.suppression(call.db, project_id=call.project_id, address=address.lower())
+    if found is None:
+        raise SuppressionMissing
+    return found
+
+
+@delete("/projects/{project_id}/suppressions/{address}", needs="emails:write", problems=[SuppressionMissing])
+async def remove_suppression(call: Call, address: str) -> Suppression:
+    """Write to an address again. Answers the suppression that was removed."""
+    async with call.db.transaction() as tx:
+        gone = await store.unsuppress(tx, project_id=call.project_id, address=address.lower())
+        if gone is None:
+            raise SuppressionMissing
+        await store.forget_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
+        await audit.record(tx, call, "suppression.deleted", "Suppression", gone.id, reason=gone.reason)
+    return gone
+
+
+async def follow_contacts(tx: Transaction, happened: list[Event]) -> None:
+    """Write again to contacts whom their sender has subscribed again."""
+    for event in happened:
+        if event.type == "contact.updated" and event.data.get("unsubscribed") is False:
+            address = str(event.data["email"]).lower()
+            await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
+
+
+async def follow_contacts_in_bulk(tx: Transaction, written: Written) -> None:
+    """Nothing that changes contacts by the thousand subscribes anybody again."""
+
+
+async def suppress(
+    tx: Transaction,
+    call: Call,
+    addresses: list[str],
+    reason: SuppressionReason,
+    *,
+    source: str,
+    detail: str | None,
+) -> list[Suppression]:
+    """Suppress addresses (lower case) in an open transaction; returns those that were new or got a stronger reason."""
+    count = len(addresses)
+    return await store.suppress(
+        tx,
+        project_id=[call.project_id] * count,
+        id=[new_id() for _ in addresses],
+        address=addresses,
+        reason=[reason] * count,
+        source=[source] * count,
+        detail=[detail] * count,
+        send_id=[None] * count,
+        created_at=[call.now] * count,
+        strength=SUPPRESSION_STRENGTH,
+    )
+
+
+def _address(path: str, text: str) -> str:
+    try:
+        return parse_address(text).spec.lower()
+    except AddressInvalid as error:
+        raise Invalid.at(path, error.detail, "address_invalid") from None

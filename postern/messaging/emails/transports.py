@@ -1,0 +1,180 @@
+"""Which transport a project's mail takes, and the one place where transports are made."""
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.config import SettingInvalid
+from postern.kernel.database.statements import Jsonb
+from postern.kernel.http.problems import Unavailable
+from postern.kernel.values import NO_ID, new_id
+from postern.messaging.emails import store
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import ProjectSettings
+from postern.protocols.mail.smtp import Tls
+from postern.protocols.mail.transports.capture import CaptureTransport
+from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.transport import Envelope, Transport
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+LEASED_AHEAD = timedelta(seconds=5)
+"""How far ahead the times of a relay's rate are given out."""
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """A message that is kept instead of sent."""
+
+    project_id: UUID
+    send_id: UUID
+    envelope: Envelope
+    sender: str
+    subject: str
+    message: bytes
+    sealed: bytes | None = None
+    """The message encrypted, where it has one-time secrets; `message` is then without them."""
+
+
+class NoSmartHost(Unavailable):
+    """This project's mail leaves by the server's smart host, and the server names none any more."""
+
+
+def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
+    """Whether a send of this project stays in the inbox view: TEST credentials always do."""
+    return test or (settings.transport or world.settings.transport) == "capture"
+
+
+def require_way_out(world: "World", settings: ProjectSettings, *, test: bool) -> None:
+    """Raises NoSmartHost where mail that is taken in now could not leave."""
+    if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
+        raise NoSmartHost
+
+
+def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
+    """The relay transport of a project: its own smart hosts, or the instance's. Made once for each set of hosts.
+
+    Raises NoSmartHost.
+    """
+    own = settings.relays
+    if not own and not world.settings.relay:
+        raise NoSmartHost
+    name = f"relay:{project_id}:{msgspec.json.encode(own).decode()}" if own else "relay"
+    found: Transport | None = world.transports.get(name)
+    if found is None:
+        relays = [_relay(world, project_id, each) for each in own] if own else instance_relays(world.settings.relay)
+        found = world.transports[name] = RelayTransport(
+            relays,
+            hello=_own_name(world),
+            # The operator's relay may stand anywhere; a host that a project names is one of the Internet's.
+            resolve=world.outbound.resolve if own else None,
+            lease=partial(_lease, world, project_id if own else NO_ID),
+            chance=world.chance.random,
+        )
+        _retire_others(world, project_id, name)
+    return found
+
+
+async def _lease(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
+    """A span of the rate of a relay, which all processes share. See `Lease`."""
+    leased = await store.lease_times(
+        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=LEASED_AHEAD
+    )
+    return None if leased is None else leased.begin_seconds
+
+
+def _retire_others(world: "World", project_id: UUID, name: str) -> None:
+    """A project that changed its smart hosts leaves the connections to the old ones."""
+    for known in [each for each in world.transports if each.startswith(f"relay:{project_id}:") and each != name]:
+        world.later(world.transports.pop(known).aclose())
+
+
+def _own_name(world: "World") -> str:
+    return urlsplit(world.settings.public_url).hostname or "localhost"
+
+
+def _relay(world: "World", project_id: UUID, each: projects.Relay) -> Relay:
+    return Relay(
+        host=each.host,
+        port=each.port,
+        tls=Tls(each.tls),
+        user=each.username,
+        password=projects.relay_password(world, project_id, each) or "",
+        weight=each.weight,
+        per_second=each.messages_per_second,
+    )
+
+
+def instance_relays(text: str | None) -> list[Relay]:
+    """The smart hosts that POSTERN_RELAY names. Raises SettingInvalid."""
+    if not text:
+        raise SettingInvalid("POSTERN_RELAY names no smart host, but the transport is `relay`.")
+    return [_named_relay(part) for part in text.split()]
+
+
+def _named_relay(text: str) -> Relay:
+    """One smart host of POSTERN_RELAY. Raises SettingInvalid, whose message has no part of the password."""
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname, url.port
+    except ValueError:
+        host, port, url = None, None, urlsplit("")
+    given = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    if url.scheme not in ("smtp", "smtps") or not host:
+        raise SettingInvalid(
+            "POSTERN_RELAY: expected smtp://user:password@host:port?tls=…, with a port from 1 to 65535, and with "
+            "characters like # / @ of the password percent-encoded."
+        )
+    tls = given.get("tls", "implicit" if url.scheme == "smtps" else "starttls-required")
+    if tls not in list(Tls):
+        raise SettingInvalid(f"POSTERN_RELAY: tls={tls} is not one of {', '.join(Tls)}.")
+    try:
+        weight, connections = int(given.get("weight", "1")), int(given.get("connections", "10"))
+        per_second = float(given["rate"]) if "rate" in given else None
+    except ValueError:
+        weight, connections, per_second = 0, 0, None
+    if weight < 1 or connections < 1 or not (per_second is None or 0 < per_second < float("inf")):
+        raise SettingInvalid("POSTERN_RELAY: weight and connections are whole numbers from 1 on, rate is above 0.")
+    return Relay(
+        host=host,
+        port=port or (465 if url.scheme == "smtps" else 587),
+        tls=Tls(tls),
+        verify=given.get("verify", "yes") != "no",
+        user=unquote(url.username) if url.username else None,
+        password=unquote(url.password or ""),
+        weight=weight,
+        per_second=per_second,
+        max_connections=connections,
+    )
+
+
+def capture_transport(world: "World", capture: Capture) -> CaptureTransport:
+    """A transport that keeps this one message for the inbox view."""
+
+    async def keep(envelope: Envelope, message: bytes) -> None:
+        await world.grouped(keep_all)(msgspec.structs.replace(capture, envelope=envelope, message=message))
+
+    return CaptureTransport(keep)
+
+
+async def keep_all(world: "World", captures: list[Capture]) -> list[None]:
+    """Keep captured messages, all in one statement."""
+    await store.capture(
+        world.db,
+        project_id=[each.project_id for each in captures],
+        id=[new_id() for _ in captures],
+        send_id=[each.send_id for each in captures],
+        mail_from=[each.envelope.mail_from for each in captures],
+        recipients=[Jsonb(list(each.envelope.recipients)) for each in captures],
+        sender=[each.sender for each in captures],
+        subject=[each.subject for each in captures],
+        message=[each.message for each in captures],
+        sealed=[each.sealed for each in captures],
+        captured_at=[world.clock() for _ in captures],
+    )
+    return [None] * len(captures)

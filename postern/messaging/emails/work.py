@@ -1,0 +1,125 @@
+"""Sends that are due: handed over by whichever worker claims them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.config import Settings
+from postern.kernel.due import Work
+from postern.messaging.audiences.contacts import contacts_with_ids
+from postern.messaging.emails import store
+from postern.messaging.emails.content_snapshots import values_of
+from postern.messaging.emails.delivery import Job, hand_over_kept
+from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.model import Send, SendBody
+from postern.messaging.emails.redaction import open_body
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+TOGETHER_OCTETS = 4 * 1024 * 1024
+"""Words and files of one share that are in memory at a time. A worker has a dozen shares in hand, and each message in
+up to three forms, so this is what bounds its memory when everybody gets an invoice of their own."""
+
+
+async def hand_over_share(world: "World", sends: list[Send]) -> None:
+    """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
+    with in_hand(world).keeping(*sends):
+        for together in packed(sends, await _sizes(world, sends)):
+            await _hand_over_together(world, together)
+
+
+def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
+    """The sends in their order, in lots of `TOGETHER_OCTETS` at most, or of one that is larger."""
+    lot: list[Send] = []
+    octets = 0
+    for send in sends:
+        size = sizes.get(send.content_id or send.id, 0)
+        if lot and octets + size > TOGETHER_OCTETS:
+            yield lot
+            lot, octets = [], 0
+        lot.append(send)
+        octets += size
+    if lot:
+        yield lot
+
+
+async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
+    """About how many octets the words and files of each send have; shared ones are made anew for each."""
+    found = await store.body_sizes(
+        world.db,
+        project_id=sends[0].project_id,
+        ids=[send.id for send in sends if send.content_id is None],
+        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+    )
+    return {row.id: row.size for row in found}
+
+
+async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
+    jobs = await load(world, sends)
+    done = await asyncio.gather(*(hand_over_kept(world, job) for job in jobs), return_exceptions=True)
+    for job, result in zip(jobs, done, strict=True):
+        if isinstance(result, OperationalError | PoolTimeout):
+            log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
+        elif isinstance(result, BaseException):
+            log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
+
+
+async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
+    """The words of claimed sends of one project."""
+    project_id = sends[0].project_id
+    own = [send.id for send in sends if send.content_id is None]
+    shared = sorted({send.content_id for send in sends if send.content_id is not None})
+    bodies: dict[UUID, SendBody] = {}
+    if own:
+        for row in await store.bodies(world.db, project_id=project_id, ids=own):
+            body = open_body(world, row.send_id, row.body, row.sealed)
+            if body is not None:
+                bodies[row.send_id] = body
+    if shared:
+        found = await store.contents(world.db, project_id=project_id, ids=shared)
+        bodies |= {row.id: row.body for row in found}
+    people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
+    values = {
+        contact.id: values_of(contact.email, contact.attributes)
+        for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
+    }
+    return [
+        Job(
+            send=send,
+            body=bodies.get(send.content_id or send.id),
+            values=values.get(send.contact_id or send.id, {}),
+        )
+        for send in sends
+    ]
+
+
+SENDS: list[Work[Send]] = [
+    Work(
+        name="sends.transactional",
+        table="sends",
+        kind=Send,
+        lease=Settings().lease,
+        do=hand_over_share,
+        share=250,
+        where="lane = 0",
+        at_once=12,
+    ),
+    Work(
+        name="sends.marketing",
+        table="sends",
+        kind=Send,
+        lease=Settings().lease,
+        do=hand_over_share,
+        share=250,
+        where="lane = 1",
+        at_once=12,
+    ),
+]

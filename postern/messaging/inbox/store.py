@@ -1,0 +1,38 @@
+"""SQL of captured messages."""
+
+from uuid import UUID
+
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.messaging.inbox.model import CapturedMessage, Raw
+
+
+@statement("""
+    select id, send_id, mail_from, recipients, sender, subject, size, captured_at from captured_messages
+    where project_id = %(project_id)s
+      and (%(pattern)s::text is null or lower(subject || ' ' || array_to_string(recipients, ' ')) like %(pattern)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def messages(
+    db: Queries, *, project_id: UUID, pattern: str | None, before: UUID | None, limit: int, offset: int
+) -> list[CapturedMessage]: ...
+
+
+@statement("""
+    select count(*)::int from captured_messages
+    where project_id = %(project_id)s
+      and (%(pattern)s::text is null or lower(subject || ' ' || array_to_string(recipients, ' ')) like %(pattern)s)
+""")
+async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: ...
+
+
+@statement("""
+    select id, send_id, mail_from, recipients, sender, subject, size, captured_at, message, sealed
+    from captured_messages
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
+
+
+@statement("delete from captured_messages where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

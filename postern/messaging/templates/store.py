@@ -1,0 +1,123 @@
+"""SQL of templates."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.messaging.templates.model import ListedTemplate, StoredTemplate, TemplateVersion, TemplateWords
+
+
+@statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
+async def words(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
+
+
+@statement("select * from templates where project_id = %(project_id)s and id = %(id)s")
+async def template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
+
+
+@statement("select * from templates where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
+
+
+@statement("""
+    with listed as (
+        select id, sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
+                       + coalesce(pg_column_size(builder_json), 0)) over (order by id desc) as characters,
+               lag(1, 1, 0) over (order by id desc) as follows
+        from (
+            select id, html, text, builder_json from templates
+            where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+            order by id desc limit %(limit)s
+        ) as newest
+    )
+    select t.*, l.characters::bigint as characters
+    from listed l join templates t on t.project_id = %(project_id)s and t.id = l.id
+    where l.follows = 0 or l.characters <= %(characters)s
+    order by t.id desc
+""")
+async def templates(
+    db: Queries, *, project_id: UUID, before: UUID | None, limit: int, characters: int
+) -> list[ListedTemplate]: ...
+
+
+@statement("select count(*)::int from templates where project_id = %(project_id)s")
+async def count(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    insert into templates (project_id, id, name, subject, builder_json, html, is_rendered, text, engine, variables,
+                           created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(builder_json)s, %(html)s, %(is_rendered)s, %(text)s,
+            %(engine)s, %(variables)s, %(now)s, %(now)s)
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    subject: str | None,
+    builder_json: Jsonb | None,
+    html: str | None,
+    is_rendered: bool,
+    text: str | None,
+    engine: str,
+    variables: list[str],
+    now: Moment,
+) -> StoredTemplate: ...
+
+
+@statement("""
+    update templates set name = %(name)s, subject = %(subject)s, builder_json = %(builder_json)s, html = %(html)s,
+        is_rendered = %(is_rendered)s, text = %(text)s, engine = %(engine)s, variables = %(variables)s,
+        version = version + 1, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def update(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    subject: str | None,
+    builder_json: Jsonb | None,
+    html: str | None,
+    is_rendered: bool,
+    text: str | None,
+    engine: str,
+    variables: list[str],
+    now: Moment,
+) -> StoredTemplate: ...
+
+
+@statement("""
+    insert into template_versions (project_id, template_id, version, name, subject, builder_json, html, text, engine,
+                                   created_by, created_at)
+    select project_id, id, version, name, subject, builder_json, html, text, engine, %(created_by)s, updated_at
+    from templates where project_id = %(project_id)s and id = %(id)s
+""")
+async def keep_version(tx: Transaction, *, project_id: UUID, id: UUID, created_by: str | None) -> None: ...
+
+
+@statement("""
+    delete from template_versions
+    where project_id = %(project_id)s and template_id = %(id)s and version <= %(version)s
+""")
+async def forget_versions(tx: Transaction, *, project_id: UUID, id: UUID, version: int) -> None: ...
+
+
+@statement("""
+    select version, name, subject, builder_json, html, text, engine, created_by, created_at from template_versions
+    where project_id = %(project_id)s and template_id = %(id)s order by version desc limit %(limit)s
+""")
+async def versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> list[TemplateVersion]: ...
+
+
+@statement("select id from templates where project_id = %(project_id)s and id = any (%(ids)s) and engine = 'none'")
+async def without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+@statement("delete from templates where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

@@ -1,0 +1,47 @@
+"""SQL of hits."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.messaging.tracking.model import KeptHit, RecentClick
+
+
+@statement("""
+    insert into tracking_hits (project_id, id, send_id, kind, url, verdict, reason, ip_address, user_agent, occurred_at)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(send_id)s::uuid[], %(kind)s::text[], %(url)s::text[],
+                         %(verdict)s::text[], %(reason)s::text[], %(ip_address)s::text[], %(user_agent)s::text[],
+                         %(occurred_at)s::timestamptz[])
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    send_id: list[UUID],
+    kind: list[str],
+    url: list[str | None],
+    verdict: list[str],
+    reason: list[str | None],
+    ip_address: list[str],
+    user_agent: list[str],
+    occurred_at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    select send_id, url, occurred_at from tracking_hits
+    where project_id = any (%(project_id)s) and send_id = any (%(send_ids)s) and kind = 'CLICK'
+      and occurred_at >= %(since)s
+""")
+async def recent_clicks(
+    db: Queries, *, project_id: list[UUID], send_ids: list[UUID], since: Moment
+) -> list[RecentClick]: ...
+
+
+@statement("""
+    select id, kind, url, verdict, reason, ip_address, user_agent, occurred_at from tracking_hits
+    where project_id = %(project_id)s and send_id = %(send_id)s
+    order by id desc limit 500
+""")
+async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[KeptHit]: ...

@@ -1,0 +1,1 @@
+"""Who runs a product on Postern: accounts, projects, billing, the audit log, events and webhooks."""

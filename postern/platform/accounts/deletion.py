@@ -1,0 +1,193 @@
+"""Deleting a project or an account: gone for callers at once, gone from the disk in bounded chunks.
+
+What to delete is asked of the database's own catalog, so that every feature's rows are included. A worker that dies
+half-way gives the record back with its lease, and the next one goes on with what is left.
+"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+from uuid import UUID
+
+import structlog
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.catalog import CHUNKS_AT_ONCE, OF_PROJECT, Doomed, sweep, tenant_tables
+from postern.kernel.database.statements import Transaction
+from postern.kernel.due import Work, each
+from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
+from postern.kernel.http.operation import DEVELOPER_ONLY, delete
+from postern.kernel.values import Body, Deleted, Record
+from postern.platform.accounts import store
+from postern.platform.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
+from postern.platform.accounts.operations import locked_developer, require_password
+from postern.platform.audit import operations as audit
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+STALE_AT_ONCE = 500
+"""Accounts that nobody proved which one tidying begins to delete."""
+LATE_ROWS = timedelta(hours=1)
+"""When we look again for rows that a request in flight wrote after the sweep."""
+
+SHARED_BY_ACCOUNTS = frozenset(("account_mails", "deletions", "billing_accounts"))
+"""Tables whose `project_id` is an account: no project's rows are in them."""
+
+OnClosing: "list[Callable[[Transaction, Call], Awaitable[None]]]" = []
+
+
+def close_with(*closings: "Callable[[Transaction, Call], Awaitable[None]]") -> None:
+    """What else happens, in the same transaction, when an account is deleted; listed by `app.py`."""
+    OnClosing[:] = closings
+
+
+class Goodbye(Body):
+    """The owner's password, asked again."""
+
+    password: GivenPassword
+
+
+class Deletion(Record):
+    """Something that is being deleted."""
+
+    project_id: UUID
+    """The project, or the account where `kind` is ACCOUNT."""
+    id: UUID
+    account_id: UUID
+    kind: Literal["PROJECT", "ACCOUNT"]
+    swept_at: Moment | None
+    attempt: int
+
+
+@delete("/projects/{project_id}", needs="projects:write", accepts=DEVELOPER_ONLY, problems=[ProjectMissing])
+async def delete_project(call: Call) -> Deleted:
+    """Delete a project and everything in it, for good.
+
+    From the next request on it answers 404 and its keys are refused; its rows are removed in the background. The
+    account's audit log keeps what was done in it.
+    """
+    async with call.db.transaction() as tx:
+        if not await store.delete_projects(tx, account_id=call.account_id, only=call.project_id, now=call.now):
+            raise ProjectMissing
+        await audit.record(tx, call, "project.deleted", "Project", call.project_id, account_wide=True)
+        tx.makes_due("deletions")
+    return Deleted()
+
+
+@delete(
+    "/account",
+    needs="account:own",
+    accepts=DEVELOPER_ONLY,
+    problems=[PasswordWrong, LockedOut],
+    example={"password": "correct horse battery"},
+)
+async def delete_account(call: Call, data: Goodbye) -> Deleted:
+    """Delete the account, its members, its projects and everything in them, for good. Needs the owner's password.
+
+    All tokens and keys are refused from the next request on, and the addresses can sign up anew at once; the rows
+    are removed in the background.
+    """
+    owner = await require_password(call, data.password)
+    async with call.db.transaction() as tx:
+        await store.lock_account(tx, id=call.account_id)
+        if (await locked_developer(tx, owner)).role != "OWNER":  # The account was handed over meanwhile.
+            raise PermissionMissing("Only the owner can delete the account.")
+        await begin_account_deletion(tx, call)
+        await store.delete_developers(tx, account_id=call.account_id)
+    return Deleted()
+
+
+async def begin_account_deletion(tx: Transaction, call: Call) -> None:
+    """Take an account's projects away from callers, and let workers remove the rest."""
+    await store.delete_projects(tx, account_id=call.account_id, only=None, now=call.now)
+    await store.delete_account(tx, account_id=call.account_id, now=call.now)
+    await store.drop_invitations(tx, account_id=call.account_id)
+    for close in OnClosing:
+        await close(tx, call)
+    tx.makes_due("deletions")
+
+
+async def delete_stale_sign_ups(world: "World") -> int:
+    """Begin to delete accounts whose address nobody proved in time; returns how many."""
+    before = Moment.of(world.clock() - SIGN_UP_LIFE)
+    stale = await store.stale_sign_ups(world.db, before=before, limit=STALE_AT_ONCE)
+    for account_id in stale:
+        async with world.db.transaction() as tx:
+            await store.lock_account(tx, id=account_id)
+            if not await store.mark_proven(tx, id=account_id):
+                continue  # It was proven in the meantime, or another worker was quicker.
+            await store.delete_projects(tx, account_id=account_id, only=None, now=world.clock())
+            await store.delete_account(tx, account_id=account_id, now=world.clock())
+            await store.delete_developers(tx, account_id=account_id)
+            tx.makes_due("deletions")
+    return len(stale)
+
+
+async def go_on_deleting(world: "World", deletion: Deletion) -> None:
+    """Remove some more, and say when to come back."""
+    if deletion.kind == "ACCOUNT":
+        await _delete_account_rows(world, deletion)
+        return
+    if not await _sweep(world, deletion.project_id):
+        await _come_back(world, deletion, world.clock())
+        return
+    async with world.db.transaction() as tx:
+        await store.drop_project(tx, project_id=deletion.project_id)
+        await store.wake_account_deletion(tx, account_id=deletion.account_id, now=world.clock())
+        if deletion.swept_at is not None:
+            await store.finish_deletion(tx, project_id=deletion.project_id, id=deletion.id)
+            log.info("project_deleted", project=str(deletion.project_id))
+        tx.makes_due("deletions")
+    if deletion.swept_at is None:
+        await _come_back(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
+
+
+async def _sweep(world: "World", project_id: UUID) -> bool:
+    """Delete some of a project's rows; true if nothing is left."""
+    tables = [each.name for each in await tenant_tables(world.db) if each.name not in SHARED_BY_ACCOUNTS]
+    return await sweep(world.db, [Doomed(name, OF_PROJECT) for name in tables], project_id=project_id)
+
+
+async def _delete_account_rows(world: "World", deletion: Deletion) -> None:
+    """What is left once the projects are gone: the audit log, in chunks, and then the account itself."""
+    if await store.any_project(world.db, account_id=deletion.account_id) is not None:
+        async with world.db.transaction() as tx:  # One that was created at the same moment goes too.
+            await store.delete_projects(tx, account_id=deletion.account_id, only=None, now=world.clock())
+            tx.makes_due("deletions")
+        await _come_back(world, deletion, world.clock() + LATE_ROWS)  # The last project wakes us.
+        return
+    for _ in range(CHUNKS_AT_ONCE):
+        if not await audit.forget_some(world.db, deletion.account_id):
+            async with world.db.transaction() as tx:
+                await store.drop_mails(tx, account_id=deletion.account_id)
+                await store.drop_account(tx, account_id=deletion.account_id)
+                await store.finish_deletion(tx, project_id=deletion.project_id, id=deletion.id)
+            log.info("account_deleted", account=str(deletion.account_id))
+            return
+    await _come_back(world, deletion, world.clock())
+
+
+async def _come_back(world: "World", deletion: Deletion, due_at: Moment, swept_at: Moment | None = None) -> None:
+    await store.continue_deletion(
+        world.db,
+        project_id=deletion.project_id,
+        id=deletion.id,
+        attempt=deletion.attempt,
+        swept_at=swept_at,
+        due_at=due_at,
+    )
+
+
+DELETIONS: Work[Deletion] = Work(
+    name="deletions",
+    table="deletions",
+    kind=Deletion,
+    lease=timedelta(minutes=5),
+    do=each(go_on_deleting),
+    share=1,
+    at_once=2,
+)

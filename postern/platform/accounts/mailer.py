@@ -1,0 +1,208 @@
+"""Mail of this server to developers: written in the transaction that causes it, sealed, handed over as due work.
+
+It never touches a project's own sends: whoever may read a project's log must not find a colleague's reset link there.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.due import Work, each
+from postern.kernel.http.call import Call
+from postern.kernel.values import NO_ID, Record, new_id
+from postern.platform.accounts import store
+from postern.security.secrets import new_token
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+GIVEN_UP_AFTER = timedelta(hours=24)
+"""As long as the longest link in such mail works."""
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(hours=1)
+
+RESET_LIFE = timedelta(minutes=30)
+VERIFY_LIFE = timedelta(hours=24)
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True, tag="letter"):
+    """One mail to one developer: plain paragraphs, and at most one link."""
+
+    to: str
+    subject: str
+    paragraphs: list[str]
+    link: str | None = None
+    link_label: str = ""
+
+
+class ResetAsked(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
+    """Somebody asked to reset the password of this address. Only the worker finds out whether anybody has it,
+    so that asking takes the same time either way."""
+
+    email: str
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"):
+    """A link that proves an address. Only the worker finds out whether the address has another account, so that asking
+    takes the same time either way; its holder is told then, and the link is not sent."""
+
+    letter: Letter
+    developer_id: UUID
+
+
+Content = Letter | ResetAsked | Verification
+
+
+class AccountMail(Record):
+    """A mail that is due."""
+
+    project_id: UUID
+    """The account: due work is shared out by this column."""
+    id: UUID
+    sealed: bytes
+    attempt: int
+    created_at: Moment
+
+
+Deliver = Callable[["World", UUID, Letter], Awaitable[bool]]
+"""Hands a letter to the server's own way out. False means: not now, try again."""
+
+_ways_out: list[Deliver] = []
+
+
+def deliver_with(deliver: Deliver) -> None:
+    """Who hands letters over: called once by `app.py`, because the engine that can stands above this feature."""
+    _ways_out[:] = [deliver]
+
+
+async def post_letter(tx: Transaction, call: Call, account_id: UUID, content: Letter | ResetAsked) -> None:
+    """Write a letter in the transaction of what it tells about; it goes out after the commit."""
+    await _keep(tx, call.world, account_id, content)
+
+
+async def post_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
+    """Ask an address to prove that it is read: a link that works once, for 24 hours. Older links die."""
+    token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
+    letter = Letter(
+        to=email,
+        subject="Confirm your e-mail address",
+        paragraphs=[
+            "Please confirm that this is your address. The link works once, for 24 hours.",
+            "If you did not ask for this, ignore it.",
+        ],
+        link=f"{call.world.settings.public_url}/verify-email?token={token}",
+        link_label="Confirm this address",
+    )
+    await _keep(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
+
+
+async def post_notice(tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str) -> None:
+    """Tell a developer about a change to their own sign-in, so that one they did not make is noticed."""
+    paragraphs = [what, "If this was not you, reset your password and tell the owner of your account."]
+    await post_letter(tx, call, account_id, Letter(to=to, subject=subject, paragraphs=paragraphs))
+
+
+async def new_developer_token(
+    tx: Transaction, world: "World", developer_id: UUID, purpose: str, email: str | None, expires_at: Moment
+) -> str:
+    """A token for one purpose, of which only a keyed hash is kept; older ones of that purpose die."""
+    token = new_token()
+    await store.drop_tokens(tx, developer_id=developer_id, purpose=purpose)
+    await store.insert_token(
+        tx,
+        hash=world.secrets.digest(f"developer-{purpose}", token),
+        developer_id=developer_id,
+        purpose=purpose,
+        email=email,
+        expires_at=expires_at,
+        now=world.clock(),
+    )
+    return token
+
+
+async def hand_over(world: "World", mail: AccountMail) -> None:
+    """Hand one letter over; what cannot go now comes back, for a day."""
+    now = world.clock()
+    if now - mail.created_at < GIVEN_UP_AFTER:
+        plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
+        content: Content = msgspec.json.decode(plain, type=Content)
+        if isinstance(content, ResetAsked):
+            await _answer_reset(world, mail, content)
+            return
+        if isinstance(content, Verification):
+            holder = await store.developer_by_email(world.db, email=content.letter.to)
+            is_free = holder is None or holder.id == content.developer_id
+            content = content.letter if is_free else _taken_letter(world, content.letter.to)
+        if not await _ways_out[0](world, mail.id, content):
+            pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
+            await store.postpone_mail(
+                world.db, account_id=mail.project_id, id=mail.id, attempt=mail.attempt, due_at=now + pause
+            )
+            return
+    else:
+        log.error("account_mail_given_up", id=str(mail.id))
+    await store.delete_mail(world.db, account_id=mail.project_id, id=mail.id)
+
+
+async def _answer_reset(world: "World", mail: AccountMail, asked: ResetAsked) -> None:
+    """Turn the question into a letter with a link, if the address has an account; else into nothing."""
+    async with world.db.transaction() as tx:
+        developer = await store.developer_by_email(tx, email=asked.email)
+        if developer is None:
+            developer = await store.unproven_developer(tx, email=asked.email)
+        if developer is not None and await store.delete_mail(tx, account_id=mail.project_id, id=mail.id):
+            expires_at = mail.created_at + RESET_LIFE
+            token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
+            await _keep(tx, world, developer.account_id, _reset_letter(world, developer.email, token))
+        else:
+            await store.delete_mail(tx, account_id=mail.project_id, id=mail.id)
+
+
+def _taken_letter(world: "World", to: str) -> Letter:
+    return Letter(
+        to=to,
+        subject="You already have an account",
+        paragraphs=[
+            (
+                "Somebody, perhaps you, wants to use this address for a developer account. It has one already: sign in "
+                f"at {world.settings.public_url}, or reset the password if you forgot it."
+            ),
+            "If it was not you, there is nothing to do.",
+        ],
+    )
+
+
+def _reset_letter(world: "World", to: str, token: str) -> Letter:
+    return Letter(
+        to=to,
+        subject="Reset your password",
+        paragraphs=[
+            "Somebody asked to reset the password of your account. The link works once, for 30 minutes.",
+            "If it was not you, ignore this; nothing has changed.",
+        ],
+        link=f"{world.settings.public_url}/reset-password?token={token}",
+        link_label="Choose a new password",
+    )
+
+
+async def _keep(tx: Transaction, world: "World", account_id: UUID, content: Content) -> None:
+    mail_id = new_id()
+    sealed = world.secrets.seal(msgspec.json.encode(content), f"account-mail:{mail_id}")
+    await store.insert_mail(tx, account_id=account_id, id=mail_id, sealed=sealed, now=world.clock())
+    tx.makes_due("account_mails")
+
+
+NOBODYS = NO_ID
+"""Where mail is kept that belongs to no account yet."""
+
+MAILS: Work[AccountMail] = Work(
+    name="account-mails", table="account_mails", kind=AccountMail, lease=timedelta(minutes=15), do=each(hand_over)
+)

@@ -1,0 +1,320 @@
+"""Who belongs to an account: invitations, roles, leaving, and who owns it.
+
+Whatever changes members locks the account's row first, so that such changes happen one after the other. That there
+is at most one owner is held by an index; that there is at least one, by refusing to take the owner away.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call, CredentialInvalid, PermissionMissing
+from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.values import Body, new_id
+from postern.platform.accounts import store
+from postern.platform.accounts.deletion import begin_account_deletion
+from postern.platform.accounts.lockout import counting_links
+from postern.platform.accounts.mailer import Letter, post_letter, post_notice
+from postern.platform.accounts.model import (
+    INVITATION_LIFE,
+    MEMBERS_LIMIT,
+    Account,
+    AccountInvitation,
+    AlreadyMember,
+    AlreadyOwner,
+    EmailText,
+    GivenPassword,
+    InvitationMissing,
+    InvitedRole,
+    LinkInvalid,
+    LockedOut,
+    Member,
+    MemberMissing,
+    OwnerStays,
+    OwnsAnAccount,
+    PasswordWrong,
+    TokenText,
+    TooManyMembers,
+)
+from postern.platform.accounts.operations import (
+    caller_of,
+    locked_developer,
+    read_email,
+    require_password,
+    take_invitation,
+)
+from postern.platform.audit import operations as audit
+from postern.platform.projects.permissions import ROLE_PERMISSIONS
+from postern.security.secrets import new_token
+
+INVITATION_RATE = Rate("account-invitation", 100, INVITATION_LIFE / 7)
+"""Invitations that one account may send in a day."""
+INVITED_RATE = Rate("account-invitation-to", 10, timedelta(days=1))
+"""Invitations that one address gets from all accounts in a day: nobody is to be pestered."""
+
+
+class NewInvitation(Body):
+    """Who shall become a member, and as what."""
+
+    email: EmailText
+    role: InvitedRole = "DEVELOPER"
+
+
+class RoleChange(Body):
+    """The new role of a member."""
+
+    role: InvitedRole
+
+
+class Transfer(Body):
+    """The owner's password, asked again."""
+
+    password: GivenPassword
+
+
+class Acceptance(Body):
+    """The token from the invitation's mail."""
+
+    token: TokenText
+    delete_my_account: bool = False
+    """Give up the account that you own and are alone in, with everything it holds."""
+    password: GivenPassword | None = None
+    """Needed with `deleteMyAccount`."""
+
+
+@get("/account/members", needs="account:read", accepts=DEVELOPER_ONLY)
+async def list_members(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Member]:
+    """The members of your account, newest first."""
+    before = before_id(call, "members", cursor)
+    rows = await store.members(call.db, account_id=call.account_id, before=before, limit=limit + 1)
+    return listed(call, "members", rows, limit)
+
+
+@get("/account/invitations", needs="account:read", accepts=DEVELOPER_ONLY)
+async def list_account_invitations(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> Listed[AccountInvitation]:
+    """The open invitations to your account, newest first; an expired one stays until revoked or sent again."""
+    before = before_id(call, "account-invitations", cursor)
+    rows = await store.invitations(call.db, account_id=call.account_id, before=before, limit=limit + 1)
+    return listed(call, "account-invitations", rows, limit)
+
+
+@post(
+    "/account/invitations",
+    needs="account:write",
+    accepts=DEVELOPER_ONLY,
+    status=201,
+    problems=[AlreadyMember, TooManyMembers, TooManyRequests],
+    example={"email": "grace@example.com", "role": "DEVELOPER"},
+)
+async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
+    """Invite somebody by mail, for 7 days. Inviting an address again replaces its invitation; the old link dies."""
+    assert call.caller.actor_id
+    email = read_email(data.email)
+    call.world.limiter.take(INVITATION_RATE, str(call.account_id))
+    call.world.limiter.take(INVITED_RATE, call.world.secrets.digest("account-invitation-to", email.lower()).hex())
+    token = new_token()
+    async with call.db.transaction() as tx:
+        account = await _lock_account(tx, call)
+        known = await store.developer_by_email(tx, email=email)
+        if known is not None and known.account_id == call.account_id:
+            raise AlreadyMember
+        if await store.count_members(tx, account_id=call.account_id) >= MEMBERS_LIMIT:
+            raise TooManyMembers
+        invitation = await store.insert_invitation(
+            tx,
+            id=new_id(),
+            account_id=call.account_id,
+            email=email,
+            role=data.role,
+            token_hash=call.world.secrets.digest("account-invitation", token),
+            invited_by=call.caller.actor_label or "",
+            inviter_id=call.caller.actor_id,
+            expires_at=call.now + INVITATION_LIFE,
+            now=call.now,
+        )
+        await post_letter(tx, call, call.account_id, _letter(call, invitation, account.name, token))
+        await _record(tx, call, "member.invited", invitation.id, email=email, role=data.role)
+    return invitation
+
+
+@delete(
+    "/account/invitations/{id}", needs="account:write", accepts=DEVELOPER_ONLY, status=204, problems=[InvitationMissing]
+)
+async def revoke_account_invitation(call: Call, id: UUID) -> None:
+    """Take an invitation back; its link dies."""
+    async with call.db.transaction() as tx:
+        await _lock_account(tx, call)
+        invitation = await store.delete_invitation(tx, account_id=call.account_id, id=id)
+        if invitation is None:
+            raise InvitationMissing
+        await _record(tx, call, "member.invitation_revoked", id, email=invitation.email)
+
+
+@post(
+    "/account/invitations/accept",
+    accepts=DEVELOPER_ONLY,
+    problems=[LinkInvalid, OwnsAnAccount, AlreadyMember, PasswordWrong, LockedOut],
+    example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
+)
+async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
+    """Become a member of the inviting account; you leave the account you are in.
+
+    A developer belongs to one account. Who owns one transfers it first, or, alone in it, gives it up with
+    `deleteMyAccount` and `password`. Somebody without an account signs up with `invitationToken` instead.
+    """
+    proven = await require_password(call, data.password or "") if data.delete_my_account else None
+    async with counting_links(call), call.db.transaction() as tx:
+        developer = await store.lock_developer(tx, id=call.caller.actor_id or new_id())
+        if developer is None:
+            raise CredentialInvalid
+        if proven is not None:
+            developer = await locked_developer(tx, proven)
+        invitation = await take_invitation(tx, call, data.token, developer.email)
+        if invitation.account_id == developer.account_id:
+            raise AlreadyMember
+        if developer.role == "OWNER":
+            await _give_up_account(tx, call, data)
+        await store.drop_invitations_of(tx, inviter_id=developer.id)
+        await store.move_developer(
+            tx, id=developer.id, account_id=invitation.account_id, role=invitation.role, now=call.now
+        )
+        member = await _require_member(tx, invitation.account_id, developer.id)
+        joined = await store.developer(tx, id=developer.id)
+        assert joined
+        there = replace(call, caller=caller_of(joined, call.caller.credential_id))
+        await _record(tx, there, "member.joined", member.id, role=member.role)
+    return member
+
+
+@patch(
+    "/account/members/{user_id}",
+    needs="account:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[MemberMissing, OwnerStays],
+    example={"role": "ADMIN"},
+)
+async def change_member_role(call: Call, user_id: UUID, data: RoleChange) -> Member:
+    """Give a member another role; it counts from their next request on.
+
+    Who may no longer invite: the open invitations that they sent are dead.
+    """
+    async with call.db.transaction() as tx:
+        await _lock_account(tx, call)
+        before = await _require_member(tx, call.account_id, user_id)
+        if before.role == "OWNER":
+            raise OwnerStays
+        await store.set_role(tx, account_id=call.account_id, id=user_id, role=data.role, now=call.now)
+        if "account:write" not in ROLE_PERMISSIONS[data.role]:
+            await store.drop_invitations_of(tx, inviter_id=user_id)
+        member = await _require_member(tx, call.account_id, user_id)
+        await _record(tx, call, "member.role_changed", user_id, before=before.role, role=data.role)
+    return member
+
+
+@delete(
+    "/account/members/{user_id}",
+    needs="account:write",
+    accepts=DEVELOPER_ONLY,
+    status=204,
+    problems=[MemberMissing, OwnerStays],
+)
+async def remove_member(call: Call, user_id: UUID) -> None:
+    """Remove a member: their sign-in is gone, and their next request is refused.
+
+    The open invitations that they sent are dead.
+    """
+    async with call.db.transaction() as tx:
+        await _lock_account(tx, call)
+        member = await _require_member(tx, call.account_id, user_id)
+        await _take_away(tx, call, member, "member.removed")
+
+
+@post("/account/leave", accepts=DEVELOPER_ONLY, status=204, problems=[OwnerStays])
+async def leave_account(call: Call) -> None:
+    """Leave the account; your sign-in is gone with it. The owner transfers ownership first."""
+    async with call.db.transaction() as tx:
+        await _lock_account(tx, call)
+        member = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
+        await _take_away(tx, call, member, "member.left")
+
+
+@post(
+    "/account/members/{user_id}/transfer-ownership",
+    needs="account:own",
+    accepts=DEVELOPER_ONLY,
+    problems=[MemberMissing, AlreadyOwner, PasswordWrong, LockedOut],
+    example={"password": "correct horse battery"},
+)
+async def transfer_ownership(call: Call, user_id: UUID, data: Transfer) -> Member:
+    """Make another member the owner; you become an ADMIN. Needs your password."""
+    proven = await require_password(call, data.password)
+    async with call.db.transaction() as tx:
+        account = await _lock_account(tx, call)
+        await locked_developer(tx, proven)
+        owner = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
+        member = await _require_member(tx, call.account_id, user_id)
+        if owner.role != "OWNER":  # Somebody was quicker.
+            raise PermissionMissing("Only the owner can transfer the account.")
+        if member.id == owner.id:
+            raise AlreadyOwner
+        await store.set_role(tx, account_id=call.account_id, id=owner.id, role="ADMIN", now=call.now)
+        await store.set_role(tx, account_id=call.account_id, id=member.id, role="OWNER", now=call.now)
+        await post_notice(
+            tx, call, account.id, member.email, "An account is yours now", f"{owner.email} made you its owner."
+        )
+        await _record(tx, call, "account.ownership_transferred", member.id, before=str(owner.id))
+        return await _require_member(tx, call.account_id, user_id)
+
+
+async def _lock_account(tx: Transaction, call: Call) -> Account:
+    account = await store.lock_account(tx, id=call.account_id)
+    if account is None:
+        raise CredentialInvalid
+    return account
+
+
+async def _require_member(tx: Transaction, account_id: UUID, id: UUID) -> Member:
+    member = await store.member(tx, account_id=account_id, id=id)
+    if member is None:
+        raise MemberMissing
+    return member
+
+
+async def _take_away(tx: Transaction, call: Call, member: Member, action: str) -> None:
+    if member.role == "OWNER":
+        raise OwnerStays
+    await store.delete_developer(tx, account_id=call.account_id, id=member.id)
+    await _record(tx, call, action, member.id, email=member.email, role=member.role)
+
+
+async def _give_up_account(tx: Transaction, call: Call, data: Acceptance) -> None:
+    """Begin to delete the account of an owner who moves on. Raises OwnsAnAccount."""
+    await _lock_account(tx, call)
+    if not data.delete_my_account or await store.count_members(tx, account_id=call.account_id) > 1:
+        raise OwnsAnAccount
+    await begin_account_deletion(tx, call)
+
+
+async def _record(tx: Transaction, call: Call, action: str, target_id: UUID, **metadata: str) -> None:
+    await audit.record(tx, call, action, "Member", target_id, account_wide=True, **metadata)
+
+
+def _letter(call: Call, invitation: AccountInvitation, account_name: str, token: str) -> Letter:
+    return Letter(
+        to=invitation.email,
+        subject="You are invited to an account",
+        paragraphs=[
+            (
+                f"{invitation.invited_by} invites you to {account_name} as {invitation.role}. "
+                "The link works once, for 7 days."
+            ),
+            "If you expect no invitation, ignore this.",
+        ],
+        link=f"{call.world.settings.public_url}/join?token={token}",
+        link_label="Accept the invitation",
+    )

@@ -1,0 +1,177 @@
+"""A second factor for developers: an authenticator app, and recovery codes for the day it is lost."""
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call, CredentialInvalid
+from postern.kernel.http.operation import DEVELOPER_ONLY, post
+from postern.kernel.values import Body, Record
+from postern.platform.accounts import store
+from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt
+from postern.platform.accounts.mailer import post_notice
+from postern.platform.accounts.model import (
+    CodeText,
+    CodeWrong,
+    Developer,
+    GivenPassword,
+    LockedOut,
+    MfaAlreadyEnabled,
+    MfaNotEnrolled,
+    PasswordWrong,
+)
+from postern.platform.accounts.operations import locked_developer, require_password, use_code
+from postern.platform.audit import operations as audit
+from postern.security.totp import new_recovery_codes, new_totp_secret, plain_recovery_code, totp_key, totp_uri
+
+ISSUER = "Postern"
+
+
+class PasswordAgain(Body):
+    """The caller's password, asked again."""
+
+    password: GivenPassword
+
+
+class Confirmation(Body):
+    """A code that the app shows now."""
+
+    code: CodeText
+
+
+class PasswordAndCode(Body):
+    """The caller's password, and a code of the app or a recovery code."""
+
+    password: GivenPassword
+    code: CodeText
+
+
+class Enrolment(Record):
+    """What an authenticator app needs: the key to type, or the address to show as a QR code."""
+
+    secret: str
+    uri: str
+
+
+class RecoveryCodes(Record):
+    """Ten codes, each for one sign-in without the app. Shown once; keep them on paper."""
+
+    recovery_codes: list[str]
+
+
+@post(
+    "/auth/mfa/totp",
+    accepts=DEVELOPER_ONLY,
+    problems=[MfaAlreadyEnabled, PasswordWrong, LockedOut],
+    example={"password": "correct horse battery"},
+)
+async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
+    """Begin to set up an authenticator app. Nothing changes until `confirm` has seen a code of it."""
+    proven = await require_password(call, data.password)
+    secret = new_totp_secret()
+    async with call.db.transaction() as tx:
+        developer = await locked_developer(tx, proven)
+        if developer.mfa_enabled_at is not None:
+            raise MfaAlreadyEnabled
+        sealed = call.world.secrets.seal(secret, f"developer-totp:{developer.id}")
+        await store.enrol_totp(tx, id=developer.id, secret=sealed)
+    uri = totp_uri(secret, issuer=ISSUER, account=developer.email)
+    return Enrolment(secret=totp_key(secret), uri=uri)
+
+
+@post(
+    "/auth/mfa/totp/confirm",
+    accepts=DEVELOPER_ONLY,
+    problems=[MfaAlreadyEnabled, MfaNotEnrolled, CodeWrong, LockedOut],
+    example={"code": "123456"},
+)
+async def confirm_developer_totp(call: Call, data: Confirmation) -> RecoveryCodes:
+    """Turn the second factor on with a first code of the app. Your other sessions end."""
+    identifier = call.caller.actor_label or ""
+    number = await begin_attempt(call, identifier)
+    async with call.db.transaction() as tx:
+        developer = await _themselves(tx, call)
+        if developer.mfa_enabled_at is not None:
+            raise MfaAlreadyEnabled
+        row = await store.lock_totp(tx, id=developer.id)
+        if row is None or row.totp_secret is None:
+            raise MfaNotEnrolled
+        is_right = await use_code(tx, call, developer.id, data.code)
+        if is_right:
+            await attempt_succeeded(tx, call, identifier)
+            await store.enable_mfa(tx, id=developer.id, now=call.now)
+            await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
+            codes = await _new_codes(tx, call, developer)
+            await _tell(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
+            return RecoveryCodes(recovery_codes=codes)
+    await attempt_failed(call, identifier, number)
+    raise CodeWrong
+
+
+@post(
+    "/auth/mfa/totp/disable",
+    accepts=DEVELOPER_ONLY,
+    status=204,
+    problems=[MfaNotEnrolled, PasswordWrong, CodeWrong, LockedOut],
+    example={"password": "correct horse battery", "code": "123456"},
+)
+async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
+    """Turn the second factor off. The recovery codes die with it."""
+    await _prove(call, data)
+    async with call.db.transaction() as tx:
+        developer = await _themselves(tx, call)
+        await store.disable_mfa(tx, id=developer.id, now=call.now)
+        await store.drop_recovery_codes(tx, id=developer.id)
+        await _tell(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
+
+
+@post(
+    "/auth/mfa/recovery-codes",
+    accepts=DEVELOPER_ONLY,
+    problems=[MfaNotEnrolled, PasswordWrong, CodeWrong, LockedOut],
+    example={"password": "correct horse battery", "code": "123456"},
+)
+async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> RecoveryCodes:
+    """Make ten new recovery codes; the old ones die."""
+    await _prove(call, data)
+    async with call.db.transaction() as tx:
+        developer = await _themselves(tx, call)
+        codes = await _new_codes(tx, call, developer)
+        await _tell(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
+    return RecoveryCodes(recovery_codes=codes)
+
+
+async def _prove(call: Call, data: PasswordAndCode) -> None:
+    """Both factors again. Raises PasswordWrong, MfaNotEnrolled, CodeWrong."""
+    proven = await require_password(call, data.password)
+    number = await begin_attempt(call, proven.email)
+    async with call.db.transaction() as tx:
+        developer = await locked_developer(tx, proven)
+        is_on = developer.mfa_enabled_at is not None
+        is_right = is_on and await use_code(tx, call, developer.id, data.code)
+        if is_right or not is_on:
+            await attempt_succeeded(tx, call, proven.email, forgives=is_right)
+    if not is_on:
+        raise MfaNotEnrolled
+    if not is_right:
+        await attempt_failed(call, proven.email, number)
+        raise CodeWrong
+
+
+async def _themselves(tx: Transaction, call: Call) -> Developer:
+    assert call.caller.actor_id
+    developer = await store.lock_developer(tx, id=call.caller.actor_id)
+    if developer is None:
+        raise CredentialInvalid
+    return developer
+
+
+async def _new_codes(tx: Transaction, call: Call, developer: Developer) -> list[str]:
+    codes = new_recovery_codes()
+    digest = call.world.secrets.digest
+    hashes = [digest("developer-recovery", f"{developer.id}|{plain_recovery_code(code)}") for code in codes]
+    await store.drop_recovery_codes(tx, id=developer.id)
+    await store.insert_recovery_codes(tx, id=developer.id, hashes=hashes)
+    return codes
+
+
+async def _tell(tx: Transaction, call: Call, developer: Developer, what: str, action: str) -> None:
+    await post_notice(tx, call, developer.account_id, developer.email, what, f"{what} for your developer account.")
+    await audit.record(tx, call, action, "Member", developer.id, account_wide=True)

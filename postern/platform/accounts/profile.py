@@ -1,0 +1,185 @@
+"""A developer's own profile and password, and the account's name."""
+
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call, CredentialInvalid
+from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Body, Record
+from postern.platform.accounts import store
+from postern.platform.accounts.mailer import post_notice, post_verification
+from postern.platform.accounts.model import (
+    AccountName,
+    Developer,
+    EmailText,
+    GivenPassword,
+    LockedOut,
+    NewName,
+    Password,
+    PasswordWrong,
+)
+from postern.platform.accounts.operations import locked_developer, read_email, require_password
+from postern.platform.audit import operations as audit
+from postern.platform.projects import operations as projects
+from postern.platform.projects.model import Project
+from postern.platform.projects.permissions import MemberRole
+from postern.security.breaches import PasswordBreached, require_unbreached
+from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
+
+Unset = msgspec.UnsetType
+UNSET = msgspec.UNSET
+
+
+class AccountOfProfile(Record):
+    """The account that a developer belongs to."""
+
+    id: UUID
+    name: str
+
+
+class Profile(Record):
+    """A developer, their account and its projects."""
+
+    id: UUID
+    email: str
+    name: str
+    role: MemberRole
+    email_verified_at: Moment | None
+    pending_email: str | None
+    """A new address that still waits to be confirmed."""
+    mfa_enabled_at: Moment | None
+    recovery_codes_left: int
+    joined_at: Moment
+    created_at: Moment
+    updated_at: Moment
+    account: AccountOfProfile
+    projects: list[Project]
+
+
+class ProfileChange(Body):
+    """What to change; what is left out stays."""
+
+    name: NewName | Unset = UNSET
+    email: EmailText | Unset = UNSET
+    password: GivenPassword | None = None
+    """Needed to change the address."""
+    account_name: AccountName | Unset = UNSET
+
+
+class PasswordChange(Body):
+    """The present password and the new one."""
+
+    current_password: GivenPassword
+    new_password: Password
+
+
+@get("/account", accepts=DEVELOPER_ONLY, unverified=True)
+async def get_account(call: Call) -> Profile:
+    """Your profile, your account and its projects."""
+    assert call.caller.actor_id
+    return await _profile(call.db, call.caller.actor_id)
+
+
+@patch(
+    "/account",
+    accepts=DEVELOPER_ONLY,
+    problems=[PasswordWrong, LockedOut, TooManyRequests],
+    example={"name": "Ada Lovelace", "accountName": "Acme"},
+)
+async def change_account(call: Call, data: ProfileChange) -> Profile:
+    """Change your name or address, or the account's name (`account:write`).
+
+    A new address needs your `password`, and counts once the link in the mail to it has been followed; until then
+    it shows as `pendingEmail`. The old address is told. An address of somebody else's account gets a mail that says so,
+    and no link.
+    """
+    assert call.caller.actor_id
+    if data.account_name is not UNSET:
+        call.require("account:write")
+    email, proven = None if data.email is UNSET else read_email(data.email), None
+    if email is not None:
+        if data.password is None:
+            raise Invalid.at("/password", "Send your password to change the address.", "required")
+        proven = await require_password(call, data.password)
+    async with call.db.transaction() as tx:
+        developer = await store.lock_developer(tx, id=call.caller.actor_id)
+        if developer is None:
+            raise CredentialInvalid
+        if proven is not None:
+            developer = await locked_developer(tx, proven)
+        call.require_match(developer.updated_at)
+        await _change(tx, call, developer, data, email)
+        return await _profile(tx, developer.id)
+
+
+@patch(
+    "/account/password",
+    accepts=DEVELOPER_ONLY,
+    status=204,
+    problems=[PasswordWrong, LockedOut, PasswordCommon, PasswordBreached],
+    example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
+)
+async def change_password(call: Call, data: PasswordChange) -> None:
+    """Change your password. Your other sessions end with the next request they make.
+
+    Links that were mailed before are dead, that to a new address among them.
+    """
+    proven = await require_password(call, data.current_password)
+    require_uncommon(data.new_password, proven.email, path="/newPassword")
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
+    password_hash = await hash_password(data.new_password)
+    async with call.db.transaction() as tx:
+        developer = await locked_developer(tx, proven)
+        await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
+        await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
+        # Whoever knew the password before may have asked for another address: that link dies too.
+        await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
+        what = "The password of your developer account was changed."
+        await post_notice(tx, call, developer.account_id, developer.email, "Your password was changed", what)
+        await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)
+
+
+async def _change(tx: Transaction, call: Call, developer: Developer, data: ProfileChange, email: str | None) -> None:
+    changed: list[str] = []
+    if data.name is not UNSET:
+        await store.rename_developer(tx, id=developer.id, name=data.name, now=call.now)
+        changed.append("name")
+    if email is not None and email.lower() != developer.email.lower():
+        await post_verification(tx, call, developer.account_id, developer.id, email)
+        what = f"Somebody signed in as you asked to change the address of your developer account to {email}."
+        await post_notice(tx, call, developer.account_id, developer.email, "Your address is to be changed", what)
+        changed.append("email")
+    if data.account_name is not UNSET:
+        await store.rename_account(tx, id=developer.account_id, name=data.account_name, now=call.now)
+        await audit.record(
+            tx, call, "account.renamed", "Account", developer.account_id, account_wide=True, name=data.account_name
+        )
+    if changed:
+        await audit.record(tx, call, "member.updated", "Member", developer.id, account_wide=True, changed=changed)
+
+
+async def _profile(db: Queries, developer_id: UUID) -> Profile:
+    developer = await store.developer(db, id=developer_id)
+    account = await store.account(db, id=developer.account_id) if developer else None
+    if developer is None or account is None:
+        raise CredentialInvalid
+    return Profile(
+        id=developer.id,
+        email=developer.email,
+        name=developer.name,
+        role=developer.role,
+        email_verified_at=developer.email_verified_at,
+        pending_email=await store.pending_email(db, id=developer.id, email=developer.email),
+        mfa_enabled_at=developer.mfa_enabled_at,
+        recovery_codes_left=await store.recovery_codes_left(db, id=developer.id),
+        joined_at=developer.joined_at,
+        created_at=developer.created_at,
+        updated_at=developer.updated_at,
+        account=AccountOfProfile(id=account.id, name=account.name),
+        projects=await projects.projects_of_account(db, account.id),
+    )

@@ -1,0 +1,182 @@
+"""Proving that an address is read, and coming back without the password."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import psycopg
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call, CredentialInvalid
+from postern.kernel.http.operation import DEVELOPER_ONLY, post
+from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.values import Body, Record
+from postern.platform.accounts import store
+from postern.platform.accounts.lockout import counting_links, unlock
+from postern.platform.accounts.mailer import NOBODYS, ResetAsked, post_letter, post_notice, post_verification
+from postern.platform.accounts.model import (
+    Developer,
+    EmailTaken,
+    EmailText,
+    LinkInvalid,
+    LockedOut,
+    Password,
+    TokenText,
+)
+from postern.platform.accounts.operations import caller_of, read_email
+from postern.platform.audit import operations as audit
+from postern.platform.projects import operations as projects
+from postern.security.breaches import PasswordBreached, require_unbreached
+from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
+
+LINK_RATE = Rate("account-mail", 10, timedelta(hours=1))
+"""Mails that one origin, or one developer, may cause."""
+
+TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
+
+
+class VerifyEmail(Body):
+    """The token from the mail."""
+
+    token: TokenText
+
+
+class ForgotPassword(Body):
+    """The address that somebody forgot the password of."""
+
+    email: EmailText
+
+
+class ResetPassword(Body):
+    """The token from the mail, and the new password."""
+
+    token: TokenText
+    new_password: Password
+
+
+class VerifiedEmail(Record):
+    """The address that is confirmed now."""
+
+    email: str
+
+
+@post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken, LockedOut], example={"token": TOKEN})
+async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
+    """Confirm an address with the token that was sent to it. A changed address counts from now on.
+
+    The first proof of a new account ends what came before it: sessions, second factors, keys, members and invitations.
+    """
+    async with counting_links(call), call.db.transaction() as tx:
+        email = await _confirm(tx, call, data.token)
+    return VerifiedEmail(email=email)
+
+
+@post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, unverified=True, problems=[TooManyRequests])
+async def resend_verification(call: Call) -> None:
+    """Send the mail that asks to confirm your address once more; the link of the earlier one dies."""
+    assert call.caller.actor_id
+    call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
+    async with call.db.transaction() as tx:
+        developer = await store.lock_developer(tx, id=call.caller.actor_id)
+        if developer is None:
+            raise CredentialInvalid
+        if developer.email_verified_at is None:
+            await post_verification(tx, call, developer.account_id, developer.id, developer.email)
+
+
+@post(
+    "/auth/password/forgot", public=True, problems=[TooManyRequests], example={"email": "ada@example.com"}, status=204
+)
+async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
+    """Send a link to choose a new password, which works once, for 30 minutes.
+
+    The answer and its time are the same whether anybody has this address or not.
+    """
+    email = read_email(data.email)
+    call.world.limiter.take(LINK_RATE, call.origin.ip)
+    async with call.db.transaction() as tx:
+        await post_letter(tx, call, NOBODYS, ResetAsked(email=email))
+
+
+@post(
+    "/auth/password/reset",
+    public=True,
+    problems=[LinkInvalid, LockedOut, PasswordCommon, PasswordBreached],
+    example={"token": TOKEN, "newPassword": "correct horse battery"},
+    status=204,
+)
+async def reset_developer_password(call: Call, data: ResetPassword) -> None:
+    """Choose a new password with the token from the mail.
+
+    Every session ends, and so does a change of address that nobody confirmed; the second factor stays on. Where the
+    address was never confirmed before, the link proves it, and everything that came before ends, the second factor too.
+    """
+    await require_unbreached(call.world, data.new_password, path="/newPassword")
+    password_hash = await hash_password(data.new_password)
+    async with counting_links(call), call.db.transaction() as tx:
+        developer = await _reset(tx, call, data, password_hash)
+        await unlock(tx, call, developer.email)
+
+
+async def _confirm(tx: Transaction, call: Call, token: str) -> str:
+    digest = call.world.secrets.digest("developer-VERIFY_EMAIL", token)
+    used = await store.use_token(tx, hash=digest, purpose="VERIFY_EMAIL", now=call.now)
+    before = await store.lock_developer(tx, id=used.developer_id) if used else None
+    if used is None or before is None or used.email is None:
+        raise LinkInvalid
+    await _prove(tx, call, before, used.email)
+    if used.email.lower() != before.email.lower():
+        await store.drop_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
+        what = f"The address of your developer account is now {used.email}."
+        await post_notice(tx, call, before.account_id, before.email, "Your address was changed", what)
+        await _record(tx, call, before, "member.email_changed")
+    return used.email
+
+
+async def _prove(tx: Transaction, call: Call, developer: Developer, email: str) -> None:
+    """Note that somebody read the mail to this address. Raises EmailTaken if another developer proved it before.
+
+    Where it is the first proof, whoever made the account may be somebody else: what they left behind goes.
+    """
+    try:
+        if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
+            raise EmailTaken
+    except psycopg.errors.UniqueViolation:  # Another sign-up with this address was proven at the same moment.
+        raise EmailTaken from None
+    if developer.email_verified_at is not None:
+        return
+    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    await store.drop_all_tokens(tx, developer_id=developer.id)
+    await store.disable_mfa(tx, id=developer.id, now=call.now)
+    await store.drop_recovery_codes(tx, id=developer.id)
+    await store.drop_invitations_of(tx, inviter_id=developer.id)
+    if developer.role == "OWNER":
+        await store.drop_invitations(tx, account_id=developer.account_id)
+        await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
+        await projects.delete_keys_of_account(tx, developer.account_id)
+        if await store.mark_proven(tx, id=developer.account_id):
+            await projects.release_mail(tx, developer.account_id)
+    await _record(tx, call, developer, "member.email_verified")
+
+
+async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> Developer:
+    digest = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
+    used = await store.use_token(tx, hash=digest, purpose="RESET_PASSWORD", now=call.now)
+    developer = await store.lock_developer(tx, id=used.developer_id) if used else None
+    if developer is None:
+        raise LinkInvalid
+    require_uncommon(data.new_password, developer.email, path="/newPassword")  # If not, the link can be used once more.
+    await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
+    if developer.email_verified_at is None:  # The link arrived: the address is read.
+        await _prove(tx, call, developer, developer.email)
+    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    # Whoever was in before may have asked for another address: that link dies too.
+    await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
+    what = "The password of your developer account was reset, and all sessions were ended."
+    await post_notice(tx, call, developer.account_id, developer.email, "Your password was reset", what)
+    await _record(tx, call, developer, "member.password_reset")
+    return developer
+
+
+async def _record(tx: Transaction, call: Call, developer: Developer, action: str) -> None:
+    themselves = replace(call, caller=caller_of(developer, None))
+    await audit.record(tx, themselves, action, "Member", developer.id, account_wide=True)

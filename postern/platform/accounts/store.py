@@ -1,0 +1,487 @@
+"""SQL of accounts, developers and their sessions."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.platform.accounts.model import (
+    Account,
+    AccountInvitation,
+    Developer,
+    InvitationRow,
+    Member,
+    Session,
+    SessionOwner,
+    SessionView,
+    TotpRow,
+    UsedToken,
+)
+
+
+@statement("""
+    insert into accounts (id, name, unproven, created_at, updated_at)
+    values (%(id)s, %(name)s, %(unproven)s, %(now)s, %(now)s)
+""")
+async def insert_account(tx: Transaction, *, id: UUID, name: str, unproven: bool, now: Moment) -> None: ...
+
+
+@statement("update accounts set unproven = false where id = %(id)s and unproven")
+async def mark_proven(tx: Transaction, *, id: UUID) -> bool: ...
+
+
+@statement("select id from accounts where unproven and created_at < %(before)s order by created_at limit %(limit)s")
+async def stale_sign_ups(db: Queries, *, before: Moment, limit: int) -> list[UUID]: ...
+
+
+@statement("""
+    insert into developers (id, account_id, email, name, role, password_hash, email_verified_at, joined_at, created_at,
+                            updated_at)
+    values (%(id)s, %(account_id)s, %(email)s, %(name)s, %(role)s, %(password_hash)s, %(verified_at)s, %(now)s, %(now)s,
+            %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert_developer(
+    tx: Transaction,
+    *,
+    id: UUID,
+    account_id: UUID,
+    email: str,
+    name: str,
+    role: str,
+    password_hash: str,
+    verified_at: Moment | None,
+    now: Moment,
+) -> Developer | None: ...
+
+
+@statement("""
+    select * from developers where lower(email) = lower(%(email)s) and email_verified_at is not null
+""")
+async def developer_by_email(db: Queries, *, email: str) -> Developer | None: ...
+
+
+@statement("""
+    select * from developers where role = 'OWNER' and email_verified_at is not null order by created_at limit 2
+""")
+async def first_owners(db: Queries) -> list[Developer]: ...
+
+
+# The newest of those who signed up with an address that none of them has proven.
+@statement("""
+    select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
+    order by created_at desc limit 1
+""")
+async def unproven_developer(db: Queries, *, email: str) -> Developer | None: ...
+
+
+@statement("select * from developers where id = %(id)s")
+async def developer(db: Queries, *, id: UUID) -> Developer | None: ...
+
+
+@statement("update developers set last_sign_in_at = %(now)s where id = %(id)s")
+async def signed_in(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update developers set password_hash = %(password_hash)s where id = %(id)s and password_hash = %(before)s
+""")
+async def rehash(db: Queries, *, id: UUID, password_hash: str, before: str) -> bool: ...
+
+
+@statement("""
+    insert into developer_sessions (id, developer_id, access_hash, access_expires_at, refresh_hash, expires_at,
+                                    ip_address, user_agent, created_at)
+    values (%(id)s, %(developer_id)s, %(access_hash)s, %(access_expires_at)s, %(refresh_hash)s, %(expires_at)s,
+            %(ip_address)s, %(user_agent)s, %(now)s)
+""")
+async def insert_session(
+    tx: Transaction,
+    *,
+    id: UUID,
+    developer_id: UUID,
+    access_hash: bytes,
+    access_expires_at: Moment,
+    refresh_hash: bytes,
+    expires_at: Moment,
+    ip_address: str,
+    user_agent: str,
+    now: Moment,
+) -> None: ...
+
+
+@statement("""
+    select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
+           s.access_expires_at, s.revoked_at,
+           %(project_id)s::uuid is null
+           or exists (select from projects p where p.id = %(project_id)s and p.account_id = d.account_id
+                      and p.deleted_at is null)
+           as project_is_theirs
+    from developer_sessions s join developers d on d.id = s.developer_id
+    where s.access_hash = %(access_hash)s
+""")
+async def session_owner(db: Queries, *, access_hash: bytes, project_id: UUID | None) -> SessionOwner | None: ...
+
+
+@statement("""
+    select * from developer_sessions
+    where refresh_hash = %(refresh_hash)s or previous_refresh_hash = %(refresh_hash)s
+    limit 1 for update
+""")
+async def lock_session_of_refresh(tx: Transaction, *, refresh_hash: bytes) -> Session | None: ...
+
+
+@statement("""
+    update developer_sessions set access_hash = %(access_hash)s, access_expires_at = %(access_expires_at)s,
+        previous_refresh_hash = %(previous_refresh_hash)s, refresh_hash = %(refresh_hash)s, rotated_at = %(rotated_at)s
+    where id = %(id)s
+""")
+async def rotate(
+    tx: Transaction,
+    *,
+    id: UUID,
+    access_hash: bytes,
+    access_expires_at: Moment,
+    previous_refresh_hash: bytes,
+    refresh_hash: bytes,
+    rotated_at: Moment | None,
+) -> None: ...
+
+
+@statement("update developer_sessions set revoked_at = %(now)s where id = %(id)s and revoked_at is null")
+async def revoke(db: Queries, *, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    update developer_sessions set revoked_at = %(now)s
+    where developer_id = %(id)s and revoked_at is null and id is distinct from %(but)s
+""")
+async def revoke_sessions(tx: Transaction, *, id: UUID, but: UUID | None, now: Moment) -> None: ...
+
+
+@statement("""
+    select s.* from developer_sessions s join developers d on d.id = s.developer_id
+    where d.account_id = %(account_id)s and (%(before)s::uuid is null or s.id < %(before)s)
+    order by s.id desc limit %(limit)s
+""")
+async def sessions_of_account(
+    db: Queries, *, account_id: UUID, before: UUID | None, limit: int
+) -> list[SessionView]: ...
+
+
+# Tokens that arrive by mail.
+
+
+@statement("""
+    insert into developer_tokens (hash, developer_id, purpose, email, expires_at, created_at)
+    values (%(hash)s, %(developer_id)s, %(purpose)s, %(email)s, %(expires_at)s, %(now)s)
+""")
+async def insert_token(
+    db: Queries,
+    *,
+    hash: bytes,
+    developer_id: UUID,
+    purpose: str,
+    email: str | None,
+    expires_at: Moment,
+    now: Moment,
+) -> None: ...
+
+
+@statement("delete from developer_tokens where developer_id = %(developer_id)s and purpose = %(purpose)s")
+async def drop_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) -> None: ...
+
+
+@statement("""
+    delete from developer_tokens
+    where developer_id = %(developer_id)s and not (purpose = 'VERIFY_EMAIL' and lower(email) = lower(%(email)s))
+""")
+async def drop_tokens_but_own(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
+
+
+@statement("""
+    delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s and expires_at > %(now)s
+    returning developer_id, email
+""")
+async def use_token(tx: Transaction, *, hash: bytes, purpose: str, now: Moment) -> UsedToken | None: ...
+
+
+@statement("""
+    insert into account_mails (project_id, id, sealed, due_at, created_at)
+    values (%(account_id)s, %(id)s, %(sealed)s, %(now)s, %(now)s)
+""")
+async def insert_mail(tx: Transaction, *, account_id: UUID, id: UUID, sealed: bytes, now: Moment) -> None: ...
+
+
+@statement("delete from account_mails where project_id = %(account_id)s and id = %(id)s")
+async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    update account_mails set due_at = %(due_at)s
+    where project_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+
+
+# Second factors.
+
+
+@statement("select totp_secret, totp_step, mfa_enabled_at from developers where id = %(id)s for update")
+async def lock_totp(tx: Transaction, *, id: UUID) -> TotpRow | None: ...
+
+
+@statement("update developers set totp_secret = %(secret)s, totp_step = null where id = %(id)s")
+async def enrol_totp(tx: Transaction, *, id: UUID, secret: bytes) -> None: ...
+
+
+@statement("""
+    update developers set totp_step = %(step)s where id = %(id)s and (totp_step is null or totp_step < %(step)s)
+""")
+async def use_totp_step(tx: Transaction, *, id: UUID, step: int) -> bool: ...
+
+
+@statement("update developers set mfa_enabled_at = %(now)s, updated_at = %(now)s where id = %(id)s")
+async def enable_mfa(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update developers set mfa_enabled_at = null, totp_secret = null, totp_step = null, updated_at = %(now)s
+    where id = %(id)s
+""")
+async def disable_mfa(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
+
+
+@statement("delete from developer_recovery_codes where developer_id = %(id)s")
+async def drop_recovery_codes(tx: Transaction, *, id: UUID) -> None: ...
+
+
+@statement("""
+    insert into developer_recovery_codes (developer_id, hash) select %(id)s, unnest(%(hashes)s::bytea[])
+""")
+async def insert_recovery_codes(tx: Transaction, *, id: UUID, hashes: list[bytes]) -> None: ...
+
+
+@statement("delete from developer_recovery_codes where developer_id = %(id)s and hash = %(hash)s")
+async def use_recovery_code(tx: Transaction, *, id: UUID, hash: bytes) -> bool: ...
+
+
+@statement("select count(*)::int from developer_recovery_codes where developer_id = %(id)s")
+async def recovery_codes_left(db: Queries, *, id: UUID) -> int: ...
+
+
+# The account and its members.
+
+
+@statement("select * from accounts where id = %(id)s")
+async def account(db: Queries, *, id: UUID) -> Account | None: ...
+
+
+@statement("select * from accounts where id = %(id)s for update")
+async def lock_account(tx: Transaction, *, id: UUID) -> Account | None: ...
+
+
+@statement("update accounts set name = %(name)s, updated_at = %(now)s where id = %(id)s")
+async def rename_account(tx: Transaction, *, id: UUID, name: str, now: Moment) -> None: ...
+
+
+@statement("select * from developers where id = %(id)s for update")
+async def lock_developer(tx: Transaction, *, id: UUID) -> Developer | None: ...
+
+
+@statement("update developers set name = %(name)s, updated_at = %(now)s where id = %(id)s")
+async def rename_developer(tx: Transaction, *, id: UUID, name: str, now: Moment) -> None: ...
+
+
+@statement("""
+    update developers set email = %(email)s, email_verified_at = %(now)s, updated_at = %(now)s
+    where id = %(id)s
+      and not exists (select from developers o where lower(o.email) = lower(%(email)s) and o.id <> %(id)s
+                      and o.email_verified_at is not null)
+""")
+async def confirm_email(tx: Transaction, *, id: UUID, email: str, now: Moment) -> bool: ...
+
+
+@statement("""
+    update developers set password_hash = %(password_hash)s, updated_at = %(now)s where id = %(id)s
+""")
+async def set_password(tx: Transaction, *, id: UUID, password_hash: str, now: Moment) -> None: ...
+
+
+@statement("""
+    select id, email, name, role, mfa_enabled_at, joined_at, last_sign_in_at from developers
+    where account_id = %(account_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def members(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[Member]: ...
+
+
+@statement("""
+    select id, email, name, role, mfa_enabled_at, joined_at, last_sign_in_at from developers
+    where account_id = %(account_id)s and id = %(id)s
+""")
+async def member(db: Queries, *, account_id: UUID, id: UUID) -> Member | None: ...
+
+
+@statement("""
+    select (select count(*) from developers where account_id = %(account_id)s)::int
+         + (select count(*) from account_invitations where account_id = %(account_id)s)::int
+""")
+async def count_members(db: Queries, *, account_id: UUID) -> int: ...
+
+
+@statement("""
+    update developers set role = %(role)s, updated_at = %(now)s where account_id = %(account_id)s and id = %(id)s
+""")
+async def set_role(tx: Transaction, *, account_id: UUID, id: UUID, role: str, now: Moment) -> None: ...
+
+
+@statement("""
+    update developers set account_id = %(account_id)s, role = %(role)s, email_verified_at = %(now)s,
+                          joined_at = %(now)s, updated_at = %(now)s
+    where id = %(id)s
+""")
+async def move_developer(tx: Transaction, *, id: UUID, account_id: UUID, role: str, now: Moment) -> None: ...
+
+
+@statement("delete from developers where account_id = %(account_id)s and id = %(id)s")
+async def delete_developer(tx: Transaction, *, account_id: UUID, id: UUID) -> bool: ...
+
+
+# Invitations.
+
+
+@statement("""
+    insert into account_invitations (id, account_id, email, role, token_hash, invited_by, inviter_id, expires_at,
+                                     created_at)
+    values (%(id)s, %(account_id)s, %(email)s, %(role)s, %(token_hash)s, %(invited_by)s, %(inviter_id)s,
+            %(expires_at)s, %(now)s)
+    on conflict (account_id, lower(email)) do update set
+        id = excluded.id, email = excluded.email, role = excluded.role, token_hash = excluded.token_hash,
+        invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, expires_at = excluded.expires_at,
+        created_at = excluded.created_at
+    returning *
+""")
+async def insert_invitation(
+    tx: Transaction,
+    *,
+    id: UUID,
+    account_id: UUID,
+    email: str,
+    role: str,
+    token_hash: bytes,
+    invited_by: str,
+    inviter_id: UUID,
+    expires_at: Moment,
+    now: Moment,
+) -> AccountInvitation: ...
+
+
+@statement("""
+    select * from account_invitations
+    where account_id = %(account_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def invitations(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[AccountInvitation]: ...
+
+
+@statement("delete from account_invitations where account_id = %(account_id)s and id = %(id)s returning *")
+async def delete_invitation(tx: Transaction, *, account_id: UUID, id: UUID) -> AccountInvitation | None: ...
+
+
+@statement("select account_id from account_invitations where token_hash = %(token_hash)s")
+async def account_of_invitation(tx: Transaction, *, token_hash: bytes) -> UUID | None: ...
+
+
+@statement("""
+    delete from account_invitations where token_hash = %(token_hash)s and expires_at > %(now)s returning *
+""")
+async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> InvitationRow | None: ...
+
+
+# Deletion.
+
+
+@statement("""
+    with gone as (
+        update projects set deleted_at = %(now)s, updated_at = %(now)s
+        where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
+        returning id
+    ), queued as (
+        insert into deletions (project_id, id, account_id, kind, due_at, created_at)
+        select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from gone
+    )
+    select count(*)::int from gone
+""")
+async def delete_projects(tx: Transaction, *, account_id: UUID, only: UUID | None, now: Moment) -> int: ...
+
+
+@statement("""
+    insert into deletions (project_id, id, account_id, kind, due_at, created_at)
+    values (%(account_id)s, %(account_id)s, %(account_id)s, 'ACCOUNT', %(now)s, %(now)s)
+""")
+async def delete_account(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
+
+
+@statement("delete from developers where account_id = %(account_id)s and id <> %(but)s")
+async def delete_other_developers(tx: Transaction, *, account_id: UUID, but: UUID) -> None: ...
+
+
+@statement("delete from developer_tokens where developer_id = %(developer_id)s")
+async def drop_all_tokens(tx: Transaction, *, developer_id: UUID) -> None: ...
+
+
+@statement("delete from developers where account_id = %(account_id)s")
+async def delete_developers(tx: Transaction, *, account_id: UUID) -> None: ...
+
+
+@statement("select id from projects where account_id = %(account_id)s limit 1")
+async def any_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
+
+
+@statement("""
+    update deletions set swept_at = coalesce(swept_at, %(swept_at)s), due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def continue_deletion(
+    db: Queries, *, project_id: UUID, id: UUID, attempt: int, swept_at: Moment | None, due_at: Moment
+) -> bool: ...
+
+
+@statement("delete from projects where id = %(project_id)s and deleted_at is not null")
+async def drop_project(tx: Transaction, *, project_id: UUID) -> bool: ...
+
+
+@statement("""
+    update deletions set due_at = %(now)s
+    where project_id = %(account_id)s and id = %(account_id)s and kind = 'ACCOUNT'
+      and not exists (select from projects where account_id = %(account_id)s)
+""")
+async def wake_account_deletion(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
+
+
+@statement("delete from deletions where project_id = %(project_id)s and id = %(id)s")
+async def finish_deletion(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("delete from account_mails where project_id = %(account_id)s")
+async def drop_mails(tx: Transaction, *, account_id: UUID) -> None: ...
+
+
+@statement("delete from accounts where id = %(account_id)s")
+async def drop_account(tx: Transaction, *, account_id: UUID) -> bool: ...
+
+
+@statement("""
+    select email from developer_tokens
+    where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(email)s) limit 1
+""")
+async def pending_email(db: Queries, *, id: UUID, email: str) -> str | None: ...
+
+
+@statement("delete from account_invitations where inviter_id = %(inviter_id)s")
+async def drop_invitations_of(tx: Transaction, *, inviter_id: UUID) -> None: ...
+
+
+@statement("delete from account_invitations where account_id = %(account_id)s")
+async def drop_invitations(tx: Transaction, *, account_id: UUID) -> None: ...

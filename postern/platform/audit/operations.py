@@ -1,0 +1,172 @@
+"""Recording changes, and checking that nobody altered the record."""
+
+import os
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.catalog import CHUNK
+from postern.kernel.database.statements import Database, Jsonb, Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import camel
+from postern.kernel.http.pagination import Page, page_at, position_of
+from postern.kernel.values import Record, new_id, to_json, to_plain
+from postern.platform.audit import store
+from postern.platform.audit.model import (
+    GENESIS,
+    AccountAuditEntry,
+    AuditEntry,
+    AuditFilter,
+    ChainedEntry,
+    details_digest,
+    entry_hash,
+)
+
+
+class ChainReport(Record):
+    """What checking a chain found."""
+
+    entries: int
+    intact: bool
+    broken_at: int | None
+    """The first entry (by its number in the chain) that does not fit, if any."""
+
+
+async def record(
+    tx: Transaction,
+    call: Call,
+    action: str,
+    target_type: str,
+    target_id: UUID | str | None,
+    *,
+    account_wide: bool = False,
+    **metadata: Any,
+) -> None:
+    """Add an entry in the transaction of the change it tells about.
+
+    `action` is `noun.past_tense`; `metadata` holds plain values, and their names become camelCase like all JSON.
+    Entries of one project queue behind one another for the length of the transaction, so record last.
+    """
+    caller = call.caller
+    metadata = {camel(name): value for name, value in metadata.items()}
+    chain_id = call.account_id if account_wide or call.path_project_id is None else call.project_id
+    head = await store.lengthen(tx, chain_id=chain_id, genesis=GENESIS)
+    entry = ChainedEntry(
+        chain_id=chain_id,
+        seq=head.seq,
+        id=new_id(),
+        account_id=call.account_id,
+        actor_type=caller.actor_type,
+        actor_id=caller.actor_id,
+        actor_email=caller.actor_label,
+        action=action,
+        target_type=target_type,
+        target_id=None if target_id is None else str(target_id),
+        metadata=to_plain(metadata),
+        ip_address=call.origin.ip or None,
+        salt=(salt := os.urandom(16)),
+        details_digest=details_digest(salt, caller.actor_label, call.origin.ip or None, to_plain(metadata)),
+        hash=b"",
+        created_at=call.now,
+    )
+    values: dict[str, Any] = {name: getattr(entry, name) for name in entry.__struct_fields__}
+    values |= {"metadata": Jsonb(entry.metadata), "hash": entry_hash(head.hash, entry)}
+    await store.append(tx, **values)
+
+
+async def of_target(call: Call, target_id: UUID, page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
+    """What was done to one record of the project, newest first."""
+    return await of_targets(call, [target_id], page, limit, cursor)
+
+
+async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
+    """What was done to several records that became one, newest first."""
+    names = [str(target_id) for target_id in target_ids]
+    scope = f"audit|{','.join(names)}"
+    position = position_of(call, scope, page, limit, cursor)
+    total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=names)
+    rows = await store.of_targets(
+        call.db,
+        chain_id=call.project_id,
+        target_ids=names,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
+
+
+async def entries_before(
+    db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
+) -> list[AccountAuditEntry]:
+    """What was done to some records up to a point, newest first."""
+    names = [str(target_id) for target_id in target_ids]
+    return await store.entries_before(
+        db, chain_id=project_id, target_ids=names, before=before, before_id=before_id, limit=limit
+    )
+
+
+async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
+    """Recompute the chain of a project (or of an account's own entries) and say whether it is intact."""
+    previous, count = GENESIS, 0
+    async with db.transaction() as tx:
+        async for entry in store.chain(tx, chain_id=chain_id):
+            count += 1
+            fits = entry.seq == count and entry.hash == entry_hash(previous, entry)
+            if not fits or not _tells_what_it_told(entry):
+                return ChainReport(entries=count, intact=False, broken_at=entry.seq)
+            previous = entry.hash
+        head = await store.head(tx, chain_id=chain_id)
+    intact = (head is None and count == 0) or (head is not None and head.seq == count and head.hash == previous)
+    return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
+
+
+def _tells_what_it_told(entry: ChainedEntry) -> bool:
+    """Whether an entry's details are those that were recorded, or were erased as a whole."""
+    if entry.salt == b"":
+        return (entry.actor_email, entry.ip_address, entry.metadata) == (None, None, {})
+    details = details_digest(entry.salt, entry.actor_email, entry.ip_address, entry.metadata)
+    return details == entry.details_digest
+
+
+async def chains(db: Queries) -> list[UUID]:
+    """The ids of all chains: projects, and accounts that have entries of their own."""
+    return await store.chains(db)
+
+
+async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
+    """Empty what the entries about one person say about them; the chain still verifies."""
+    await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
+
+
+async def of_account(
+    call: Call, wanted: AuditFilter, page: int, limit: int, cursor: str | None
+) -> Page[AccountAuditEntry]:
+    """What was done in the caller's account and its projects, newest first."""
+    scope = f"account-audit|{to_json(wanted).decode()}"
+    position = position_of(call, scope, page, limit, cursor)
+    which = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+    total = await store.count_of_account(call.db, account_id=call.account_id, **which)
+    rows = await store.of_account(
+        call.db,
+        account_id=call.account_id,
+        **which,
+        before=position.after,
+        limit=limit + 1,
+        offset=position.offset,
+    )
+    return page_at(call, scope, rows, total, position, limit)
+
+
+async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:
+    """Every entry of an account, oldest first, a chunk at a time."""
+    after: UUID | None = None
+    while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK):
+        yield rows
+        after = rows[-1].id
+
+
+async def forget_some(db: Database, account_id: UUID) -> int:
+    """Delete a chunk of the entries of an account that is being deleted; returns how many there were."""
+    return await store.forget_some(db, account_id=account_id, limit=CHUNK)

@@ -1,0 +1,192 @@
+"""SQL of the audit log."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.values import Record
+from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedEntry
+
+
+class Head(Record):
+    """Where a chain ends."""
+
+    seq: int
+    hash: bytes
+
+
+@statement("""
+    insert into audit_heads as head (chain_id, seq, hash) values (%(chain_id)s, 1, %(genesis)s)
+    on conflict (chain_id) do update set seq = head.seq + 1
+    returning seq, hash
+""")
+async def lengthen(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Head: ...
+
+
+@statement("""
+    with head as (update audit_heads set hash = %(hash)s where chain_id = %(chain_id)s)
+    insert into audit_log (chain_id, seq, id, account_id, actor_type, actor_id, actor_email, action, target_type,
+                           target_id, metadata, ip_address, salt, details_digest, hash, created_at)
+    values (%(chain_id)s, %(seq)s, %(id)s, %(account_id)s, %(actor_type)s, %(actor_id)s, %(actor_email)s, %(action)s,
+            %(target_type)s, %(target_id)s, %(metadata)s, %(ip_address)s, %(salt)s, %(details_digest)s, %(hash)s,
+            %(created_at)s)
+""")
+async def append(
+    tx: Transaction,
+    *,
+    chain_id: UUID,
+    seq: int,
+    id: UUID,
+    account_id: UUID,
+    actor_type: str,
+    actor_id: UUID | None,
+    actor_email: str | None,
+    action: str,
+    target_type: str,
+    target_id: str | None,
+    metadata: Jsonb,
+    ip_address: str | None,
+    salt: bytes,
+    details_digest: bytes,
+    hash: bytes,
+    created_at: Moment,
+) -> None: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
+    where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+      and (%(before)s::uuid is null
+           or seq < (select seq from audit_log where chain_id = %(chain_id)s and id = %(before)s))
+    order by seq desc limit %(limit)s offset %(offset)s
+""")
+async def of_targets(
+    db: Queries, *, chain_id: UUID, target_ids: list[str], before: UUID | None, limit: int, offset: int
+) -> list[AuditEntry]: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at, chain_id as project_id, actor_type,
+           actor_id, ip_address
+    from audit_log
+    where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+      and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def entries_before(
+    db: Queries,
+    *,
+    chain_id: UUID,
+    target_ids: list[str],
+    before: Moment | None,
+    before_id: UUID | None,
+    limit: int,
+) -> list[AccountAuditEntry]: ...
+
+
+@statement("""
+    select count(*)::int from audit_log where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
+""")
+async def count_of_targets(db: Queries, *, chain_id: UUID, target_ids: list[str]) -> int: ...
+
+
+@rows_of("select * from audit_log where chain_id = %(chain_id)s order by seq")
+def chain(tx: Transaction, *, chain_id: UUID) -> AsyncIterator[ChainedEntry]: ...
+
+
+@statement("select chain_id from audit_heads order by chain_id")
+async def chains(db: Queries) -> list[UUID]: ...
+
+
+@statement("select seq, hash from audit_heads where chain_id = %(chain_id)s")
+async def head(db: Queries, *, chain_id: UUID) -> Head | None: ...
+
+
+@statement("""
+    update audit_log set metadata = '{}', actor_email = null, ip_address = null, salt = ''
+    where chain_id = %(chain_id)s and target_id = %(target_id)s
+""")
+async def erase_details(tx: Transaction, *, chain_id: UUID, target_id: str) -> None: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
+           nullif(chain_id, account_id) as project_id
+    from audit_log
+    where account_id = %(account_id)s
+      and (%(action)s::text is null or action = %(action)s
+           or right(%(action)s, 2) = '.*' and starts_with(action, left(%(action)s, -1)))
+      and (%(target_type)s::text is null or target_type = %(target_type)s)
+      and (%(target_id)s::text is null or target_id = %(target_id)s)
+      and (%(actor_id)s::uuid is null or actor_id = %(actor_id)s)
+      and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
+      and (%(since)s::timestamptz is null or created_at >= %(since)s)
+      and (%(until)s::timestamptz is null or created_at < %(until)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s offset %(offset)s
+""")
+async def of_account(
+    db: Queries,
+    *,
+    account_id: UUID,
+    action: str | None,
+    target_type: str | None,
+    target_id: str | None,
+    actor_id: UUID | None,
+    project_id: UUID | None,
+    since: datetime | None,
+    until: datetime | None,
+    before: UUID | None,
+    limit: int,
+    offset: int,
+) -> list[AccountAuditEntry]: ...
+
+
+@statement("""
+    select count(*)::int from audit_log
+    where account_id = %(account_id)s
+      and (%(action)s::text is null or action = %(action)s
+           or right(%(action)s, 2) = '.*' and starts_with(action, left(%(action)s, -1)))
+      and (%(target_type)s::text is null or target_type = %(target_type)s)
+      and (%(target_id)s::text is null or target_id = %(target_id)s)
+      and (%(actor_id)s::uuid is null or actor_id = %(actor_id)s)
+      and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
+      and (%(since)s::timestamptz is null or created_at >= %(since)s)
+      and (%(until)s::timestamptz is null or created_at < %(until)s)
+""")
+async def count_of_account(
+    db: Queries,
+    *,
+    account_id: UUID,
+    action: str | None,
+    target_type: str | None,
+    target_id: str | None,
+    actor_id: UUID | None,
+    project_id: UUID | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> int: ...
+
+
+@statement("""
+    with gone as (
+        delete from audit_log where account_id = %(account_id)s
+          and ctid = any(array(select ctid from audit_log where account_id = %(account_id)s limit %(limit)s))
+        returning chain_id
+    ), heads as (
+        delete from audit_heads where chain_id in (select chain_id from gone)
+    )
+    select count(*)::int from gone
+""")
+async def forget_some(db: Queries, *, account_id: UUID, limit: int) -> int: ...
+
+
+@statement("""
+    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
+           nullif(chain_id, account_id) as project_id
+    from audit_log where account_id = %(account_id)s and (%(after)s::uuid is null or id > %(after)s)
+    order by id limit %(limit)s
+""")
+async def after(db: Queries, *, account_id: UUID, after: UUID | None, limit: int) -> list[AccountAuditEntry]: ...

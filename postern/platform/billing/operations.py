@@ -1,0 +1,241 @@
+"""What an account has booked and used, and booking more."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import DEVELOPER_ONLY, Answer, BodyInvalid, Header, RawRequest, get, post
+from postern.kernel.quotas import Left, PlanLimitReached, Wanted, side_by_side
+from postern.kernel.values import NO_ID, to_json
+from postern.platform.billing import manual, store
+from postern.platform.billing.model import (
+    AlreadyBooked,
+    Billing,
+    BillingAccount,
+    BillingUnavailable,
+    Booking,
+    Limits,
+    NotForSale,
+    NothingBooked,
+    Page,
+    Purchase,
+    SignatureInvalid,
+)
+from postern.platform.billing.providers import provider_of
+from postern.platform.billing.rules import parse_limits, period_end
+from postern.web.html import form, page, paragraph, read_form, trouble
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+EVENTS_REMEMBERED = timedelta(days=60)
+"""Stripe repeats an event for three days; nothing is heard twice in twice the thirty it can be sent again by hand."""
+
+
+SignatureHeader = Annotated[str | None, Header("Stripe-Signature")]
+LinkText = Annotated[str, msgspec.Meta(max_length=4_000)]
+
+
+@get("/account/auth-billing", needs="billing:read", accepts=DEVELOPER_ONLY)
+async def get_billing(call: Call) -> Billing:
+    """Your account's plan, what it has used and what it allows.
+
+    `usage.customers` counts the end users of all projects now; `usage.emails` the e-mails that all projects accepted
+    with live credentials in this calendar month (UTC). A limit of null is none.
+    """
+    account = await store.billing_account(call.db, account_id=call.account_id)
+    usage = await store.usage(call.db, account_id=call.account_id, month=call.now.date().replace(day=1))
+    provider = provider_of(call.world).name
+    plan = account.plan if account else "free"
+    end = account.current_period_end if account else None
+    if account is not None and provider == "manual":
+        end = period_end(end, account.billing_cycle, call.now)
+    return Billing(
+        plan=plan,
+        billing_cycle=account.billing_cycle if account else None,
+        status=account.status if account else "none",
+        current_period_end=end,
+        b2b_enhanced=account.b2b_enhanced if account else False,
+        usage=usage,
+        limits=_limits(call.world, plan),
+        provider=provider,
+    )
+
+
+@post(
+    "/account/auth-billing/checkout",
+    needs="billing:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[AlreadyBooked, NotForSale, BillingUnavailable],
+    example={"billingCycle": "monthly"},
+)
+async def begin_checkout(call: Call, data: Booking) -> Page:
+    """Book the `pro` plan: the answer is the address of a page where somebody confirms it in a browser."""
+    account = await _account(call)
+    if account.plan == "pro":
+        raise AlreadyBooked
+    purchase = Purchase(item="pro", cycle=data.billing_cycle)
+    return Page(url=await provider_of(call.world).checkout(call, account, purchase))
+
+
+@post(
+    "/account/auth-billing/b2b-enhanced",
+    needs="billing:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[AlreadyBooked, NotForSale, BillingUnavailable],
+    example={"billingCycle": "monthly"},
+)
+async def begin_b2b_checkout(call: Call, data: Booking) -> Page:
+    """Book the B2B addition: the answer is the address of a page where somebody confirms it in a browser."""
+    account = await _account(call)
+    if account.b2b_enhanced:
+        raise AlreadyBooked
+    purchase = Purchase(item="b2b", cycle=data.billing_cycle)
+    return Page(url=await provider_of(call.world).checkout(call, account, purchase))
+
+
+@post(
+    "/account/auth-billing/portal",
+    needs="billing:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[NothingBooked, BillingUnavailable],
+)
+async def open_portal(call: Call) -> Page:
+    """The address of a page where what is booked is changed or cancelled."""
+    account = await store.billing_account(call.db, account_id=call.account_id)
+    if account is None or (account.status == "none" and not account.b2b_enhanced):
+        raise NothingBooked
+    return Page(url=await provider_of(call.world).portal(call, account))
+
+
+@post(
+    "/billing/stripe/events",
+    public=True,
+    any_query=True,
+    problems=[SignatureInvalid],
+    hidden=True,
+)
+async def hear_stripe(call: Call, request: RawRequest, signature: SignatureHeader = None) -> Answer:
+    """A signal of Stripe. It only says that something changed: a worker then asks Stripe how things stand, so that
+    signals may come twice, late and in any order."""
+    from postern.platform.billing.stripe_provider import is_signed
+
+    secret = call.world.settings.stripe_webhook_secret
+    body = await request.body()
+    if call.world.settings.billing != "stripe" or not secret or not is_signed(secret, body, signature or "", call.now):
+        raise SignatureInvalid
+    event_id, event_type, customer = _read_event(body)
+    async with call.db.transaction() as tx:
+        forgotten = call.now - EVENTS_REMEMBERED
+        if await store.hear(tx, id=event_id, type=event_type, customer_ref=customer, forgotten=forgotten, now=call.now):
+            tx.makes_due("billing_accounts")
+    return Answer(to_json({"received": True}))
+
+
+@get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
+async def manual_page(call: Call, link: LinkText) -> Answer:
+    """Asks to confirm a booking."""
+    offer = manual.read_link(call.world, link, call.now)
+    account = await store.billing_account(call.db, account_id=offer.account_id) if offer else None
+    if offer is None or account is None or account.version != offer.version:
+        return _dead_link()
+    if offer.action == "portal":
+        return _portal_page(account)
+    item = "the pro plan" if offer.action == "pro" else "the B2B addition"
+    words = f"Book {item}, {offer.cycle}? This server takes no money: confirming is all there is to it."
+    return page("Confirm", paragraph(words), form("Confirm"))
+
+
+@post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
+async def manual_form(call: Call, request: RawRequest, link: LinkText) -> Answer:
+    """Confirms a booking."""
+    given = await read_form(request)
+    offer = manual.read_link(call.world, link, call.now)
+    if offer is None or not await manual.confirm(call, offer, given.get("cancel")):
+        return _dead_link()
+    return page("Done", paragraph("It counts from now on. You can close this page."))
+
+
+@get("/billing/done", public=True, any_query=True, hidden=True)
+async def billing_done(call: Call, cancelled: str | None = None) -> Answer:
+    """Where a checkout ends."""
+    if cancelled:
+        return page("Nothing was booked", paragraph("You can close this page."))
+    return page("Thank you", paragraph("It counts within a minute. You can close this page."))
+
+
+async def close_account(tx: Transaction, call: Call) -> None:
+    """The account is being deleted: end what it has booked, in the background."""
+    if await store.close(tx, account_id=call.account_id, now=call.now):
+        tx.makes_due("billing_accounts")
+
+
+async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+    """What the plan of an account leaves; None where it sets no limit. Without POSTERN_PLAN_LIMITS this asks nothing.
+
+    In a transaction exactly so many are given out, also to requests that come at once: the last ones are counted one
+    after the other.
+    """
+    if not world.settings.plan_limits:
+        return None
+    account_id = wanted.account_id or await store.account_of(db, project_id=wanted.project_id or NO_ID)
+    if account_id is None:
+        return None
+    account = await store.billing_account(db, account_id=account_id)
+    plan = account.plan if account else "free"
+    limit = getattr(_limits(world, plan), wanted.what)
+    if limit is None:
+        return None
+    used = await _used(db, account_id, wanted)
+    if isinstance(db, Transaction) and used + wanted.more + side_by_side(wanted.what) > limit:
+        await store.lock_account(db, account_id=account_id)
+        used = await _used(db, account_id, wanted)
+    refusal = PlanLimitReached(f"The {plan} plan allows {limit} {wanted.what}; {used} are used.")
+    return Left(limit - used, refusal)
+
+
+async def _used(db: Queries, account_id: UUID, wanted: Wanted) -> int:
+    if wanted.what == "projects":
+        return await store.count_projects(db, account_id=account_id)
+    usage = await store.usage(db, account_id=account_id, month=wanted.now.date().replace(day=1))
+    return usage.customers if wanted.what == "customers" else usage.emails
+
+
+def _limits(world: "World", plan: str) -> Limits:
+    return parse_limits(world.settings.plan_limits).get(plan, Limits())
+
+
+async def _account(call: Call) -> BillingAccount:
+    provider = provider_of(call.world).name
+    await store.insert_missing(call.db, account_id=call.account_id, provider=provider, now=call.now)
+    return await store.set_provider(call.db, account_id=call.account_id, provider=provider)
+
+
+def _read_event(body: bytes) -> tuple[str, str, str | None]:
+    """An event's id and type, and the customer it is about. Raises BodyInvalid."""
+    try:
+        event: Any = msgspec.json.decode(body)
+        about: Any = event["data"]["object"]
+        customer = about["id"] if about.get("object") == "customer" else about.get("customer")
+        if isinstance(customer, dict):
+            customer = customer["id"]
+        return str(event["id"])[:255], str(event["type"])[:255], None if customer is None else str(customer)
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+        raise BodyInvalid("This is no event of Stripe.") from None
+
+
+def _portal_page(account: BillingAccount) -> Answer:
+    parts = [paragraph(f"Your plan is {account.plan}, {account.billing_cycle or 'without a cycle'}.")]
+    if account.b2b_enhanced:
+        parts.append(form("Cancel the B2B addition", hidden={"cancel": "b2b"}))
+    parts.append(form("Cancel everything", hidden={"cancel": "all"}))
+    return page("What is booked", *parts)
+
+
+def _dead_link() -> Answer:
+    words = "This link is too old, or something was confirmed since it was made. Begin again."
+    return page("Nothing to confirm", trouble(words), status=404)

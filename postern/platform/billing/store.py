@@ -1,0 +1,109 @@
+"""SQL of plans and usage."""
+
+from datetime import date
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.platform.billing.model import BillingAccount, Usage
+
+
+@statement("select * from billing_accounts where project_id = %(account_id)s")
+async def billing_account(db: Queries, *, account_id: UUID) -> BillingAccount | None: ...
+
+
+# Of two who insert at once, one may meet the other's row at either of the two unique indexes.
+@statement("""
+    insert into billing_accounts (project_id, id, provider, created_at, updated_at)
+    values (%(account_id)s, %(account_id)s, %(provider)s, %(now)s, %(now)s)
+    on conflict do nothing
+""")
+async def insert_missing(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> None: ...
+
+
+@statement("update billing_accounts set provider = %(provider)s where project_id = %(account_id)s returning *")
+async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> BillingAccount: ...
+
+
+@statement("""
+    update billing_accounts set customer_ref = coalesce(customer_ref, %(customer_ref)s), updated_at = %(now)s
+    where project_id = %(account_id)s
+    returning *
+""")
+async def know_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
+
+
+@statement("""
+    update billing_accounts set plan = %(plan)s, billing_cycle = %(billing_cycle)s, status = %(status)s,
+        current_period_end = %(current_period_end)s, b2b_enhanced = %(b2b_enhanced)s, version = version + 1,
+        due_at = null, updated_at = %(now)s
+    where project_id = %(account_id)s and not closing
+      and (%(attempt)s::int is null or attempt = %(attempt)s) and (%(version)s::int is null or version = %(version)s)
+""")
+async def settle(
+    db: Queries,
+    *,
+    account_id: UUID,
+    plan: str,
+    billing_cycle: str | None,
+    status: str,
+    current_period_end: Moment | None,
+    b2b_enhanced: bool,
+    attempt: int | None,
+    version: int | None,
+    now: Moment,
+) -> bool: ...
+
+
+@statement("""
+    with told as (
+        insert into billing_events (id, type, received_at) values (%(id)s, %(type)s, %(now)s)
+        on conflict do nothing returning id
+    ), forgotten as (
+        delete from billing_events where received_at < %(forgotten)s
+    )
+    update billing_accounts set due_at = %(now)s, attempt = attempt + 1
+    where customer_ref = %(customer_ref)s and exists (select from told)
+""")
+async def hear(
+    tx: Transaction, *, id: str, type: str, customer_ref: str | None, forgotten: Moment, now: Moment
+) -> bool: ...
+
+
+@statement("""
+    update billing_accounts set closing = true, due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s
+    where project_id = %(account_id)s
+""")
+async def close(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
+
+
+@statement("delete from billing_accounts where project_id = %(account_id)s and attempt = %(attempt)s and closing")
+async def closed(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
+
+
+@statement("""
+    update billing_accounts set due_at = %(due_at)s where project_id = %(account_id)s and attempt = %(attempt)s
+""")
+async def again(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) -> bool: ...
+
+
+@statement("""
+    select (select coalesce(sum(number), 0) from customer_facets
+            where project_id in (select id from projects where account_id = %(account_id)s))::bigint as customers,
+           (select coalesce(sum(emails), 0) from email_usage
+            where month = %(month)s
+              and project_id in (select id from projects where account_id = %(account_id)s))::bigint as emails
+""")
+async def usage(db: Queries, *, account_id: UUID, month: date) -> Usage: ...
+
+
+@statement("select account_id from projects where id = %(project_id)s")
+async def account_of(db: Queries, *, project_id: UUID) -> UUID | None: ...
+
+
+@statement("select id from accounts where id = %(account_id)s for update")
+async def lock_account(tx: Transaction, *, account_id: UUID) -> UUID | None: ...
+
+
+@statement("select count(*)::int from projects where account_id = %(account_id)s and deleted_at is null")
+async def count_projects(db: Queries, *, account_id: UUID) -> int: ...

@@ -1,0 +1,63 @@
+"""The events of one record, for as long as it lives and after: reading, moving and erasing them."""
+
+from typing import Any
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class PastEvent(Record):
+    """An event with the moment of its erasure, if its data was erased."""
+
+    id: UUID
+    type: str
+    subject_id: UUID | None
+    actor_type: str
+    actor_id: UUID | None
+    actor_label: str | None
+    data: dict[str, Any]
+    occurred_at: Moment
+    erased_at: Moment | None
+
+
+# What happened to one record up to a point, newest first.
+@statement("""
+    select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
+    where project_id = %(project_id)s and subject_id = %(subject_id)s
+      and (actor_type not in ('DEVELOPER', 'API_KEY') or type <> all (%(audited)s::text[]))
+      and (%(before)s::timestamptz is null or (occurred_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by occurred_at desc, id desc limit %(limit)s
+""")
+async def of_subject(
+    db: Queries,
+    *,
+    project_id: UUID,
+    subject_id: UUID,
+    before: Moment | None,
+    before_id: UUID | None,
+    limit: int,
+    audited: list[str],
+) -> list[PastEvent]: ...
+
+
+@statement("""
+    update events set subject_id = %(to)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s
+""")
+async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, to: UUID) -> None:
+    """Let the events of one record be another's, into which it was merged."""
+
+
+@statement("""
+    with erased as (
+        update events set data = '{}', actor_label = null, erased_at = %(now)s
+        where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
+        returning id
+    )
+    update webhook_deliveries as delivery set response_body = '' from erased
+    where delivery.project_id = %(project_id)s and delivery.event_id = erased.id and delivery.response_body <> ''
+""")
+async def erase_subjects(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
+    """Leave only type and time of what happened to some records. What endpoints answered goes too: it may repeat it."""

@@ -1,0 +1,99 @@
+"""SQL of events."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.platform.events.model import Event, EventContact, FoundSince
+
+
+@statement("""
+    insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
+        data jsonb, occurred_at timestamptz)
+    where project_id = any (%(project_id)s)
+""")
+async def insert(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and subject_id = %(subject_id)s
+      and (%(before)s::uuid is null or id < %(before)s) and (%(types)s::text[] is null or type = any (%(types)s))
+    order by id desc limit %(limit)s
+""")
+async def of_subject(
+    db: Queries,
+    *,
+    project_id: UUID,
+    subject_id: UUID,
+    before: UUID | None,
+    types: list[str] | None,
+    limit: int,
+) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Event]: ...
+
+
+@statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
+async def addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
+
+
+@statement("""
+    select asked.key, found.id, found.occurred_at
+    from unnest(%(key)s::uuid[], %(subject_id)s::uuid[], %(at)s::timestamptz[], %(after)s::uuid[])
+        as asked (key, subject_id, at, after)
+    cross join lateral (
+        select id, occurred_at from events
+        where project_id = %(project_id)s and subject_id = asked.subject_id and type = %(type)s
+          and (occurred_at, id) > (asked.at, asked.after)
+        order by occurred_at, id limit 1
+    ) as found
+""")
+async def first_since(
+    db: Queries,
+    *,
+    project_id: UUID,
+    type: str,
+    key: list[UUID],
+    subject_id: list[UUID],
+    at: list[Moment],
+    after: list[UUID],
+) -> list[FoundSince]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
+      and (%(types)s::text[] is null or type = any (%(types)s))
+    order by id limit %(limit)s
+""")
+async def after(
+    db: Queries, *, project_id: UUID, after: UUID | None, types: list[str] | None, limit: int
+) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+      and (%(types)s::text[] is null or type = any (%(types)s))
+    order by id desc limit %(limit)s
+""")
+async def newest(
+    db: Queries, *, project_id: UUID, before: UUID | None, types: list[str] | None, limit: int
+) -> list[Event]: ...
+
+
+@statement("""
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    where project_id = %(project_id)s and id > %(after)s and id <= %(last)s
+    order by id limit %(limit)s
+""")
+async def between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[Event]: ...

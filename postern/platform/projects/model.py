@@ -1,0 +1,200 @@
+"""Projects, their settings, and API keys."""
+
+from typing import Annotated, Any, Literal, get_args
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import Environment
+from postern.kernel.http.problems import Missing, Unprocessable
+from postern.kernel.values import Body, NameForPeople, Record
+
+KeyType = Literal["SECRET", "PUBLISHABLE"]
+Name = NameForPeople
+HostName = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:_-]+(?!\n)$",
+        description="A host name or IP address, such as `mail.example.com`.",
+    ),
+]
+
+SEED_LIST_LIMIT = 50
+KEYS_PER_PROJECT = 1_000
+RELAYS_PER_PROJECT = 8
+
+
+class ApiKeyMissing(Missing):
+    """There is no such API key."""
+
+
+class TooManyKeys(Unprocessable):
+    """A project has at most 1,000 API keys; delete some first."""
+
+
+FREQUENCY_CAP = 10
+"""Marketing messages that one contact gets within 24 hours, unless the project says otherwise."""
+FREQUENCY_CAP_MAX = 10_000
+RELAY_PASSWORD_LIMIT = 1_000
+"""Characters of a relay's password, as it is given."""
+
+SEALED_LIMIT = 8_400
+"""Characters of one as it is kept: sealed, in hexadecimal, and of up to four bytes each."""
+
+
+class Relay(Body):
+    """A smart host that takes the project's mail."""
+
+    host: HostName
+    port: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 587
+    tls: Literal["none", "starttls", "starttls-required", "implicit"] = "starttls-required"
+    username: Annotated[str, msgspec.Meta(max_length=320)] | None = None
+    password: Annotated[str, msgspec.Meta(max_length=SEALED_LIMIT)] | None = None
+    """At most 1,000 characters. Never shown again: reads as `********`; sending that back keeps it."""
+    weight: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
+    messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+
+
+SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
+SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"]
+SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
+SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
+
+Origin = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=300,
+        pattern=r"^https?://[A-Za-z0-9.\[\]:-]+(?!\n)$",
+        description="A web origin: scheme, host and port, without a path, such as `https://app.example.com`.",
+    ),
+]
+"""What a browser sends as `Origin`: scheme, host and port, without a path."""
+LogoUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"""^https://[^\s"'<>;]+(?!\n)$""",
+        description="The https URL of an image, such as `https://example.com/logo.png`.",
+    ),
+]
+Color = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^#[0-9a-fA-F]{6}(?!\n)$",
+        description="A color as `#` and six hexadecimal digits, such as `#1f4fd8`.",
+    ),
+]
+Redirect = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"^(?!file:)(?:[a-z][a-z0-9+-]*://|[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/)[^\s#\\]+(?!\n)$",
+        description="A page or an app's own scheme without a fragment, such as `https://app.example.com/signed-in` or "
+        "`com.example.app:/signed-in`.",
+    ),
+]
+"""A page, or an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
+ORIGINS_LIMIT = 50
+
+
+class SignInSettings(Record):
+    """How a project's customers sign in."""
+
+    methods: list[SignInMethod] = msgspec.field(default_factory=lambda: list(SIGN_IN_METHODS))
+    sign_up: bool = True
+    """Whether strangers may sign up; accounts can always be created by API."""
+    verify_email: Literal["REQUIRED", "LATER"] = "REQUIRED"
+    """REQUIRED: an account begins when its address is proven, and nobody learns which addresses have one.
+    LATER: sign-up signs in at once, and an address that is taken is told as such."""
+    allowed_origins: list[str] = []
+    """Web pages that may call the sign-in operations (CORS)."""
+    redirect_urls: list[str] = []
+    """Where hosted pages, links and providers may send people back to; compared exactly."""
+    mail_from: str | None = None
+    """Sender of sign-in mails; must belong to a verified sending domain."""
+    security_mails: list[SecurityMail] = msgspec.field(default_factory=lambda: list(SECURITY_MAILS))
+    contacts: Literal["NONE", "LINK", "CREATE"] = "NONE"
+    """Whether a customer who signs up is linked to the contact with that address, or made one."""
+    passkey_domain: str | None = None
+    """The domain that passkeys belong to (relying party id); null is this server's own."""
+    app_name: str | None = None
+    logo_url: str | None = None
+    accent_color: str | None = None
+    require_sso: bool = False
+    """Whether all customers sign in by the single sign-on of an organization and in no other way."""
+    require_mfa: bool = False
+    """Whether all customers sign in with a second factor; who has none sets one up first."""
+
+
+class ProjectSettings(Record):
+    """What a project may set for itself. Null means the instance's default."""
+
+    transport: Literal["capture", "relay"] | None = None
+    relays: list[Relay] | None = None
+    tracking_domain: str | None = None
+    track_opens: bool = True
+    track_clicks: bool = True
+    seed_list: list[str] | None = None
+    retention_days: int | None = None
+    """How long bodies of sent messages are kept; null is the instance's default (30 days)."""
+    on_ambiguous: Literal["retry", "hold"] = "retry"
+    frequency_cap: int | None = None
+    """Most messages of campaigns and automations that one contact gets within 24 hours; null is 10. What is beyond is
+    not sent: it is in the log as SUPPRESSED, with that reason, and counted."""
+    rate_limit: int | None = None
+    """Requests a second; null is the instance's default."""
+    sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
+    extra: dict[str, Any] = {}
+    """Settings of features that keep their own shape (sign-in methods, contact creation …)."""
+
+
+def frequency_cap_of(settings: ProjectSettings) -> int:
+    """The project's own frequency cap, or the default."""
+    return FREQUENCY_CAP if settings.frequency_cap is None else settings.frequency_cap
+
+
+class Project(Record):
+    """A project: the tenant that everything else belongs to."""
+
+    id: UUID
+    account_id: UUID
+    name: str
+    settings: ProjectSettings
+    created_at: Moment
+    updated_at: Moment
+
+
+class ApiKey(Record):
+    """A key that speaks for one project. `key` is whole only in the answer to its creation."""
+
+    id: UUID
+    name: str
+    type: KeyType
+    environment: Environment
+    key: str
+    permissions: list[str] | None
+    """Null: everything of the project, nothing of the account."""
+    ip_allow_list: list[str] | None
+    expires_at: Moment | None
+    last_used_at: Moment | None
+    created_at: Moment
+
+
+class KeyInUse(Record):
+    """What admitting a key needs to know, in one row."""
+
+    hash: bytes
+    id: UUID
+    project_id: UUID
+    account_id: UUID
+    name: str
+    type: KeyType
+    environment: Environment
+    permissions: list[str] | None
+    ip_allow_list: list[str] | None
+    expires_at: Moment | None
+    last_used_at: Moment | None
+    settings: ProjectSettings

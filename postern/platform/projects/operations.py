@@ -1,0 +1,471 @@
+"""Projects and API keys: what a signed-in developer does with them, and how a key is read."""
+
+from datetime import timedelta
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.http.call import (
+    Call,
+    Caller,
+    CredentialInvalid,
+    Environment,
+    Origin,
+    PermissionMissing,
+    ProjectMissing,
+)
+from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch, post
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.outbound.ssrf import AddressRefused, check_host
+from postern.kernel.quotas import require_allowance
+from postern.kernel.values import Body, Timestamp, leads_back, new_id, to_plain
+from postern.platform.audit import operations as audit
+from postern.platform.projects import store
+from postern.platform.projects.model import (
+    FREQUENCY_CAP_MAX,
+    KEYS_PER_PROJECT,
+    ORIGINS_LIMIT,
+    RELAY_PASSWORD_LIMIT,
+    RELAYS_PER_PROJECT,
+    SEED_LIST_LIMIT,
+    ApiKey,
+    ApiKeyMissing,
+    Color,
+    HostName,
+    KeyInUse,
+    KeyType,
+    LogoUrl,
+    Name,
+    Project,
+    ProjectSettings,
+    Redirect,
+    Relay,
+    SecurityMail,
+    SignInMethod,
+    SignInSettings,
+    TooManyKeys,
+)
+from postern.platform.projects.model import Origin as WebOrigin
+from postern.platform.projects.permissions import (
+    KEY_PERMISSIONS,
+    NAMED_ONLY,
+    is_for_keys,
+    is_permission,
+    permissions_like,
+)
+from postern.platform.projects.sso_check import SsoNotReady, sso_works
+from postern.protocols.mail.address import AddressInvalid, parse_address
+from postern.security.secrets import looks_like_key, new_key
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+HIDDEN = "********"
+USED_AT_MOST_EVERY = timedelta(minutes=1)
+"""How often the last use of a key is written down."""
+
+Unset = msgspec.UnsetType
+UNSET = msgspec.UNSET
+Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+
+
+class NewProject(Body):
+    """A project to create."""
+
+    name: Name
+
+
+class SignInChange(Body):
+    """Sign-in settings to change; what is left out stays, null goes back to the default."""
+
+    methods: Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=8)] | None | Unset = UNSET
+    sign_up: bool | Unset = UNSET
+    verify_email: Literal["REQUIRED", "LATER"] | Unset = UNSET
+    allowed_origins: Annotated[list[WebOrigin], msgspec.Meta(max_length=ORIGINS_LIMIT)] | None | Unset = UNSET
+    redirect_urls: Annotated[list[Redirect], msgspec.Meta(max_length=ORIGINS_LIMIT)] | None | Unset = UNSET
+    mail_from: Address | None | Unset = UNSET
+    security_mails: Annotated[list[SecurityMail], msgspec.Meta(max_length=8)] | None | Unset = UNSET
+    contacts: Literal["NONE", "LINK", "CREATE"] | Unset = UNSET
+    passkey_domain: HostName | None | Unset = UNSET
+    app_name: Name | None | Unset = UNSET
+    logo_url: LogoUrl | None | Unset = UNSET
+    accent_color: Color | None | Unset = UNSET
+    require_sso: bool | Unset = UNSET
+    """Whether all customers have to use single sign-on. Needs a connection that signs people on now."""
+    require_mfa: bool | Unset = UNSET
+    """Whether all customers need a second factor to sign in; who has none sets one up first."""
+
+
+class SettingsChange(Body):
+    """Settings to change; what is left out stays, null goes back to the default."""
+
+    transport: Literal["capture", "relay"] | None | Unset = UNSET
+    relays: Annotated[list[Relay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
+    tracking_domain: HostName | None | Unset = UNSET
+    track_opens: bool | Unset = UNSET
+    track_clicks: bool | Unset = UNSET
+    seed_list: Annotated[list[Address], msgspec.Meta(max_length=SEED_LIST_LIMIT)] | None | Unset = UNSET
+    retention_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None | Unset = UNSET
+    on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
+    frequency_cap: Annotated[int, msgspec.Meta(ge=1, le=FREQUENCY_CAP_MAX)] | None | Unset = UNSET
+    rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET
+    sign_in: SignInChange | Unset = UNSET
+    extra: dict[str, Any] | Unset = UNSET
+
+
+class ProjectChange(Body):
+    """What to change about a project."""
+
+    name: Name | Unset = UNSET
+    settings: SettingsChange | Unset = UNSET
+
+
+class NewApiKey(Body):
+    """A key to create."""
+
+    name: Name
+    type: KeyType = "SECRET"
+    environment: Environment = "LIVE"
+    permissions: Annotated[list[str], msgspec.Meta(min_length=1, max_length=100)] | None = None
+    ip_allow_list: Annotated[list[str], msgspec.Meta(min_length=1, max_length=100)] | None = None
+    expires_at: Timestamp | None = None
+
+
+@get("/projects", needs="projects:read", accepts=DEVELOPER_ONLY)
+async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Project]:
+    """The projects of your account, newest first."""
+    rows = await store.projects_of(
+        call.db, account_id=call.account_id, before=before_id(call, "projects", cursor), limit=limit + 1
+    )
+    return listed(call, "projects", [_shown(row) for row in rows], limit)
+
+
+@post("/projects", needs="projects:write", accepts=DEVELOPER_ONLY, status=201, example={"name": "Acme"})
+async def create_project(call: Call, data: NewProject) -> Project:
+    """Create a project. Everything else belongs to one; projects never see each other."""
+    async with call.db.transaction() as tx:
+        await require_allowance(tx, call, "projects")
+        project = await new_project(tx, call.account_id, data.name, call)
+        await audit.record(tx, call, "project.created", "Project", project.id, account_wide=True, name=data.name)
+    return project
+
+
+@get("/projects/{project_id}", needs="projects:read")
+async def get_project(call: Call) -> Project:
+    """One project with its settings."""
+    return _shown(await require_project(call.db, call.project_id))
+
+
+@patch(
+    "/projects/{project_id}",
+    needs="projects:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[SsoNotReady],
+    example={"name": "Acme", "settings": {"trackOpens": False}},
+)
+async def change_project(call: Call, data: ProjectChange) -> Project:
+    """Rename a project or change its settings; settings that are left out stay as they are."""
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("required sso", call.project_id)
+        project = await store.lock_project(tx, project_id=call.project_id)
+        if project is None:
+            raise ProjectMissing
+        call.require_match(project.updated_at)
+        settings = _changed(call, project.settings, data.settings)
+        name = project.name if data.name is UNSET else data.name
+        turned_on = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
+        if turned_on and not await sso_works(tx, call.project_id, None):
+            raise SsoNotReady
+        project = await store.update_project(
+            tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
+        )
+        changed = [] if data.settings is UNSET else sorted(to_plain(data.settings))
+        await audit.record(tx, call, "project.updated", "Project", project.id, name=name, settings=changed)
+    return _shown(project)
+
+
+@get("/projects/{project_id}/api-keys", needs="keys:read", accepts=DEVELOPER_ONLY)
+async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[ApiKey]:
+    """The project's API keys, newest first. Values are never shown again: `key` is the prefix and the last four."""
+    rows = await store.keys(
+        call.db, project_id=call.project_id, before=before_id(call, "api-keys", cursor), limit=limit + 1
+    )
+    return listed(call, "api-keys", rows, limit)
+
+
+@post(
+    "/projects/{project_id}/api-keys",
+    needs="keys:write",
+    accepts=DEVELOPER_ONLY,
+    status=201,
+    problems=[TooManyKeys],
+    example={"name": "Server", "type": "SECRET"},
+    shows={"key": "sk_live_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8x7Qp"},
+)
+async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
+    """Create an API key. The answer is the only place where `key` is shown whole.
+
+    `permissions` narrows it (null: everything of the project, nothing of the account), `ipAllowList` takes
+    addresses or CIDR ranges, `expiresAt` ends it. Mail sent with a TEST key only ever reaches the inbox view.
+    `customers:impersonate` has to be named, and its creator must have it.
+    """
+    _check(call, data)
+    for name in NAMED_ONLY.intersection(data.permissions or ()):
+        call.require(name)
+    async with call.db.transaction() as tx:
+        key, value = await new_api_key(tx, call, data)
+        await audit.record(
+            tx,
+            call,
+            "api_key.created",
+            "ApiKey",
+            key.id,
+            name=data.name,
+            type=data.type,
+            environment=data.environment,
+        )
+    return msgspec.structs.replace(key, key=value)
+
+
+@delete_(
+    "/projects/{project_id}/api-keys/{id}",
+    needs="keys:write",
+    accepts=DEVELOPER_ONLY,
+    problems=[ApiKeyMissing],
+)
+async def delete_api_key(call: Call, id: UUID) -> ApiKey:
+    """Delete an API key. It is refused from the next request on."""
+    async with call.db.transaction() as tx:
+        key = await store.delete_key(tx, project_id=call.project_id, id=id)
+        if key is None:
+            raise ApiKeyMissing
+        await audit.record(tx, call, "api_key.deleted", "ApiKey", key.id, name=key.name)
+    return key
+
+
+async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, *, captured: bool = False) -> Project:
+    """Make a project in an open transaction (sign-up makes the first one); `captured`: all its mail is."""
+    settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
+    return await store.insert_project(
+        tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
+    )
+
+
+async def new_api_key(
+    tx: Transaction, call: Call, data: NewApiKey, *, project_id: UUID | None = None
+) -> tuple[ApiKey, str]:
+    """Make a key in an open transaction; also returns its value, which nobody can find out later."""
+    project_id = project_id or call.project_id
+    await tx.one_at_a_time("keys", project_id)
+    if await store.count_keys(tx, project_id=project_id) >= KEYS_PER_PROJECT:
+        raise TooManyKeys
+    prefix = f"{'sk' if data.type == 'SECRET' else 'pk'}_{data.environment.lower()}_"
+    value = new_key(prefix)
+    key = await store.insert_key(
+        tx,
+        project_id=project_id,
+        id=new_id(),
+        name=data.name,
+        type=data.type,
+        environment=data.environment,
+        hash=call.world.secrets.digest("api-key", value),
+        prefix=prefix,
+        last_four=value[-4:],
+        permissions=data.permissions,
+        ip_allow_list=data.ip_allow_list,
+        expires_at=data.expires_at,
+        created_by=call.caller.actor_id,
+        now=call.now,
+    )
+    return key, value
+
+
+async def release_mail(tx: Transaction, account_id: UUID) -> None:
+    """Let the projects of an account that has been proven send as the server does: they captured until now."""
+    await store.release_mail(tx, account_id=account_id)
+
+
+async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
+    """Delete every API key of an account's projects; they are refused from the next request on."""
+    await store.delete_keys_of_account(tx, account_id=account_id)
+
+
+async def require_project(db: Queries, project_id: UUID) -> Project:
+    """The project. Raises ProjectMissing. Relay passwords in it are sealed; see `relay_password`."""
+    project = await store.project(db, project_id=project_id)
+    if project is None:
+        raise ProjectMissing
+    return project
+
+
+async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
+    """The projects of an account, newest first: at most 1,000, which go on `before` the last one."""
+    rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
+    return [_shown(each) for each in rows]
+
+
+async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
+    """Who an API key stands for; None if `token` is no API key. Its row is read at every request."""
+    if not token.startswith(("sk_", "pk_")):
+        return None
+    if not looks_like_key(token):
+        raise CredentialInvalid
+    key: KeyInUse | None = await world.grouped(keys_of_all, side_by_side=2)(world.secrets.digest("api-key", token))
+    now = world.clock()
+    if key is None or (key.expires_at is not None and key.expires_at <= now):
+        raise CredentialInvalid
+    if key.ip_allow_list is not None and not _is_listed(origin.ip, key.ip_allow_list):
+        raise PermissionMissing("This key is not allowed from your address.")
+    if project_id is not None and project_id != key.project_id:
+        raise ProjectMissing
+    if key.last_used_at is None or key.last_used_at < now - USED_AT_MOST_EVERY:
+        await store.touch_key(world.db, project_id=key.project_id, id=key.id, now=now)
+    granted = KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions)
+    return Caller(
+        kind="secret_key" if key.type == "SECRET" else "publishable_key",
+        actor_type="API_KEY",
+        actor_id=key.id,
+        actor_label=key.name,
+        account_id=key.account_id,
+        project_id=key.project_id,
+        environment=key.environment,
+        permissions=granted if key.type == "SECRET" else frozenset(),
+        credential_id=key.id,
+        project=key,
+    )
+
+
+async def keys_of_all(world: "World", hashes: list[bytes]) -> list[KeyInUse | None]:
+    """The keys behind hashes, read together for the requests that come together, and never remembered."""
+    found = {row.hash: row for row in await store.keys_in_use(world.db, hashes=hashes)}
+    return [found.get(each) for each in hashes]
+
+
+def relay_password(world: "World", project_id: UUID, relay: Relay) -> str | None:
+    """The password that a stored relay has, in clear."""
+    if relay.password is None:
+        return None
+    return world.secrets.open(bytes.fromhex(relay.password), f"relay:{project_id}").decode()
+
+
+def _shown(project: Project) -> Project:
+    relays = project.settings.relays
+    if not relays:
+        return project
+    hidden = [msgspec.structs.replace(each, password=HIDDEN if each.password else None) for each in relays]
+    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=hidden))
+
+
+def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
+    """Raises Invalid for settings that cannot hold together."""
+    if change is UNSET:
+        return settings
+    given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    if given.get("relays"):
+        given["relays"] = [
+            _sealed(call, each, settings.relays or [], index) for index, each in enumerate(given["relays"])
+        ]
+        for index, relay in enumerate(given["relays"]):
+            _require_public(call, f"/settings/relays/{index}/host", relay.host)
+    if "sign_in" in given:
+        given["sign_in"] = _sign_in_changed(settings.sign_in, given["sign_in"])
+    if "extra" in given:
+        merged = {**settings.extra, **given["extra"]}
+        given["extra"] = {name: value for name, value in merged.items() if value is not None}
+        if len(msgspec.json.encode(given["extra"])) > 65_536:
+            raise Invalid.at("/settings/extra", "These settings take more than 64 KiB.", "too_large")
+    changed = msgspec.structs.replace(settings, **given)
+    if changed.transport == "relay" and not changed.relays and not call.world.settings.relay:
+        message = "The transport `relay` needs smart hosts in `relays`: this server has none of its own."
+        raise Invalid.at("/settings/relays", message, "required")
+    return changed
+
+
+def _require_public(call: Call, path: str, host: str) -> None:
+    """Raises Invalid for a host that is certain to be refused when it is connected to."""
+    try:
+        check_host(host, call.world.settings.outbound_allow)
+    except AddressRefused as refused:
+        raise Invalid.at(path, str(refused), "host_refused") from None
+
+
+def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:
+    """Raises Invalid for a sender or a place to go back to that is no address."""
+    given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    default = SignInSettings()
+    given = {name: getattr(default, name) if value is None else value for name, value in given.items()}
+    if "allowed_origins" in given:
+        given["allowed_origins"] = [_as_browsers_write(origin) for origin in given["allowed_origins"]]
+    if given.get("mail_from") is not None:
+        try:
+            parse_address(given["mail_from"])
+        except AddressInvalid as error:
+            raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
+    for index, url in enumerate(given.get("redirect_urls", [])):
+        if not leads_back(url):
+            message = "Use https://…, http:// on loopback only, or the scheme of an app, like com.acme.app:/back."
+            raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
+    return msgspec.structs.replace(settings, **given)
+
+
+def _as_browsers_write(origin: str) -> str:
+    """An origin with a host in small letters and without the port that its scheme has anyway (RFC 6454 §6.1)."""
+    scheme, _, host = origin.lower().partition("://")
+    return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
+
+
+def _sealed(call: Call, relay: Relay, known: list[Relay], index: int) -> Relay:
+    if relay.password is None:
+        return relay
+    if relay.password == HIDDEN:
+        same = [each for each in known if (each.host, each.username) == (relay.host, relay.username)]
+        return msgspec.structs.replace(relay, password=same[0].password if same else None)
+    if len(relay.password) > RELAY_PASSWORD_LIMIT:
+        message = f"A password has at most {RELAY_PASSWORD_LIMIT:,} characters."
+        raise Invalid.at(f"/settings/relays/{index}/password", message, "too_long")
+    sealed = call.world.secrets.seal(relay.password.encode(), f"relay:{call.project_id}")
+    return msgspec.structs.replace(relay, password=sealed.hex())
+
+
+def _check(call: Call, data: NewApiKey) -> None:
+    """What a type alone cannot check. Raises Invalid."""
+    faults = [
+        Fault(
+            path=f"/permissions/{index}",
+            code="unknown_permission",
+            message=f"There is no permission `{name}`. {permissions_like(name)}",
+        )
+        for index, name in enumerate(data.permissions or [])
+        if not is_permission(name)
+    ]
+    faults += [
+        Fault(
+            path=f"/permissions/{index}",
+            code="not_for_keys",
+            message=f"A key cannot have `{name}`: only developers who are signed in can.",
+        )
+        for index, name in enumerate(data.permissions or [])
+        if is_permission(name) and not is_for_keys(name)
+    ]
+    for index, entry in enumerate(data.ip_allow_list or []):
+        try:
+            ip_network(entry, strict=False)
+        except ValueError:
+            faults.append(Fault(path=f"/ipAllowList/{index}", code="invalid", message="Not an address or CIDR range."))
+    if faults:
+        raise Invalid(errors=faults)
+    if data.expires_at is not None and data.expires_at <= call.now:
+        raise Invalid.at("/expiresAt", "This moment has passed.")
+
+
+def _is_listed(ip: str, allowed: list[str]) -> bool:
+    try:
+        address = ip_address(ip)
+    except ValueError:
+        return False
+    return any(address in ip_network(entry, strict=False) for entry in allowed)

@@ -1,0 +1,104 @@
+"""Every permission there is, and which of them a member's role or a key has."""
+
+from typing import Literal
+
+from postern.kernel.http.call import NAMED_ONLY_VERBS
+
+MemberRole = Literal["OWNER", "ADMIN", "DEVELOPER", "VIEWER"]
+
+PERMISSIONS: dict[str, str] = {
+    "account:read": "See the account, its members and its audit log.",
+    "account:write": "Rename the account; invite, change and remove members.",
+    "account:export": "Export everything that the account holds.",
+    "account:own": "Transfer or delete the account.",
+    "billing:read": "See the plan and the usage.",
+    "billing:write": "Change the plan.",
+    "projects:read": "See projects and their settings.",
+    "projects:write": "Create and delete projects and change their settings.",
+    "keys:read": "See API keys (never their values).",
+    "keys:write": "Create and delete API keys.",
+    "emails:send": "Send mail.",
+    "emails:read": "Read the log of sends, messages and suppressions.",
+    "emails:write": "Reschedule, cancel and retry sends; change suppressions.",
+    "inbox:read": "Read captured messages.",
+    "templates:read": "Read templates.",
+    "templates:write": "Create, change and delete templates.",
+    "domains:read": "See sending domains.",
+    "domains:write": "Add, verify and delete sending domains.",
+    "contacts:read": "Read contacts.",
+    "contacts:write": "Create, change, import and delete contacts.",
+    "audiences:read": "Read audiences and their members.",
+    "audiences:write": "Create, change and delete audiences.",
+    "campaigns:read": "Read campaigns and their sends.",
+    "campaigns:write": "Create, change and delete campaigns.",
+    "campaigns:send": "Start, pause, resume and cancel campaigns; send tests.",
+    "automations:read": "Read automations and their runs.",
+    "automations:write": "Create, change, switch and delete automations.",
+    "analytics:read": "Read statistics.",
+    "events:read": "Read the project's events.",
+    "events:write": "Send custom events.",
+    "webhooks:read": "See webhook subscriptions and deliveries.",
+    "webhooks:write": "Create, change, test, replay and delete webhook subscriptions.",
+    "customers:read": "Read customers, their sessions and their history.",
+    "customers:write": "Change, ban, link and erase customers.",
+    "customers:impersonate": (
+        "Act for a customer: read one-time codes and links in captured mail. No wildcard and no key without a list of "
+        "permissions has it."
+    ),
+    "access:read": "Read roles and permissions; check access.",
+    "access:write": "Create, change and delete roles and permissions.",
+    "organizations:read": "Read organizations, members, invitations and domains.",
+    "organizations:write": "Create, change and delete organizations, members, invitations and domains.",
+    "sso:read": "See single sign-on connections.",
+    "sso:write": "Create, change, switch and delete single sign-on connections.",
+    "entitlements:read": "Read features, plans and entitlements; check them.",
+    "entitlements:write": "Change features, plans and entitlements.",
+}
+
+_ACCOUNT_AREAS = ("account", "billing", "keys")
+NAMED_ONLY = frozenset(name for name in PERMISSIONS if name.partition(":")[2] in NAMED_ONLY_VERBS)
+"""Permissions that a key has only where they are named; whoever creates such a key has them too."""
+_READS = frozenset(name for name in PERMISSIONS if name.endswith(":read"))
+_ALL = frozenset(PERMISSIONS)
+
+ROLE_PERMISSIONS: dict[MemberRole, frozenset[str]] = {
+    "OWNER": _ALL,
+    "ADMIN": _ALL - {"account:own"},
+    "DEVELOPER": (
+        frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in ("account", "billing")) - NAMED_ONLY
+    )
+    | {"account:read", "billing:read"},
+    "VIEWER": _READS,
+}
+
+UNVERIFIED_PERMISSIONS: frozenset[str] = _READS | {"emails:send"}
+"""What a developer may do before the e-mail address is proven: look around, and send mail that is captured."""
+
+KEY_PERMISSIONS: frozenset[str] = (
+    frozenset(name for name in PERMISSIONS if name.partition(":")[0] not in _ACCOUNT_AREAS)
+    - {"projects:write"}
+    - NAMED_ONLY
+)
+"""What a secret key has unless it is created with a list: everything of its project but what must be named, and
+nothing of the account."""
+
+
+def is_for_keys(name: str) -> bool:
+    """Whether a key may have a permission; those of the account, its bill and its keys are for people."""
+    return name.partition(":")[0] not in _ACCOUNT_AREAS
+
+
+def is_permission(name: str) -> bool:
+    """Whether `name` is a permission, or `area:*` of an area that has some."""
+    area, _, verb = name.partition(":")
+    return name in PERMISSIONS or (verb == "*" and any(each.startswith(f"{area}:") for each in PERMISSIONS))
+
+
+def permissions_like(name: str) -> str:
+    """Which permissions there are, as a sentence: those of the area that `name` begins with, or else the areas."""
+    area = name.partition(":")[0]
+    found = [each for each in PERMISSIONS if each.startswith(f"{area}:")]
+    if found:
+        return f"There are {', '.join(f'`{each}`' for each in found)} and `{area}:*`."
+    areas = dict.fromkeys(each.partition(":")[0] for each in PERMISSIONS if is_for_keys(each))
+    return f"The areas are {', '.join(areas)}."

@@ -1,0 +1,119 @@
+"""SQL of projects and API keys."""
+
+from datetime import datetime
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.platform.projects.model import ApiKey, KeyInUse, Project
+
+
+@statement("""
+    insert into projects (id, account_id, name, settings, created_at, updated_at)
+    values (%(id)s, %(account_id)s, %(name)s, %(settings)s, %(now)s, %(now)s)
+    returning *
+""")
+async def insert_project(
+    tx: Transaction, *, id: UUID, account_id: UUID, name: str, settings: Jsonb, now: Moment
+) -> Project: ...
+
+
+@statement("""
+    select * from projects
+    where account_id = %(account_id)s and deleted_at is null and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def projects_of(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[Project]: ...
+
+
+@statement("select * from projects where id = %(project_id)s and deleted_at is null")
+async def project(db: Queries, *, project_id: UUID) -> Project | None: ...
+
+
+@statement("select * from projects where id = %(project_id)s and deleted_at is null for update")
+async def lock_project(tx: Transaction, *, project_id: UUID) -> Project | None: ...
+
+
+@statement("""
+    update projects set name = %(name)s, settings = %(settings)s, updated_at = %(now)s where id = %(project_id)s
+    returning *
+""")
+async def update_project(tx: Transaction, *, project_id: UUID, name: str, settings: Jsonb, now: Moment) -> Project: ...
+
+
+@statement("""
+    select id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
+           expires_at, last_used_at, created_at
+    from api_keys where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def keys(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ApiKey]: ...
+
+
+@statement("select count(*)::int from api_keys where project_id = %(project_id)s")
+async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    insert into api_keys (project_id, id, name, type, environment, hash, prefix, last_four, permissions,
+                          ip_allow_list, expires_at, created_by, created_at)
+    values (%(project_id)s, %(id)s, %(name)s, %(type)s, %(environment)s, %(hash)s, %(prefix)s, %(last_four)s,
+            %(permissions)s, %(ip_allow_list)s, %(expires_at)s, %(created_by)s, %(now)s)
+    returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
+              expires_at, last_used_at, created_at
+""")
+async def insert_key(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    type: str,
+    environment: str,
+    hash: bytes,
+    prefix: str,
+    last_four: str,
+    permissions: list[str] | None,
+    ip_allow_list: list[str] | None,
+    expires_at: datetime | None,
+    created_by: UUID | None,
+    now: Moment,
+) -> ApiKey: ...
+
+
+@statement("""
+    delete from api_keys where project_id = %(project_id)s and id = %(id)s
+    returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
+              expires_at, last_used_at, created_at
+""")
+async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey | None: ...
+
+
+@statement("""
+    select k.hash, k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
+           k.expires_at, k.last_used_at, p.settings
+    from api_keys k join projects p on p.id = k.project_id
+    where k.hash = any (%(hashes)s) and p.deleted_at is null
+""")
+async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[KeyInUse]: ...
+
+
+@statement("""
+    update api_keys set last_used_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+      and (last_used_at is null or last_used_at < %(now)s::timestamptz - interval '1 minute')
+""")
+async def touch_key(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+
+
+@statement("""
+    update projects set settings = jsonb_set(settings, array['transport'], 'null')
+    where account_id = %(account_id)s and settings ->> 'transport' = 'capture'
+""")
+async def release_mail(tx: Transaction, *, account_id: UUID) -> None: ...
+
+
+@statement("""
+    delete from api_keys k using projects p where p.id = k.project_id and p.account_id = %(account_id)s
+""")
+async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...

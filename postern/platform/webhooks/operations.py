@@ -1,0 +1,464 @@
+"""Webhook subscriptions: what a developer does with them, and how events become deliveries."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.outbound.client import Answer, OutboundRefused
+from postern.kernel.outbound.ssrf import AddressRefused, check_target
+from postern.kernel.values import Body, Timestamp, new_id, to_json
+from postern.platform.audit import operations as audit
+from postern.platform.events import operations as events
+from postern.platform.events.model import EVENT_NAMES, Event, Written, is_custom_name
+from postern.platform.webhooks import rules, store
+from postern.platform.webhooks.model import (
+    DELIVERIES_KEPT,
+    DESCRIPTION_CHARACTERS,
+    EVENTS_PER_WEBHOOK,
+    GRACE,
+    GRACE_SECONDS_LIMIT,
+    REPLAYED_AT_ONCE,
+    TIDY_EVERY,
+    WEBHOOKS_PER_PROJECT,
+    Delivery,
+    DeliveryDetail,
+    DeliveryMissing,
+    DeliveryRow,
+    DeliveryStatus,
+    Replayed,
+    TooManyWebhooks,
+    Tried,
+    Webhook,
+    WebhookInactive,
+    WebhookInUse,
+    WebhookMissing,
+    WebhookWithSecret,
+)
+from postern.security.signatures import new_webhook_secret, webhook_headers
+
+UNSET = msgspec.UNSET
+Unset = msgspec.UnsetType
+Url = Annotated[str, msgspec.Meta(min_length=1, max_length=2_048, description="Where to send; https or http.")]
+EventList = Annotated[
+    list[Annotated[str, msgspec.Meta(max_length=128)]],
+    msgspec.Meta(min_length=1, max_length=EVENTS_PER_WEBHOOK, description="Event names, `email.*`, `*`."),
+]
+Description = Annotated[str, msgspec.Meta(max_length=DESCRIPTION_CHARACTERS)]
+
+
+class NewWebhook(Body):
+    """A subscription to create."""
+
+    url: Url
+    events: EventList
+    description: Description = ""
+    active: bool = True
+
+
+class WebhookChange(Body):
+    """What to change about a subscription; what is left out stays."""
+
+    url: Url | Unset = UNSET
+    events: EventList | Unset = UNSET
+    description: Description | Unset = UNSET
+    active: bool | Unset = UNSET
+
+
+class Rotation(Body):
+    """How to rotate a secret."""
+
+    grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=GRACE_SECONDS_LIMIT)] = int(GRACE.total_seconds())
+    """How long the old secret signs beside the new one; 0 to 604,800 (7 days)."""
+
+
+class Replay(Body):
+    """Which deliveries begin anew."""
+
+    since: Timestamp | None = None
+    """Created at or after; the last 30 days if left out."""
+    until: Timestamp | None = None
+    """Created before; now if left out."""
+    status: DeliveryStatus = "FAILED"
+
+
+@get("/projects/{project_id}/webhooks", needs="webhooks:read")
+async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Webhook]:
+    """The project's webhook subscriptions, newest first. Secrets are not shown."""
+    rows = await store.webhooks(
+        call.db, project_id=call.project_id, before=before_id(call, "webhooks", cursor), limit=limit + 1
+    )
+    return listed(call, "webhooks", rows, limit)
+
+
+@post(
+    "/projects/{project_id}/webhooks",
+    needs="webhooks:write",
+    status=201,
+    problems=[TooManyWebhooks],
+    example={"url": "https://example.com/hooks/postern", "events": ["email.delivered", "email.bounced"]},
+)
+async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
+    """Subscribe an address to events.
+
+    Every event is sent as a POST signed by Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) with the `secret` of this answer, which is shown here and after a rotation only. Any
+    2xx within 15 seconds is success; otherwise up to ten attempts are made over three days. Redirects are not
+    followed, and addresses that are not on the public Internet are not called. `send.delivered` is an older
+    name of `email.delivered`; events that you send in yourself are subscribed to as `custom.<name>`.
+    """
+    _check(call, data.url, data.events)
+    webhook_id, secret = new_id(), new_webhook_secret()
+    async with call.db.transaction() as tx:
+        await tx.one_at_a_time("webhooks", call.project_id)
+        if await store.count_webhooks(tx, project_id=call.project_id) >= WEBHOOKS_PER_PROJECT:
+            raise TooManyWebhooks
+        webhook = await store.insert_webhook(
+            tx,
+            project_id=call.project_id,
+            id=webhook_id,
+            url=data.url,
+            events=list(dict.fromkeys(data.events)),
+            description=data.description,
+            active=data.active,
+            sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, webhook_id)),
+            due_at=call.now + TIDY_EVERY,
+            now=call.now,
+        )
+        await audit.record(tx, call, "webhook.created", "Webhook", webhook_id, url=data.url, events=webhook.events)
+    return _with_secret(webhook, secret)
+
+
+@get("/projects/{project_id}/webhooks/{id}", needs="webhooks:read", problems=[WebhookMissing])
+async def get_webhook(call: Call, id: UUID) -> Webhook:
+    """One webhook subscription, with how it fares. The secret is not shown."""
+    return await _require(call.db, call.project_id, id)
+
+
+@patch(
+    "/projects/{project_id}/webhooks/{id}",
+    needs="webhooks:write",
+    problems=[WebhookMissing],
+    example={"events": ["email.*"], "active": True},
+)
+async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
+    """Change where or of what a subscription tells, or switch it off and on.
+
+    Switching on forgets its failures. What is pending while it is off fails when its time comes, and can be
+    replayed.
+    """
+    async with call.db.transaction() as tx:
+        webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
+        if webhook is None:
+            raise WebhookMissing
+        call.require_match(webhook.updated_at)
+        url = webhook.url if data.url is UNSET else data.url
+        entries = webhook.events if data.events is UNSET else list(dict.fromkeys(data.events))
+        active = webhook.active if data.active is UNSET else data.active
+        _check(call, url, entries)
+        webhook = await store.change_webhook(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            url=url,
+            events=entries,
+            description=webhook.description if data.description is UNSET else data.description,
+            active=active,
+            renewed=active and (not webhook.active or url != webhook.url),
+            now=call.now,
+        )
+        await audit.record(tx, call, "webhook.updated", "Webhook", id, url=url, events=entries, active=active)
+    return webhook
+
+
+@delete("/projects/{project_id}/webhooks/{id}", needs="webhooks:write", problems=[WebhookMissing])
+async def delete_webhook(call: Call, id: UUID) -> Webhook:
+    """Delete a subscription and its deliveries. Nothing more is sent to it."""
+    async with call.db.transaction() as tx:
+        webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
+        if webhook is None:
+            raise WebhookMissing
+        call.require_match(webhook.updated_at)
+        await store.delete_webhook(tx, project_id=call.project_id, id=id)
+        await audit.record(tx, call, "webhook.deleted", "Webhook", id, url=webhook.url)
+    return webhook
+
+
+@post(
+    "/projects/{project_id}/webhooks/{id}/rotate-secret",
+    needs="webhooks:write",
+    problems=[WebhookMissing],
+    example={"gracePeriodSeconds": 86_400},
+)
+async def rotate_webhook_secret(call: Call, id: UUID, data: Rotation | None = None) -> WebhookWithSecret:
+    """Give a subscription a new secret and show it, once.
+
+    The old one signs beside it for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 ends it now), so
+    that you can change over without losing anything. A secret older than those two is dead at once.
+    """
+    secret = new_webhook_secret()
+    grace = timedelta(seconds=(data or Rotation()).grace_period_seconds)
+    async with call.db.transaction() as tx:
+        webhook = await store.rotate_secret(
+            tx,
+            project_id=call.project_id,
+            id=id,
+            sealed_secret=call.world.secrets.seal(secret.encode(), _context(call.project_id, id)),
+            expires_at=call.now + grace,
+            now=call.now,
+        )
+        if webhook is None:
+            raise WebhookMissing
+        await audit.record(
+            tx, call, "webhook.secret_rotated", "Webhook", id, grace_period_seconds=int(grace.total_seconds())
+        )
+    return _with_secret(webhook, secret)
+
+
+@get("/projects/{project_id}/webhooks/{id}/deliveries", needs="webhooks:read", problems=[WebhookMissing])
+async def list_webhook_deliveries(
+    call: Call,
+    id: UUID,
+    status: list[DeliveryStatus] | None = None,
+    event: list[str] | None = None,
+    limit: ListLimit = 100,
+    cursor: Cursor | None = None,
+) -> Listed[Delivery]:
+    """What was sent to a subscription in the last 30 days, newest first.
+
+    `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event` narrow it, one or several, comma-separated.
+    """
+    if event and (unknown := [name for name in event if name not in EVENT_NAMES and not is_custom_name(name)]):
+        raise Invalid.at("query/event", f"`{unknown[0][:100]}` is no event; there are: {', '.join(EVENT_NAMES)}.")
+    await _require(call.db, call.project_id, id)
+    scope = f"deliveries|{id}|{','.join(status or [])}|{','.join(event or [])}"
+    rows = await store.deliveries(
+        call.db,
+        project_id=call.project_id,
+        webhook_id=id,
+        before=before_id(call, scope, cursor),
+        statuses=None if status is None else [*status],
+        events=event,
+        limit=limit + 1,
+    )
+    found = listed(call, scope, rows, limit)
+    payloads = await _payloads(call, [row.event_id for row in found.items])
+    return Listed([_shown(row, payloads) for row in found.items], found.next_cursor)
+
+
+@get(
+    "/projects/{project_id}/webhooks/{id}/deliveries/{delivery_id}",
+    needs="webhooks:read",
+    problems=[DeliveryMissing],
+)
+async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> DeliveryDetail:
+    """One delivery, with the first 4 KiB of what the endpoint answered to the last attempt."""
+    row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
+    if row is None:
+        raise DeliveryMissing
+    shown = _shown(row, await _payloads(call, [row.event_id]))
+    return DeliveryDetail(**msgspec.structs.asdict(shown), response_body=row.response_body)
+
+
+@post(
+    "/projects/{project_id}/webhooks/{id}/deliveries/{delivery_id}/replay",
+    needs="webhooks:write",
+    problems=[DeliveryMissing, WebhookInactive],
+)
+async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> None:
+    """Send a delivery again now, whatever became of it: same `webhook-id`, new timestamp, a new round of attempts."""
+    async with call.db.transaction() as tx:
+        await _require_active(tx, call.project_id, id, DeliveryMissing)
+        found = await store.replay(tx, project_id=call.project_id, webhook_id=id, id=delivery_id, now=call.now)
+        if not found:
+            raise DeliveryMissing
+        tx.makes_due("webhook_deliveries")
+        await audit.record(tx, call, "webhook.replayed", "Webhook", id, delivery_id=str(delivery_id))
+
+
+@post(
+    "/projects/{project_id}/webhooks/{id}/deliveries/replay",
+    needs="webhooks:write",
+    problems=[WebhookMissing, WebhookInactive],
+    example={"since": "2026-01-31T00:00:00.000Z", "status": "FAILED"},
+)
+async def replay_webhook_deliveries(call: Call, id: UUID, data: Replay) -> Replayed:
+    """Send all deliveries of a time and status again, oldest first: what an outage of yours made you miss.
+
+    At most 10,000 in one call; `more` says that others are left. Those under way are left alone.
+    """
+    since = data.since or call.now - DELIVERIES_KEPT
+    until = data.until or call.now + timedelta(milliseconds=1)
+    if until <= since:
+        raise Invalid.at("/until", "`until` must be after `since`.")
+    async with call.db.transaction() as tx:
+        await _require_active(tx, call.project_id, id, WebhookMissing)
+        replayed = await store.replay_many(
+            tx,
+            project_id=call.project_id,
+            webhook_id=id,
+            status=data.status,
+            since=since,
+            until=until,
+            now=call.now,
+            limit=REPLAYED_AT_ONCE,
+        )
+        tx.makes_due("webhook_deliveries")
+        await audit.record(tx, call, "webhook.replayed", "Webhook", id, deliveries=replayed, status=data.status)
+    return Replayed(replayed=replayed, more=replayed == REPLAYED_AT_ONCE)
+
+
+@post("/projects/{project_id}/webhooks/{id}/test", needs="webhooks:write", problems=[WebhookMissing])
+async def test_webhook(call: Call, id: UUID) -> Tried:
+    """Send a signed `webhook.test` to the subscription's address now, and say how it went.
+
+    `status` is null if there was no answer; `reason` says why, or what is wrong with the answer. It is tried once,
+    also while the subscription is off, and no delivery is recorded.
+    """
+    webhook = await store.webhook_in_use(call.db, project_id=call.project_id, id=id)
+    if webhook is None:
+        raise WebhookMissing
+    payload = {"type": "webhook.test", "timestamp": call.now, "data": {"id": id, "projectId": call.project_id}}
+    body = to_json(payload)
+    outcome = await call.world.outbound.post(
+        webhook.url, body, headers=signed_headers(call.world.secrets, webhook, new_id(), call.now, body)
+    )
+    ms = round(outcome.seconds * 1000, 1)
+    if not isinstance(outcome, Answer):
+        reason = f"Not called: {outcome.reason}" if isinstance(outcome, OutboundRefused) else outcome.reason
+        return Tried(status=None, ok=False, response_time=ms, reason=reason)
+    reason = None if outcome.ok else rules.complaint(outcome.status)
+    return Tried(status=outcome.status, ok=outcome.ok, response_time=ms, reason=reason)
+
+
+async def fan_out(tx: Transaction, events: list[Event]) -> None:
+    """Make a delivery for every subscription that wants an event, in the transaction that records it."""
+    subscriptions = await store.subscriptions(tx, project_id=list({event.project_id for event in events}))
+    if not subscriptions:
+        return
+    keys = {name: rules.keys_of(name) for name in {event.type for event in events}}
+    made = [
+        (event, subscription.id)
+        for event in events
+        for subscription in subscriptions
+        if subscription.project_id == event.project_id and rules.wants(subscription.events, keys[event.type])
+    ]
+    if not made:
+        return
+    await store.insert_deliveries(
+        tx,
+        project_id=[event.project_id for event, _ in made],
+        id=[new_id() for _ in made],
+        webhook_id=[webhook_id for _, webhook_id in made],
+        event_id=[event.id for event, _ in made],
+        event=[event.type for event, _ in made],
+        at=[event.occurred_at for event, _ in made],
+    )
+    tx.makes_due("webhook_deliveries")
+
+
+async def fan_out_in_bulk(tx: Transaction, written: Written) -> None:
+    """The same for events that one statement recorded, by one statement."""
+    subscriptions = await store.subscriptions(tx, project_id=[written.project_id])
+    wanted = [
+        (subscription.id, name)
+        for name in written.types
+        for subscription in subscriptions
+        if rules.wants(subscription.events, rules.keys_of(name))
+    ]
+    if not wanted:
+        return
+    await store.insert_deliveries_of(
+        tx,
+        project_id=written.project_id,
+        first_id=written.first_id,
+        last_id=written.last_id,
+        delivery_id=new_id(),
+        webhook_id=[webhook_id for webhook_id, _ in wanted],
+        event=[name for _, name in wanted],
+    )
+    tx.makes_due("webhook_deliveries")
+
+
+def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
+    """The headers of a request to a subscription, signed with every secret that is alive at `now`."""
+    context = _context(webhook.project_id, webhook.id)
+    alive = [secrets.open(webhook.sealed_secret, context).decode()]
+    expires_at = webhook.previous_secret_expires_at
+    if webhook.previous_sealed_secret and expires_at and expires_at > now:
+        alive.append(secrets.open(webhook.previous_sealed_secret, context).decode())
+    return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, alive)}
+
+
+def _context(project_id: UUID, id: UUID) -> str:
+    return f"webhook:{project_id}:{id}"
+
+
+def _with_secret(webhook: Webhook, secret: str) -> WebhookWithSecret:
+    return WebhookWithSecret(**msgspec.structs.asdict(webhook), secret=secret)
+
+
+def _check(call: Call, url: str, entries: Sequence[str]) -> None:
+    faults: list[Fault] = []
+    try:
+        check_target(url, call.world.settings.outbound_allow)
+    except AddressRefused as refused:
+        faults.append(Fault(path="/url", code="url_refused", message=str(refused)))
+    names = ", ".join(EVENT_NAMES)
+    faults += [
+        Fault(path=f"/events/{index}", code="unknown_event", message=f"`{entry}` is no event. There are: {names}.")
+        for index, entry in enumerate(entries)
+        if not rules.is_known(entry)
+    ]
+    if faults:
+        raise Invalid(faults[0].message, errors=faults)
+
+
+async def _require(db: Queries, project_id: UUID, id: UUID) -> Webhook:
+    webhook = await store.webhook(db, project_id=project_id, id=id)
+    if webhook is None:
+        raise WebhookMissing
+    return webhook
+
+
+async def _require_active(
+    tx: Transaction, project_id: UUID, id: UUID, missing: type[WebhookMissing | DeliveryMissing]
+) -> None:
+    webhook = await store.webhook(tx, project_id=project_id, id=id)
+    if webhook is None:
+        raise missing
+    if not webhook.active:
+        raise WebhookInactive
+
+
+async def _payloads(call: Call, ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
+    found = await events.with_ids(call.db, call.project_id, ids)
+    contacts = await events.contacts_of(call.db, call.project_id, found)
+    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in found}
+
+
+def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> Delivery:
+    return Delivery(
+        id=row.id,
+        subscription_id=row.subscription_id,
+        event_id=row.event_id,
+        event=row.event,
+        payload=payloads.get(row.event_id, {}),
+        status=row.status,
+        attempts=row.attempts,
+        response_status=row.response_status,
+        response_time=row.response_ms,
+        error_message=row.error_message,
+        created_at=row.created_at,
+        attempted_at=row.attempted_at,
+        next_attempt_at=row.next_attempt_at,
+        delivered_at=row.delivered_at,
+    )

@@ -1,0 +1,284 @@
+"""SQL of webhooks."""
+
+from datetime import datetime
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.platform.webhooks.model import DeliveryRow, Failing, Subscription, Webhook, WebhookInUse
+
+
+@statement("""
+    insert into webhooks (project_id, id, url, events, description, active, sealed_secret, due_at,
+                          created_at, updated_at)
+    values (%(project_id)s, %(id)s, %(url)s, %(events)s, %(description)s, %(active)s, %(sealed_secret)s,
+            %(due_at)s, %(now)s, %(now)s)
+    returning *, project_id as app_id
+""")
+async def insert_webhook(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    url: str,
+    events: list[str],
+    description: str,
+    active: bool,
+    sealed_secret: bytes,
+    due_at: datetime,
+    now: Moment,
+) -> Webhook: ...
+
+
+@statement("""
+    select *, project_id as app_id from webhooks
+    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def webhooks(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Webhook]: ...
+
+
+@statement("select *, project_id as app_id from webhooks where project_id = %(project_id)s and id = %(id)s")
+async def webhook(db: Queries, *, project_id: UUID, id: UUID) -> Webhook | None: ...
+
+
+@statement("""
+    select *, project_id as app_id from webhooks where project_id = %(project_id)s and id = %(id)s for no key update
+""")
+async def lock_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webhook | None: ...
+
+
+@statement("select * from webhooks where project_id = %(project_id)s and id = %(id)s")
+async def webhook_in_use(db: Queries, *, project_id: UUID, id: UUID) -> WebhookInUse | None: ...
+
+
+@statement("select count(*)::int from webhooks where project_id = %(project_id)s")
+async def count_webhooks(tx: Transaction, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    update webhooks set url = %(url)s, events = %(events)s, description = %(description)s, active = %(active)s,
+        failures = case when %(renewed)s then 0 else failures end,
+        failing_since = case when %(renewed)s then null else failing_since end,
+        disabled_at = case when %(active)s then null else disabled_at end,
+        disabled_reason = case when %(active)s then null else disabled_reason end,
+        updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def change_webhook(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    url: str,
+    events: list[str],
+    description: str,
+    active: bool,
+    renewed: bool,
+    now: Moment,
+) -> Webhook: ...
+
+
+@statement("""
+    update webhooks set sealed_secret = %(sealed_secret)s, previous_sealed_secret = sealed_secret,
+        previous_secret_expires_at = %(expires_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *, project_id as app_id
+""")
+async def rotate_secret(
+    tx: Transaction, *, project_id: UUID, id: UUID, sealed_secret: bytes, expires_at: datetime, now: Moment
+) -> Webhook | None: ...
+
+
+@statement("""
+    delete from webhooks where project_id = %(project_id)s and id = %(id)s returning *, project_id as app_id
+""")
+async def delete_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webhook | None: ...
+
+
+@statement("select project_id, id, events from webhooks where project_id = any (%(project_id)s) and active")
+async def subscriptions(tx: Transaction, *, project_id: list[UUID]) -> list[Subscription]: ...
+
+
+@statement("""
+    insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
+    select project_id, id, webhook_id, event_id, event, at, at
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(webhook_id)s::uuid[], %(event_id)s::uuid[],
+                %(event)s::text[], %(at)s::timestamptz[]) as made (project_id, id, webhook_id, event_id, event, at)
+""")
+async def insert_deliveries(
+    tx: Transaction,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    webhook_id: list[UUID],
+    event_id: list[UUID],
+    event: list[str],
+    at: list[Moment],
+) -> None: ...
+
+
+@statement("""
+    insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
+    select e.project_id, id_after(%(delivery_id)s::uuid, row_number() over (order by e.id)), wanted.webhook_id, e.id,
+           e.type, e.occurred_at, e.occurred_at
+    from events e join unnest(%(webhook_id)s::uuid[], %(event)s::text[]) as wanted (webhook_id, event)
+      on wanted.event = e.type
+    where e.project_id = %(project_id)s and e.id > %(first_id)s and e.id <= %(last_id)s
+""")
+async def insert_deliveries_of(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    first_id: UUID,
+    last_id: UUID,
+    delivery_id: UUID,
+    webhook_id: list[UUID],
+    event: list[str],
+) -> None: ...
+
+
+@statement("""
+    update webhook_deliveries as record set
+        status = said.status, due_at = said.due_at,
+        tried = record.tried + said.tried::int, attempts = record.attempts + said.tried::int,
+        attempted_at = case when said.tried then %(now)s else record.attempted_at end,
+        delivered_at = case when said.status = 'SUCCEEDED' then %(now)s else record.delivered_at end,
+        response_status = case when said.tried then said.response_status else record.response_status end,
+        response_body = case when said.tried then said.response_body else record.response_body end,
+        response_ms = case when said.tried then said.response_ms else record.response_ms end,
+        error_message = case when said.tried or said.status = 'FAILED' then said.error_message
+                             else record.error_message end
+    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(due_at)s::timestamptz[], %(tried)s::bool[],
+                %(response_status)s::int[], %(response_body)s::text[], %(response_ms)s::float8[],
+                %(error_message)s::text[])
+        as said (id, attempt, status, due_at, tried, response_status, response_body, response_ms, error_message)
+    where record.project_id = %(project_id)s and record.id = said.id and record.attempt = said.attempt
+""")
+async def settle(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    now: Moment,
+    id: list[UUID],
+    attempt: list[int],
+    status: list[str],
+    due_at: list[Moment | None],
+    tried: list[bool],
+    response_status: list[int | None],
+    response_body: list[str | None],
+    response_ms: list[float | None],
+    error_message: list[str | None],
+) -> None: ...
+
+
+@statement("""
+    update webhooks set failures = 0, failing_since = null
+    where project_id = %(project_id)s and id = %(id)s and failures > 0
+""")
+async def note_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+
+
+@statement("""
+    update webhooks set failures = failures + %(failures)s, failing_since = coalesce(failing_since, %(now)s)
+    where project_id = %(project_id)s and id = %(id)s
+    returning failures, failing_since
+""")
+async def note_failures(
+    tx: Transaction, *, project_id: UUID, id: UUID, failures: int, now: Moment
+) -> Failing | None: ...
+
+
+@statement("""
+    update webhooks set active = false, disabled_at = %(now)s, disabled_reason = %(reason)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and active
+""")
+async def switch_off(tx: Transaction, *, project_id: UUID, id: UUID, reason: str, now: Moment) -> bool: ...
+
+
+@statement("""
+    select *, webhook_id as subscription_id, due_at as next_attempt_at from webhook_deliveries
+    where project_id = %(project_id)s and webhook_id = %(webhook_id)s
+      and (%(before)s::uuid is null or id < %(before)s)
+      and (%(statuses)s::text[] is null or status = any (%(statuses)s))
+      and (%(events)s::text[] is null or event = any (%(events)s))
+    order by id desc limit %(limit)s
+""")
+async def deliveries(
+    db: Queries,
+    *,
+    project_id: UUID,
+    webhook_id: UUID,
+    before: UUID | None,
+    statuses: list[str] | None,
+    events: list[str] | None,
+    limit: int,
+) -> list[DeliveryRow]: ...
+
+
+@statement("""
+    select *, webhook_id as subscription_id, due_at as next_attempt_at from webhook_deliveries
+    where project_id = %(project_id)s and webhook_id = %(webhook_id)s and id = %(id)s
+""")
+async def delivery(db: Queries, *, project_id: UUID, webhook_id: UUID, id: UUID) -> DeliveryRow | None: ...
+
+
+# Counting the attempt up makes one that is under way right now settle nothing.
+@statement("""
+    update webhook_deliveries set status = 'PENDING', due_at = %(now)s, tried = 0, attempt = attempt + 1,
+        delivered_at = null
+    where project_id = %(project_id)s and webhook_id = %(webhook_id)s and id = %(id)s
+""")
+async def replay(tx: Transaction, *, project_id: UUID, webhook_id: UUID, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    with picked as materialized (
+        select id from webhook_deliveries
+        where project_id = %(project_id)s and webhook_id = %(webhook_id)s and status = %(status)s
+          and created_at >= %(since)s and created_at < %(until)s
+          and (due_at is null or due_at > %(now)s)
+        order by id limit %(limit)s for update
+    ), begun as (
+        update webhook_deliveries as record set status = 'PENDING', due_at = %(now)s, tried = 0,
+            attempt = attempt + 1, delivered_at = null
+        from picked where record.project_id = %(project_id)s and record.id = picked.id
+        returning 1
+    )
+    select count(*)::int from begun
+""")
+async def replay_many(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    webhook_id: UUID,
+    status: str,
+    since: datetime,
+    until: datetime,
+    now: Moment,
+    limit: int,
+) -> int: ...
+
+
+@statement("""
+    with oldest as (
+        select id, created_at from webhook_deliveries
+        where project_id = %(project_id)s and webhook_id = %(webhook_id)s order by id limit %(limit)s
+    ), gone as (
+        delete from webhook_deliveries as record using oldest
+        where record.project_id = %(project_id)s and record.id = oldest.id and oldest.created_at < %(before)s
+        returning 1
+    )
+    select count(*)::int from gone
+""")
+async def forget_deliveries(
+    tx: Queries, *, project_id: UUID, webhook_id: UUID, before: datetime, limit: int
+) -> int: ...
+
+
+@statement("""
+    update webhooks set due_at = %(due_at)s
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+""")
+async def tidied(tx: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...

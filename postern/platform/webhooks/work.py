@@ -1,0 +1,173 @@
+"""Delivering: each endpoint is a lane of its own, so a dead one delays nobody."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.due import Work, each
+from postern.kernel.values import to_json
+from postern.platform.events import operations as events
+from postern.platform.events.model import Event, EventContact
+from postern.platform.webhooks import rules, store
+from postern.platform.webhooks.model import (
+    DELIVERIES_KEPT,
+    RESPONSE_BYTES,
+    TIDY_EVERY,
+    DueDelivery,
+    Tidied,
+    WebhookInUse,
+)
+from postern.platform.webhooks.operations import signed_headers
+from postern.platform.webhooks.rules import Verdict
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+LEASE = timedelta(seconds=60)
+SHARE_SECONDS = 20.0
+"""After this no further request of a share is begun; with the 15 s of one request it stays within the lease."""
+SETTLE_SECONDS = 0.5
+"""How long an outcome waits for others to be written with."""
+AT_ONCE = 10
+"""Requests to one endpoint side by side, from one worker."""
+AT_ONCE_WHILE_FAILING = 1
+FORGOTTEN_AT_ONCE = 10_000
+
+
+async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
+    """Try the due deliveries of one subscription."""
+    project_id, webhook_id = jobs[0].project_id, jobs[0].webhook_id
+    webhook = await store.webhook_in_use(world.db, project_id=project_id, id=webhook_id)
+    if webhook is None:
+        return
+    found = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
+    contacts = await events.contacts_of(world.db, project_id, found)
+    share = _Share(world, webhook, {event.id: event for event in found}, contacts)
+    waiting = iter(sorted(jobs, key=lambda job: job.id))
+    side_by_side = AT_ONCE if webhook.failures < rules.GIVEN_UP_FAILURES else AT_ONCE_WHILE_FAILING
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(side_by_side, len(jobs))):
+                group.create_task(share.work(waiting))
+    finally:
+        await share.settle()
+
+
+@dataclass
+class _Share:
+    """Some deliveries of one subscription in hand."""
+
+    world: "World"
+    webhook: WebhookInUse
+    events: dict[UUID, Event]
+    contacts: dict[UUID, EventContact]
+    """The contacts that the events are about, by the ids of the events."""
+    gone: bool = False
+    done: list[tuple[DueDelivery, Verdict]] = field(default_factory=list[tuple[DueDelivery, Verdict]])
+    began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    settled: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    async def work(self, waiting: Iterator[DueDelivery]) -> None:
+        clock = asyncio.get_running_loop().time
+        for job in waiting:
+            verdict = self._without_asking(job, clock() - self.began) or await self._try(job)
+            self.gone = self.gone or verdict.gone
+            self.done.append((job, verdict))
+            if clock() - self.settled > SETTLE_SECONDS:
+                await self.settle()
+
+    def _without_asking(self, job: DueDelivery, elapsed_seconds: float) -> Verdict | None:
+        if self.gone or not self.webhook.active:
+            return Verdict("FAILED", tried=False, error_message="The subscription is switched off.")
+        if job.event_id not in self.events:
+            return Verdict("FAILED", tried=False, error_message="The event is no longer kept.")
+        if elapsed_seconds > SHARE_SECONDS:
+            return Verdict("PENDING", self.world.clock(), tried=False)
+        return None
+
+    async def _try(self, job: DueDelivery) -> Verdict:
+        body = to_json(rules.payload_of(self.events[job.event_id], self.contacts.get(job.event_id)))
+        headers = signed_headers(self.world.secrets, self.webhook, job.event_id, self.world.clock(), body)
+        outcome = await self.world.outbound.post(self.webhook.url, body, headers=headers, keep=RESPONSE_BYTES)
+        return rules.judge(outcome, job.tried + 1, self.world.clock(), self.world.chance.random())
+
+    async def settle(self) -> None:
+        """Write down what became of the deliveries, and what that says about the subscription."""
+        done, self.done = self.done, []
+        self.settled = asyncio.get_running_loop().time()
+        if not done:
+            return
+        now, verdicts = self.world.clock(), [verdict for _, verdict in done]
+        async with self.world.db.transaction() as tx:
+            await store.settle(
+                tx,
+                project_id=self.webhook.project_id,
+                now=now,
+                id=[job.id for job, _ in done],
+                attempt=[job.attempt for job, _ in done],
+                status=[verdict.status for verdict in verdicts],
+                due_at=[verdict.due_at for verdict in verdicts],
+                tried=[verdict.tried for verdict in verdicts],
+                response_status=[verdict.response_status for verdict in verdicts],
+                response_body=[verdict.response_body for verdict in verdicts],
+                response_ms=[verdict.response_ms for verdict in verdicts],
+                error_message=[verdict.error_message for verdict in verdicts],
+            )
+            await _note(tx, self.webhook, verdicts, now)
+
+
+async def _note(tx: Transaction, webhook: WebhookInUse, verdicts: list[Verdict], now: Moment) -> None:
+    """Count what failed in a row, and switch the subscription off when that is enough."""
+    which = {"project_id": webhook.project_id, "id": webhook.id}
+    if any(verdict.status == "SUCCEEDED" for verdict in verdicts):
+        await store.note_success(tx, **which)
+        return
+    failures = sum(verdict.tried for verdict in verdicts)
+    failing = await store.note_failures(tx, **which, failures=failures, now=now) if failures else None
+    if failing is None:
+        return
+    gone = any(verdict.gone for verdict in verdicts)
+    reason = rules.reason_to_give_up(gone=gone, **msgspec.structs.asdict(failing), now=now)
+    if reason and await store.switch_off(tx, **which, reason=reason, now=now):
+        told = events.make_event(
+            webhook.project_id, "webhook.disabled", webhook.id, now, url=webhook.url, reason=reason
+        )
+        await events.record_all(tx, [told])
+
+
+async def tidy(world: "World", webhook: Tidied) -> None:
+    """Forget deliveries that are older than we keep them, and come back tomorrow."""
+    now = world.clock()
+    while await store.forget_deliveries(
+        world.db,
+        project_id=webhook.project_id,
+        webhook_id=webhook.id,
+        before=now - DELIVERIES_KEPT,
+        limit=FORGOTTEN_AT_ONCE,
+    ):
+        pass
+    await store.tidied(
+        world.db, project_id=webhook.project_id, id=webhook.id, attempt=webhook.attempt, due_at=now + TIDY_EVERY
+    )
+
+
+WORK = [
+    Work(
+        name="webhooks",
+        table="webhook_deliveries",
+        kind=DueDelivery,
+        lease=LEASE,
+        do=deliver,
+        share=100,
+        at_once=200,
+        apart="webhook_id",
+    ),
+    Work(name="webhook-tidying", table="webhooks", kind=Tidied, lease=timedelta(minutes=10), do=each(tidy)),
+]

@@ -1,0 +1,1 @@
+"""Standards as pure code: mail formats and protocols, SAML. No database and no HTTP server."""

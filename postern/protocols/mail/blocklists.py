@@ -1,0 +1,179 @@
+"""DNS blocklists (RFC 5782): is an address or a domain listed, clear, or is that unknown?
+
+Unknown is not listed: a list that refuses the question, has died, or lists everything says nothing. So
+every zone must first pass the health check of RFC 5782 §5, and only codes that mean a listing count.
+"""
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from postern.kernel.values import Record
+from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
+
+HEALTH_KEPT = timedelta(minutes=30)
+"""How long the outcome of a health check holds."""
+LISTED_PROBE = "2.0.0.127"
+"""127.0.0.2, which every list holds (RFC 5782 §5)."""
+CLEAR_PROBE = "1.0.0.127"
+"""127.0.0.1, which no list may hold (RFC 5782 §5)."""
+CODES = ipaddress.IPv4Network("127.0.0.0/8")
+REFUSALS = ipaddress.IPv4Network("127.255.255.0/24")
+"""Spamhaus' and others' error codes: .252 a typing error, .254 an open resolver, .255 too many questions."""
+REFUSED_OR_TEST = ipaddress.IPv4Address("127.0.0.1")
+"""URIBL and SURBL refuse with it; no list may mean a listing by it."""
+
+
+class Subject(StrEnum):
+    """What a zone lists."""
+
+    ADDRESS = "address"
+    DOMAIN = "domain"
+
+
+class Zone(NamedTuple):
+    """One list: its zone, what it lists, and the codes that are errors rather than listings."""
+
+    name: str
+    subject: Subject
+    errors: frozenset[str] = frozenset()
+    listed_probe: str = LISTED_PROBE
+    clear_probe: str = CLEAR_PROBE
+
+
+ZONES: tuple[Zone, ...] = (
+    Zone("zen.spamhaus.org", Subject.ADDRESS),
+    Zone("b.barracudacentral.org", Subject.ADDRESS),
+    Zone("bl.spamcop.net", Subject.ADDRESS),
+    Zone("bl.mailspike.net", Subject.ADDRESS),
+    Zone("psbl.surriel.com", Subject.ADDRESS),
+    # The DBL answers addresses with an error, so its probes are names (RFC 5782 §5).
+    Zone("dbl.spamhaus.org", Subject.DOMAIN, frozenset({"127.0.1.255"}), "dbltest.com", "invalid"),
+    Zone("multi.surbl.org", Subject.DOMAIN),
+    Zone("multi.uribl.com", Subject.DOMAIN),
+)
+
+
+class Standing(StrEnum):
+    """What a list says about a subject."""
+
+    LISTED = "listed"
+    CLEAR = "clear"
+    UNKNOWN = "unknown"
+
+
+class Finding(Record):
+    """The standing of one subject on one list."""
+
+    list_name: str
+    subject_value: str
+    standing: Standing
+    codes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def parse_zones(text: str) -> tuple[Zone, ...]:
+    """Zones from `address:zen.spamhaus.org, domain:dbl.spamhaus.org`. Raises ValueError.
+
+    A zone that is known keeps what is known of it.
+    """
+    known = {(zone.subject, zone.name): zone for zone in ZONES}
+    zones: list[Zone] = []
+    for part in text.replace(",", " ").split():
+        kind, colon, name = part.partition(":")
+        if not colon or not name or kind not in list(Subject):
+            raise ValueError(f"{part!r} is not address:<zone> or domain:<zone>.")
+        subject, name = Subject(kind), name.rstrip(".").lower()
+        zones.append(known.get((subject, name), Zone(name, subject)))
+    return tuple(zones)
+
+
+class Blocklists:
+    """Asks a set of lists, and remembers for a while which of them are in working order."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        zones: Sequence[Zone] = ZONES,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._resolver = resolver
+        self.zones = tuple(zones)
+        self._clock = clock
+        self._health: dict[Zone, tuple[float, str | None]] = {}
+        self._checking: dict[Zone, asyncio.Lock] = {}
+
+    async def check(self, *, addresses: Sequence[str] = (), domains: Sequence[str] = ()) -> list[Finding]:
+        """One finding for every subject on every list that lists such subjects. Raises nothing."""
+        asked = [
+            (zone, subject)
+            for zone in self.zones
+            for subject in (addresses if zone.subject is Subject.ADDRESS else domains)
+        ]
+        return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in asked)))
+
+    async def _find(self, zone: Zone, subject: str) -> Finding:
+        fault = await self._fault(zone)
+        if fault:
+            return Finding(list_name=zone.name, subject_value=subject, standing=Standing.UNKNOWN, reason=fault)
+        prefix = reversed_address(subject) if zone.subject is Subject.ADDRESS else subject
+        return await _look_up(self._resolver, zone, prefix, subject)
+
+    async def _fault(self, zone: Zone) -> str | None:
+        """Why the zone's answers mean nothing at present; None if they do mean something."""
+        async with self._checking.setdefault(zone, asyncio.Lock()):
+            at, fault = self._health.get(zone, (None, None))
+            if at is None or self._clock() - at >= HEALTH_KEPT.total_seconds():
+                fault = await fault_of(self._resolver, zone)
+                self._health[zone] = (self._clock(), fault)
+            return fault
+
+
+async def fault_of(resolver: Resolver, zone: Zone) -> str | None:
+    """Whether a zone is in working order (RFC 5782 §5): None, or what is wrong with it."""
+    listed = await _look_up(resolver, zone, zone.listed_probe, zone.listed_probe)
+    if listed.standing is not Standing.LISTED:
+        return f"{zone.name} does not list its test entry: {listed.reason}"
+    clear = await _look_up(resolver, zone, zone.clear_probe, zone.clear_probe)
+    if clear.standing is not Standing.CLEAR:
+        return f"{zone.name} does not clear what no list may hold: {clear.reason}"
+    return None
+
+
+async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) -> Finding:
+    try:
+        codes = tuple(sorted(await resolver.a(f"{prefix}.{zone.name}")))
+    except NoSuchRecord:
+        standing, codes, reason = Standing.CLEAR, (), "Not listed."
+    except DnsUnavailable as trouble:
+        standing, codes, reason = Standing.UNKNOWN, (), str(trouble)
+    else:
+        standing, reason = meaning(zone, codes)
+    return Finding(list_name=zone.name, subject_value=subject, standing=standing, codes=codes, reason=reason)
+
+
+def meaning(zone: Zone, codes: Sequence[str]) -> tuple[Standing, str]:
+    """What the addresses that a list answers mean. One error among them makes all of it unknown."""
+    errors = [code for code in codes if _is_error(zone, code)]
+    if errors:
+        return Standing.UNKNOWN, f"{zone.name} answers {errors[0]}, which is an error and not a listing."
+    return Standing.LISTED, f"{zone.name} answers {', '.join(codes)}."
+
+
+def _is_error(zone: Zone, code: str) -> bool:
+    # An answer outside 127/8 comes from a domain that was lost or a resolver that invents answers.
+    address = ipaddress.IPv4Address(code)
+    return address not in CODES or address in REFUSALS or address == REFUSED_OR_TEST or code in zone.errors
+
+
+def reversed_address(address: str) -> str:
+    """`1.2.0.192` for 192.0.2.1, and the reversed nibbles of an IPv6 address (RFC 5782 §2.4)."""
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        parsed = parsed.ipv4_mapped or parsed
+    return parsed.reverse_pointer.removesuffix(".in-addr.arpa").removesuffix(".ip6.arpa")

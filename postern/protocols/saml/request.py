@@ -1,0 +1,178 @@
+"""What we send: requests to sign on, logout requests and their answers, by redirect or by form.
+
+A redirect carries DEFLATE and a detached signature over the query (SAML bindings §3.4.4.1); a form
+carries an enveloped signature (§3.5.4). We always sign, with RSA-SHA256.
+"""
+
+import base64
+import secrets
+import zlib
+from datetime import datetime
+from typing import Literal
+from urllib.parse import quote
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from lxml import etree
+from signxml.algorithms import CanonicalizationMethod, DigestAlgorithm, SignatureMethod
+from signxml.signer import XMLSigner
+
+from postern.kernel.values import timestamp
+from postern.protocols.saml.connection import POST, Connection
+from postern.protocols.saml.document import DS, SAML, SAMLP, Element, tag
+
+MAX_RELAY_STATE_BYTES = 80
+"""SAML bindings §3.4.3."""
+RSA_SHA256 = SignatureMethod.RSA_SHA256.value
+SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
+RESPONDER = "urn:oasis:names:tc:SAML:2.0:status:Responder"
+
+Field = Literal["SAMLRequest", "SAMLResponse"]
+
+
+def new_message_id() -> str:
+    """A fresh identifier of 160 random bits that is a valid xs:ID, so it begins with no digit."""
+    return "_" + secrets.token_hex(20)
+
+
+def authn_request(
+    connection: Connection,
+    *,
+    id: str,
+    destination: str,
+    now: datetime,
+    name_id_format: str | None = None,
+    force_authn: bool = False,
+) -> bytes:
+    """An AuthnRequest (SAML core §3.4.1) that asks for a response by form at our own address."""
+    root = _message("AuthnRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
+    root.set("ProtocolBinding", POST)
+    root.set("AssertionConsumerServiceURL", connection.acs_url)
+    if force_authn:
+        root.set("ForceAuthn", "true")
+    policy = etree.SubElement(root, tag(SAMLP, "NameIDPolicy"), AllowCreate="true")
+    if name_id_format:
+        policy.set("Format", name_id_format)
+    return etree.tostring(root)
+
+
+def logout_request(
+    connection: Connection,
+    *,
+    id: str,
+    destination: str,
+    now: datetime,
+    name_id: str,
+    format: str | None = None,
+    session_index: str | None = None,
+) -> bytes:
+    """A LogoutRequest (SAML core §3.7.1): this person has signed out here."""
+    root = _message("LogoutRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
+    name = etree.SubElement(root, tag(SAML, "NameID"))
+    name.text = name_id
+    if format:
+        name.set("Format", format)
+    if session_index:
+        etree.SubElement(root, tag(SAMLP, "SessionIndex")).text = session_index
+    return etree.tostring(root)
+
+
+def logout_response(
+    connection: Connection,
+    *,
+    id: str,
+    destination: str,
+    now: datetime,
+    in_response_to: str,
+    success: bool = True,
+) -> bytes:
+    """A LogoutResponse (SAML core §3.7.2): what became of their LogoutRequest."""
+    root = _message("LogoutResponse", connection.sp_entity_id, id=id, destination=destination, now=now)
+    root.set("InResponseTo", in_response_to)
+    status = etree.SubElement(root, tag(SAMLP, "Status"))
+    etree.SubElement(status, tag(SAMLP, "StatusCode"), Value=SUCCESS if success else RESPONDER)
+    return etree.tostring(root)
+
+
+def redirect_url(
+    location: str, message: bytes, *, field: Field, private_key: str, relay_state: str | None = None
+) -> str:
+    """Where to send the browser: the message packed into the query and signed there.
+
+    `private_key` is PEM. Raises ValueError if the relay state is longer than 80 bytes.
+    """
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(message) + packer.flush()
+    query = f"{field}={_escaped(base64.b64encode(packed).decode('ascii'))}"
+    if relay_state is not None:
+        query += f"&RelayState={_escaped(_checked(relay_state))}"
+    query += f"&SigAlg={_escaped(RSA_SHA256)}"
+    signature = _rsa_key(private_key).sign(query.encode("ascii"), padding.PKCS1v15(), hashes.SHA256())
+    query += f"&Signature={_escaped(base64.b64encode(signature).decode('ascii'))}"
+    return location + ("&" if "?" in location else "?") + query
+
+
+def post_fields(
+    message: bytes, *, field: Field, private_key: str, certificate: str, relay_state: str | None = None
+) -> dict[str, str]:
+    """The fields of the form that the browser is to post: the message, signed inside.
+
+    `private_key` and `certificate` are PEM. Raises ValueError if the relay state is longer than 80 bytes.
+    """
+    signed = signed_inside(message, private_key=private_key, certificate=certificate)
+    fields: dict[str, str] = {field: base64.b64encode(signed).decode("ascii")}
+    if relay_state is not None:
+        fields["RelayState"] = _checked(relay_state)
+    return fields
+
+
+def signed_inside(message: bytes, *, private_key: str, certificate: str) -> bytes:
+    """The message with an enveloped RSA-SHA256 signature right after its Issuer."""
+    root = etree.fromstring(message, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+    issuer = root.find(tag(SAML, "Issuer"))
+    # signxml puts the signature in the place of this one, and signs it with the prefix `ds`:
+    # under any other prefix its bytes would be different ones afterwards.
+    place = etree.Element(tag(DS, "Signature"), {"Id": "placeholder"}, nsmap={"ds": DS})
+    root.insert(0 if issuer is None else 1, place)
+    signer = XMLSigner(
+        signature_algorithm=SignatureMethod.RSA_SHA256,
+        digest_algorithm=DigestAlgorithm.SHA256,
+        c14n_algorithm=CanonicalizationMethod.EXCLUSIVE_XML_CANONICALIZATION_1_0,
+    )
+    return etree.tostring(
+        signer.sign(
+            root,
+            key=private_key.encode("ascii"),
+            cert=certificate,
+            reference_uri=root.get("ID"),
+            id_attribute="ID",
+        )
+    )
+
+
+def _message(name: str, issuer: str, *, id: str, destination: str, now: datetime) -> Element:
+    root = etree.Element(tag(SAMLP, name), nsmap={"samlp": SAMLP, "saml": SAML})
+    root.set("ID", id)
+    root.set("Version", "2.0")
+    root.set("IssueInstant", timestamp(now))
+    root.set("Destination", destination)
+    etree.SubElement(root, tag(SAML, "Issuer")).text = issuer
+    return root
+
+
+def _rsa_key(pem: str) -> rsa.RSAPrivateKey:
+    # We made this key ourselves, and checking its primes again takes longer than signing.
+    key = serialization.load_pem_private_key(pem.encode("ascii"), None, unsafe_skip_rsa_key_validation=True)
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise TypeError("The signing key must be RSA.")
+    return key
+
+
+def _checked(relay_state: str) -> str:
+    if len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
+        raise ValueError(f"A relay state has at most {MAX_RELAY_STATE_BYTES} bytes.")
+    return relay_state
+
+
+def _escaped(value: str) -> str:
+    return quote(value, safe="")

@@ -1,0 +1,100 @@
+"""What was checked, in order, and why a message was refused: the page that an administrator reads."""
+
+from enum import StrEnum
+
+from postern.kernel.http.problems import Refused
+from postern.kernel.values import Record
+
+MAX_DETAIL_CHARS = 400
+
+
+class Reason(StrEnum):
+    """Why a message was refused. Closed list; it may grow."""
+
+    TOO_LARGE = "TOO_LARGE"
+    NOT_BASE64 = "NOT_BASE64"
+    NOT_DEFLATED = "NOT_DEFLATED"
+    NOT_UTF8 = "NOT_UTF8"
+    DOCTYPE = "DOCTYPE"
+    FORBIDDEN_MARKUP = "FORBIDDEN_MARKUP"
+    MALFORMED = "MALFORMED"
+    TOO_COMPLEX = "TOO_COMPLEX"
+    DUPLICATE_ID = "DUPLICATE_ID"
+    WRONG_MESSAGE = "WRONG_MESSAGE"
+    WRONG_VERSION = "WRONG_VERSION"
+    STATUS_NOT_SUCCESS = "STATUS_NOT_SUCCESS"
+    NO_ASSERTION = "NO_ASSERTION"
+    SEVERAL_ASSERTIONS = "SEVERAL_ASSERTIONS"
+    MISPLACED_SIGNATURE = "MISPLACED_SIGNATURE"
+    UNSIGNED = "UNSIGNED"
+    SIGNATURE_FORM = "SIGNATURE_FORM"
+    WEAK_ALGORITHM = "WEAK_ALGORITHM"
+    UNKNOWN_CERTIFICATE = "UNKNOWN_CERTIFICATE"
+    CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED"
+    SIGNATURE_INVALID = "SIGNATURE_INVALID"
+    CONTENT_CHANGED = "CONTENT_CHANGED"
+    ENCRYPTION_REFUSED = "ENCRYPTION_REFUSED"
+    NOT_ENCRYPTED = "NOT_ENCRYPTED"
+    DECRYPTION_FAILED = "DECRYPTION_FAILED"
+    WRONG_ISSUER = "WRONG_ISSUER"
+    WRONG_DESTINATION = "WRONG_DESTINATION"
+    WRONG_IN_RESPONSE_TO = "WRONG_IN_RESPONSE_TO"
+    UNSOLICITED = "UNSOLICITED"
+    NO_SUBJECT = "NO_SUBJECT"
+    NOT_CONFIRMED = "NOT_CONFIRMED"
+    WRONG_RECIPIENT = "WRONG_RECIPIENT"
+    EXPIRED = "EXPIRED"
+    NOT_YET_VALID = "NOT_YET_VALID"
+    UNKNOWN_CONDITION = "UNKNOWN_CONDITION"
+    WRONG_AUDIENCE = "WRONG_AUDIENCE"
+    NO_AUTHN_STATEMENT = "NO_AUTHN_STATEMENT"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+class Step(Record, kw_only=True):
+    """One check: its name, whether it held, and what was seen."""
+
+    step: str
+    ok: bool
+    detail: str = ""
+
+
+class SamlRejected(Refused):
+    """The identity provider's message was refused; `reason` and the trace say why."""
+
+    def __init__(self, reason: Reason, detail: str, trace: list[Step]) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.trace = trace
+
+
+class Trace:
+    """Collects the steps of one reading."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._first: tuple[Reason, str] | None = None
+
+    def passed(self, step: str, detail: str = "") -> None:
+        """Note a check that held."""
+        self.steps.append(Step(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
+
+    def refusal(self, step: str, reason: Reason, detail: str) -> SamlRejected:
+        """Note a check that failed and ends the reading: raise what this returns."""
+        self.check(step, ok=False, reason=reason, detail=detail)
+        first_reason, first_detail = self._first or (reason, detail)
+        return SamlRejected(first_reason, first_detail, self.steps)
+
+    def check(self, step: str, *, ok: bool, reason: Reason, detail: str) -> bool:
+        """Note a check and go on, so that one test sign-on shows every wrong setting at once."""
+        detail = detail[:MAX_DETAIL_CHARS]
+        self.steps.append(Step(step=step, ok=ok, detail=detail))
+        if not ok and self._first is None:
+            self._first = (reason, detail)
+        return ok
+
+    def settle(self) -> None:
+        """Refuse the message if any check failed; the first failure names the reason."""
+        if self._first is not None:
+            reason, detail = self._first
+            raise SamlRejected(reason, detail, self.steps)

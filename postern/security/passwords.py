@@ -1,0 +1,87 @@
+"""Passwords: argon2id at OWASP's minimum, computed beside the event loop by a bounded number of threads.
+
+The most common ones, of those long enough to be chosen at all, are refused (ASVS 5.0 6.2.4). Their list is the union
+of the frequency lists of zxcvbn (MIT) and Django (BSD-3-Clause), in lower case.
+"""
+
+import asyncio
+import gzip
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.resources import files
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type
+
+from postern.kernel.http.problems import Refused
+
+PASSWORD_MIN, PASSWORD_MAX = 8, 256
+"""Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
+SHORTEST_WORD = 4
+
+OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
+"""How our own hashes begin. The index `customers_imported_hashes` has those that begin otherwise."""
+
+_hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
+_threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
+_of_nobody = _hasher.hash(os.urandom(16).hex())
+
+
+class PasswordCommon(Refused):
+    """This password is among the most common ones; choose another."""
+
+
+async def hash_password(password: str) -> str:
+    """The argon2id hash to keep."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
+
+
+async def check_password(password: str, hashed: str | None) -> bool:
+    """Whether the password is right. Takes as long for nobody (`hashed` None) as for somebody."""
+
+    def check() -> bool:
+        try:
+            return _hasher.verify(hashed or _of_nobody, password) and hashed is not None
+        except (VerificationError, InvalidHashError):
+            return False
+
+    return await asyncio.get_running_loop().run_in_executor(_threads, check)
+
+
+def is_outdated(hashed: str) -> bool:
+    """Whether the hash was made with other parameters and should be made anew at the next sign-in."""
+    try:
+        return _hasher.check_needs_rehash(hashed)
+    except InvalidHashError:
+        return True
+
+
+@cache
+def common_passwords() -> frozenset[str]:
+    """Some 16,000 passwords that everybody tries first."""
+    packed = files("postern.security").joinpath("common_passwords.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode().splitlines())
+
+
+def require_uncommon(password: str, *words: str | None, path: str = "/password") -> None:
+    """Raises PasswordCommon; also for what is just one of `words` (an address, the app's name) with digits around.
+
+    `path` is the JSON pointer of the password in the body.
+    """
+    if password.casefold() in common_passwords():
+        raise PasswordCommon.of_value(path)
+    bare = _letters(password)
+    if len(bare) >= SHORTEST_WORD and bare in {_letters(part) for word in words if word for part in _parts(word)}:
+        raise PasswordCommon.of_value(path, "This password is the address or the name of this app; choose another.")
+
+
+def _parts(word: str) -> list[str]:
+    """What people make passwords of: an address, the part before its `@`, the domain, a name."""
+    local, _, domain = word.partition("@")
+    return [word, local, domain, domain.partition(".")[0]]
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalpha())

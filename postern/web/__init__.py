@@ -1,0 +1,1 @@
+"""Pages for people: layout, components, guides, and the files they need."""

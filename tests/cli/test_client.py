@@ -1,0 +1,224 @@
+"""The commands for people, against a server that was started as people start it."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import threading
+from importlib.metadata import version
+from queue import Empty, Queue
+from typing import Any
+
+import httpx
+import pytest
+
+from postern.cli.client import described
+from postern.cli.demo import link_in, people, readers
+from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
+
+__all__ = ["first", "place"]
+
+
+@pytest.fixture(scope="module")
+def own(first: Started) -> dict[str, str]:
+    """A project on that server, as the environment names it."""
+    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    return {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
+
+
+def logs(first: Started, own: dict[str, str], q: str) -> list[dict[str, object]]:
+    answer = httpx.get(
+        f"{first.url}/projects/{own['POSTERN_PROJECT']}/emails/logs",
+        params={"q": q, "limit": 100},
+        headers={"Authorization": f"Bearer {own['POSTERN_KEY']}"},
+        timeout=WAIT_SECONDS,
+    )
+    return answer.json()["data"]
+
+
+def test_send_finds_the_server_by_its_folder(first: Started, own: dict[str, str]) -> None:
+    page = first.folder.with_suffix(".html")
+    page.write_text("<p>Grüße</p>")
+    words = ["--to", "ada@example.com", "--to", "bob@example.com", "--subject", "Über uns", "--html", str(page)]
+    sent = command(first.folder, "send", *words, **own)
+    assert sent.returncode == 0, sent.stderr
+    entry = logs(first, own, "über uns")[0]
+    assert entry["to"] == ["ada@example.com", "bob@example.com"]
+    assert str(entry["id"]) in sent.stdout
+
+
+def test_send_without_a_key_makes_a_project_and_says_where_to_look(first: Started) -> None:
+    page = first.folder.with_suffix(".txt")
+    page.write_text("Hello")
+    sent = command(first.folder, "send", "--to", "ada@example.com", "--subject", "Hi", "--text", str(page))
+    assert sent.returncode == 0, sent.stderr
+    assert f"{first.url}/inbox/enter?token=" in sent.stdout
+
+
+def test_what_is_refused_is_one_sentence(first: Started, own: dict[str, str], tmp_path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>Hi</p>")
+    bad = command(first.folder, "send", "--to", "nobody", "--subject", "Hi", "--html", str(page), **own)
+    wrong = command(
+        first.folder,
+        *("send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page)),
+        **{**own, "POSTERN_KEY": "sk_live_no"},
+    )
+    empty = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", **own)
+    alone = command(tmp_path / "nothing", "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page))
+    for each in (bad, wrong, empty, alone):
+        assert each.returncode == 78
+        assert "Traceback" not in each.stderr
+    page.write_bytes(b"\xff\xfe")
+    unreadable = command(first.folder, "send", "--to", "a@example.com", "--subject", "Hi", "--html", str(page), **own)
+    assert (unreadable.returncode, "Traceback" in unreadable.stderr) == (78, False)
+    assert "The server refuses" in bad.stderr
+    assert "--html FILE" in empty.stderr
+    assert "postern serve" in alone.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["tail", "listen", "import FILE", "campaign watch x", "demo", "send --to a@b.example"]
+)
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense"])
+def test_a_server_that_is_not_there_is_one_sentence(words: str, url: str, tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("email\nada@example.com\n")
+    line = words.replace("FILE", str(file)).split()
+    if line[0] == "send":
+        line += ["--subject", "Hi", "--text", str(file)]
+    who = {"POSTERN_KEY": "sk_live_x", "POSTERN_PROJECT": "x", "POSTERN_URL": url}
+    ended = command(tmp_path / "nothing", *line, **who)
+    assert ended.returncode == 78, ended.stderr
+    assert "does not answer" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_demo_sends_to_everybody_once(first: Started, own: dict[str, str]) -> None:
+    shown = command(first.folder, "demo", "--count", "12", "--contacts", "0", **own)
+    assert shown.returncode == 0, shown.stderr
+    domain = re.search(r"Domain (\S+) and template", shown.stdout)
+    assert domain, shown.stdout
+    found = logs(first, own, "person-")
+    written = list(csv.DictReader(io.StringIO(people(12))))
+    assert sorted(entry["to"][0] for entry in found) == sorted(person["email"] for person in written)
+    subject_of = {entry["to"][0]: entry["subject"] for entry in found}
+    for person in written:
+        assert subject_of[person["email"]] == f"{person['name']}, your {person['plan']} plan"
+
+
+def test_demo_fills_a_project_with_life(first: Started) -> None:
+    made = json.loads(command(first.folder, "bootstrap", "--json").stdout)
+    own = {"POSTERN_KEY": made["secretKey"], "POSTERN_PROJECT": made["projectId"]}
+    shown = subprocess.run(
+        [sys.executable, "-m", "postern", "demo", "--count", "2", "--contacts", "150"],
+        env=environment(first.folder, **own),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "Readers of the winner" in shown.stderr, "no bars"
+    base = f"{first.url}/projects/{own['POSTERN_PROJECT']}"
+
+    def ask(path: str) -> Any:
+        headers = {"Authorization": f"Bearer {own['POSTERN_KEY']}"}
+        return httpx.get(f"{base}{path}", headers=headers, timeout=WAIT_SECONDS).raise_for_status().json()
+
+    places = dict(
+        re.findall(r"^(\w+): GET \S+?(/(?:campaigns|audiences|automations|analytics)\S*)", shown.stdout, re.MULTILINE)
+    )
+    assert set(places) == {"Campaign", "Audience", "Automation", "Statistics"}
+    campaign = ask(places["Campaign"])
+    assert campaign["status"] == "SENT"
+    assert campaign["progress"]["expected"] == ask(places["Audience"])["total"] > 0
+    assert campaign["evidence"]["decidedBy"] == "hand"
+    assert [each["isWinner"] for each in campaign["variants"]].count(True) == 1
+    for name in ("delivered", "opened", "clicked"):
+        assert campaign["stats"][name] > 0, name
+    statistics = ask(places["Statistics"])
+    assert statistics["contacts"]["total"] == 150
+    assert statistics["sends"]["opened"] == campaign["stats"]["opened"]
+    assert statistics["sends"]["machineOpened"] > 0
+    assert statistics["contacts"]["unsubscribed"] > 0
+    assert ask("/audiences")[0]["type"] == "DYNAMIC"
+    assert ask("/contacts?q=reader-")["data"][0]["attributes"]["plan"] in ("free", "pro", "team")
+    assert ask(places["Automation"].removesuffix("/runs"))["active"] is True
+
+
+def test_the_readers_of_the_demo_have_every_fate() -> None:
+    rows = list(csv.DictReader(io.StringIO(readers(5_000))))
+    assert len({row["email"] for row in rows}) == 5_000
+    assert {row["email"].partition("+")[0] for row in rows if "+" in row["email"]} == {"bounced", "complained"}
+    assert {row["unsubscribed"] for row in rows} == {"true", "false"}
+
+
+def test_readers_find_the_links_of_their_message() -> None:
+    message = "Content-Type: text/html\n\n<a href='x'>x</a><a href=\"https://any.example/t/c/1?u=a&amp;s=b\">y</a>"
+    assert link_in(message, "/t/c/") == "/t/c/1?u=a&s=b"
+    assert link_in(message, "/t/u/") is None
+    assert link_in("no html", "/t/c/") is None
+
+
+def test_tail_shows_what_happens(first: Started, own: dict[str, str], tmp_path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>Hi</p>")
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "postern", "tail", "--events", "email.*"],
+        env=environment(first.folder, **own),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    lines: Queue[str] = Queue()
+    assert process.stdout
+    reading = threading.Thread(target=lambda out: [lines.put(line) for line in out], args=(process.stdout,))
+    reading.start()
+    try:
+        # It shows what happens from its first look on, and nobody outside sees that look: so again and again.
+        for _ in range(20):
+            sent = command(first.folder, "send", "--to", "t@example.com", "--subject", "T", "--html", str(page), **own)
+            assert sent.returncode == 0, sent.stderr
+            try:
+                assert " email." in lines.get(timeout=10)
+                break
+            except Empty:
+                assert process.poll() is None
+        else:
+            pytest.fail("Nothing was shown.")
+    finally:
+        process.terminate()
+        process.wait(WAIT_SECONDS)
+        reading.join(WAIT_SECONDS)
+        process.stdout.close()
+
+
+def test_the_version_is_printed(tmp_path) -> None:
+    """`postern --version` says which release this is.
+
+    Defects: N11
+    """
+    said = command(tmp_path, "--version")
+    assert (said.returncode, said.stdout) == (0, f"postern {version('postern')}\n")
+
+
+def test_an_event_is_shown_with_what_it_is_about() -> None:
+    """`tail` shows whom and what an event concerns, and nothing that a terminal would obey.
+
+    Defects: N11
+    """
+    event = {
+        "occurredAt": "2026-05-01T12:00:00Z",
+        "type": "email.delivered",
+        "subjectId": "0198",
+        "contact": {"id": "1", "email": "ada@example.com"},
+        "data": {"recipient": "ada@example.com", "subject": "Hello\x1b[2J", "to": ["bob@example.com"]},
+    }
+    line = described(event)
+    assert line == "2026-05-01T12:00:00Z  email.delivered              ada@example.com  bob@example.com  Hello[2J  0198"
+    assert len(described({**event, "data": {"subject": "x" * 1_000}})) < 300
+    assert described({**event, "data": None, "contact": None}).endswith("0198")

@@ -1,0 +1,275 @@
+"""Who may do what, with every step explained."""
+
+import asyncio
+import itertools
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from postern.identity.access.model import CHECKS_AT_ONCE, Standing
+from postern.identity.access.rules import decide
+from tests.identity.customers.conftest import door
+from tests.identity.organizations.conftest import people
+
+__all__ = ["door", "people"]
+
+IN_PROJECT = ["PERMISSION_DECLARED", "CUSTOMER_GIVEN", "CUSTOMER_NOT_BANNED", "PROJECT_ROLE"]
+IN_ORGANIZATION = [
+    *IN_PROJECT[:3],
+    *("ORGANIZATION_ACTIVE", "MEMBER", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE"),
+]
+
+
+async def declare(project, *keys: str) -> None:
+    for key in keys:
+        assert (await project.client.post("/access/permissions", {"key": key})).status_code == 201
+
+
+async def make_role(project, key: str, *permissions: str, **fields) -> None:
+    body = {"key": key, "permissions": list(permissions), **fields}
+    made = await project.client.post("/access/roles", body)
+    assert made.status_code == 201, made.text
+
+
+async def check(project, permission: str, customer=None, organization=None):
+    body = {"permission": permission}
+    if customer:
+        body["customerId"] = customer["id"]
+    if organization:
+        body["organizationId"] = organization["id"]
+    answer = await project.client.post("/access/check", body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_role_in_the_project_allows(project, people):
+    await declare(project, "posts:write", "posts:read")
+    await make_role(project, "editor", "posts:*")
+    ada = await people.customer(roles=["editor", "MEMBER"])
+    answer = await check(project, "posts:write", ada)
+    assert answer == {
+        "allowed": True,
+        "reason": "PROJECT_ROLE",
+        "permission": "posts:write",
+        "scope": "PROJECT",
+        "roles": ["editor", "MEMBER"],
+        "customerId": ada["id"],
+        "organizationId": None,
+        "explanation": [
+            {"step": "PERMISSION_DECLARED", "ok": True, "roles": []},
+            {"step": "CUSTOMER_GIVEN", "ok": True, "roles": []},
+            {"step": "CUSTOMER_NOT_BANNED", "ok": True, "roles": []},
+            {"step": "PROJECT_ROLE", "ok": True, "roles": ["editor"]},
+        ],
+    }
+    await project.client.patch("/access/roles/editor", {"permissions": ["posts:read"]})
+    refused = await check(project, "posts:write", ada)
+    assert (refused["allowed"], refused["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
+
+
+async def test_an_undeclared_permission_is_refused_even_to_owners(project, people):
+    owner = await people.customer(roles=["OWNER"])
+    for permission in ("posts:wirte", "*", "nonsense", "a:b:c:d:e", "'; drop table x; --", '{"x"}'):
+        answer = await check(project, permission, owner)
+        assert (answer["allowed"], answer["reason"]) == (False, "UNKNOWN_PERMISSION")
+    await declare(project, "posts:write")
+    assert (await check(project, "posts:write", owner))["reason"] == "PROJECT_ROLE"
+    await project.client.delete("/access/permissions/posts:write")
+    assert (await check(project, "posts:write", owner))["reason"] == "UNKNOWN_PERMISSION"
+
+
+async def test_roles_hold_where_they_are_held(project, people):
+    await declare(project, "invoices:pay")
+    await make_role(project, "buyer", "invoices:pay", scope="ORGANIZATION")
+    await make_role(project, "clerk", "invoices:pay")
+    acme, other = await people.organization(), await people.organization("Other")
+    ada = await people.member(acme, "buyer", roles=["clerk"])
+    inside = await check(project, "invoices:pay", ada, acme)
+    assert (inside["reason"], inside["scope"], inside["roles"]) == ("ORGANIZATION_ROLE", "ORGANIZATION", ["buyer"])
+    assert [each["step"] for each in inside["explanation"]] == IN_ORGANIZATION
+    assert (await check(project, "invoices:pay", ada))["reason"] == "PROJECT_ROLE"
+    assert (await check(project, "invoices:pay", ada, other))["reason"] == "NOT_A_MEMBER"
+    plain = await people.member(acme)
+    assert (await check(project, "invoices:pay", plain, acme))["reason"] == "NO_ROLE_GRANTS_PERMISSION"
+    owner = await people.member(other, "OWNER")
+    assert (await check(project, "invoices:pay", owner, other))["reason"] == "ORGANIZATION_ROLE"
+    assert (await check(project, "invoices:pay", owner, acme))["reason"] == "NOT_A_MEMBER"
+
+
+async def test_a_role_for_all_organizations_is_inherited_by_each(project, people):
+    await declare(project, "tickets:read")
+    await make_role(project, "support", "tickets:*", appliesToAllOrganizations=True)
+    await make_role(project, "agent", "tickets:*", scope="ORGANIZATION", appliesToAllOrganizations=True)
+    acme = await people.organization()
+    for role, in_project in (("support", "PROJECT_ROLE"), ("agent", "NO_ROLE_GRANTS_PERMISSION")):
+        ada = await people.customer(roles=[role])
+        answer = await check(project, "tickets:read", ada, acme)
+        assert (answer["allowed"], answer["reason"]) == (True, "ALL_ORGANIZATIONS_ROLE")
+        assert {"step": "MEMBER", "ok": False, "roles": []} in answer["explanation"]
+        assert (await check(project, "tickets:read", ada))["reason"] == in_project
+        await project.client.patch(f"/access/roles/{role}", {"appliesToAllOrganizations": False})
+        assert (await check(project, "tickets:read", ada, acme))["reason"] == "NOT_A_MEMBER"
+
+
+async def test_bans_and_suspensions_refuse_whatever_the_roles(project, people, clock):
+    await declare(project, "posts:write")
+    acme = await people.organization()
+    ada = await people.member(acme, "OWNER", roles=["ADMIN"])
+    await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
+    suspended = await check(project, "posts:write", ada, acme)
+    assert (suspended["allowed"], suspended["reason"]) == (False, "ORGANIZATION_SUSPENDED")
+    assert {"step": "ORGANIZATION_ROLE", "ok": True, "roles": ["OWNER"]} in suspended["explanation"]
+    until = (clock() + timedelta(days=1)).isoformat()
+    await project.client.post(f"/customers/{ada['id']}/ban", {"expiresAt": until})
+    assert (await check(project, "posts:write", ada, acme))["reason"] == "CUSTOMER_BANNED"
+    assert (await check(project, "posts:write", ada))["reason"] == "CUSTOMER_BANNED"
+    clock.move(timedelta(days=1, seconds=1))
+    assert (await check(project, "posts:write", ada))["reason"] == "PROJECT_ROLE"
+
+
+async def test_a_customer_asks_for_the_own_rights_alone(project, people, door):
+    await declare(project, "posts:write")
+    await make_role(project, "editor", "posts:write")
+    ada, bob = await people.customer(roles=["editor"]), await people.customer()
+    me = door.as_((await door.sign_in(ada["email"])).json()["accessToken"]).client
+    path = f"/projects/{project.id}/access/check"
+    mine = await me.post(path, {"permission": "posts:write"})
+    assert (mine.json()["allowed"], mine.json()["customerId"]) == (True, ada["id"])
+    assert (await me.post(path, {"permission": "posts:write", "customerId": ada["id"]})).status_code == 200
+    foreign = await me.post(path, {"permission": "posts:write", "customerId": bob["id"]})
+    assert (foreign.status_code, foreign.json()["code"]) == (403, "not_yourself")
+    batch = await me.post(f"{path}/batch", {"checks": [{"permission": "posts:write"}]})
+    assert [each["allowed"] for each in batch.json()["results"]] == [True]
+    assert (await me.get(f"/projects/{project.id}/access/roles")).status_code == 403
+
+
+async def test_a_server_that_names_nobody_is_told_so(project):
+    await declare(project, "posts:write")
+    answer = await check(project, "posts:write")
+    assert (answer["allowed"], answer["reason"]) == (False, "NO_ROLE_GRANTS_PERMISSION")
+    assert [each["step"] for each in answer["explanation"]] == IN_PROJECT
+    assert answer["explanation"][1]["ok"] is False
+
+
+async def test_unknown_and_foreign_subjects_are_missing(project, people, new_project):
+    elsewhere = await new_project()
+    theirs = (await elsewhere.client.post("/customers", {"email": "a@example.com"})).json()
+    acme = (await elsewhere.client.post("/b2b/organizations", {"name": "Acme"})).json()
+    ada = await people.customer()
+    for body, path in (
+        ({"customerId": theirs["id"]}, "/customerId"),
+        ({"customerId": "nobody"}, "/customerId"),
+        ({"customerId": ada["id"], "organizationId": acme["id"]}, "/organizationId"),
+        ({"customerId": ada["id"], "organizationId": str(uuid4())}, "/organizationId"),
+    ):
+        answer = await project.client.post("/access/check", {"permission": "a:b", **body})
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (404, path)
+        batch = {"checks": [{"permission": "a:b"}, {"permission": "a:b", **body}]}
+        answer = await project.client.post("/access/check/batch", batch)
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (404, "/checks/1" + path)
+
+
+async def test_a_batch_answers_in_order_and_has_a_limit(project, people):
+    await declare(project, *(f"area{number}:read" for number in range(5)))
+    await make_role(project, "odd", "area1:read", "area3:read")
+    ada = await people.customer(roles=["odd"])
+    checks = [{"permission": f"area{number}:read", "customerId": ada["id"]} for number in range(5)]
+    answer = await project.client.post("/access/check/batch", {"checks": checks})
+    assert [each["allowed"] for each in answer.json()["results"]] == [False, True, False, True, False]
+    assert [each["permission"] for each in answer.json()["results"]] == [each["permission"] for each in checks]
+    too_many = {"checks": checks * 10 + checks[:1]}
+    assert len(too_many["checks"]) == CHECKS_AT_ONCE + 1
+    assert (await project.client.post("/access/check/batch", too_many)).status_code == 400
+    assert (await project.client.post("/access/check/batch", {"checks": []})).status_code == 400
+
+
+async def test_a_role_that_somebody_has_stays(project, people):
+    await make_role(project, "editor")
+    await make_role(project, "buyer", scope="ORGANIZATION")
+    await make_role(project, "guest", scope="ORGANIZATION")
+    acme = await people.organization()
+    ada = await people.member(acme, "buyer", roles=["editor"])
+    invited = await project.client.post(
+        f"/b2b/organizations/{acme['id']}/invitations", {"email": "x@example.com", "role": "guest"}
+    )
+    for key in ("editor", "buyer", "guest"):
+        refused = await project.client.delete(f"/access/roles/{key}")
+        assert (refused.status_code, refused.json()["code"]) == (409, "role_in_use")
+    await project.client.put(f"/customers/{ada['id']}/roles", {"roles": []})
+    await project.client.delete(f"/b2b/organizations/{acme['id']}/members/{ada['id']}")
+    await project.client.delete(f"/b2b/organizations/{acme['id']}/invitations/{invited.json()['id']}")
+    for key in ("editor", "buyer", "guest"):
+        assert (await project.client.delete(f"/access/roles/{key}")).status_code == 200
+
+
+FLAGS = list(itertools.product((True, False), repeat=6))
+
+
+@pytest.mark.parametrize(("declared", "banned", "suspended", "member", "by_role", "everywhere"), FLAGS)
+def test_every_way_a_check_can_go(declared, banned, suspended, member, by_role, everywhere):
+    standing = Standing(
+        number=1,
+        declared=declared,
+        customer_known=True,
+        banned=banned,
+        customer_roles=["support"],
+        organization_known=True,
+        suspended=suspended,
+        member_roles=["buyer"] if member else None,
+        granting_in_project=["support"] if by_role and declared else [],
+        granting_everywhere=["support"] if everywhere and declared else [],
+        granting_to_members=["buyer"] if by_role and member and declared else [],
+    )
+    answer = decide("a:b", standing, uuid4(), uuid4())
+    if not declared:
+        expected = "UNKNOWN_PERMISSION"
+    elif banned:
+        expected = "CUSTOMER_BANNED"
+    elif suspended:
+        expected = "ORGANIZATION_SUSPENDED"
+    elif member and by_role:
+        expected = "ORGANIZATION_ROLE"
+    elif everywhere:
+        expected = "ALL_ORGANIZATIONS_ROLE"
+    else:
+        expected = "NO_ROLE_GRANTS_PERMISSION" if member else "NOT_A_MEMBER"
+    assert answer.reason == expected
+    assert answer.allowed is expected.endswith("_ROLE")
+    assert [each.step for each in answer.explanation] == IN_ORGANIZATION
+    in_project = decide("a:b", standing, uuid4(), None)
+    assert [each.step for each in in_project.explanation] == IN_PROJECT
+    assert in_project.allowed is (declared and not banned and by_role)
+
+
+async def test_checks_that_come_together_are_each_answered_for_themselves(project, people, new_project):
+    """They share statements: of two projects, with subjects that exist, do not exist, or belong to the other."""
+    other = await new_project()
+    for each, allowed in ((project, "posts:write"), (other, "posts:read")):
+        await declare(each, "posts:read", "posts:write")
+        await make_role(each, "writer", allowed)
+    ada = await people.customer(roles=["writer"])
+    bob = (await other.client.post("/customers", {"email": "bob@example.com", "roles": ["writer"]})).json()
+    unknown = {"id": str(uuid4())}
+    asked = [
+        (project, "posts:write", ada, 200, True),
+        (project, "posts:read", ada, 200, False),
+        (other, "posts:write", bob, 200, False),
+        (other, "posts:read", bob, 200, True),
+        (other, "posts:read", ada, 404, None),
+        (project, "posts:write", bob, 404, None),
+        (project, "posts:write", unknown, 404, None),
+        (project, "no such permission", ada, 200, False),
+    ] * 10
+
+    async def ask(where, permission, customer, *_):
+        body = {"permission": permission, "customerId": customer["id"]}
+        return await where.client.post("/access/check", body)
+
+    answers = await asyncio.gather(*(ask(*each) for each in asked))
+    for (_, permission, customer, status, allowed), answer in zip(asked, answers, strict=True):
+        assert answer.status_code == status, answer.text
+        if status == 200:
+            found = answer.json()
+            assert (found["permission"], found["customerId"]) == (permission, customer["id"])
+            assert found["allowed"] is allowed

@@ -1,0 +1,121 @@
+"""People at the door of a project, and the mail they get."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from postern.messaging.emails.redaction import open_captured
+from tests.conftest import Client
+
+GOOD = "a password nobody has"
+WAIT_SECONDS = 60
+"""However busy the machine is."""
+BROWSER = "Mozilla/5.0 (X11; Linux) Firefox/128.0"
+
+
+def new_address() -> str:
+    return f"{uuid4().hex[:12]}@example.com"
+
+
+@dataclass
+class Door:
+    """A project's sign-in operations, seen from a browser; `as_` is the same with a customer's token."""
+
+    app: Any
+    project: Any
+    work_off: Callable[[], Awaitable[int]]
+    read_mail: Callable[[str], Awaitable[list[dict[str, Any]]]]
+    ip: str = "203.0.113.7"
+    agent: str = BROWSER
+    token: str | None = None
+    client: Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = Client(self.app, self.token, f"/projects/{self.project.id}/auth", ip=self.ip)
+
+    def as_(self, token: str | None) -> "Door":
+        return Door(self.app, self.project, self.work_off, self.read_mail, self.ip, self.agent, token)
+
+    def at(self, *, ip: str | None = None, agent: str | None = None) -> "Door":
+        return Door(
+            self.app, self.project, self.work_off, self.read_mail, ip or self.ip, agent or self.agent, self.token
+        )
+
+    async def post(self, path: str, json: Any = None, **headers: str) -> Any:
+        return await self.client.post(path, json, headers={"user-agent": self.agent, **headers})
+
+    async def get(self, path: str) -> Any:
+        return await self.client.get(path, headers={"user-agent": self.agent})
+
+    async def settings(self, **sign_in: Any) -> None:
+        changed = await self.project.developer.patch("", {"settings": {"signIn": sign_in}})
+        assert changed.status_code == 200, changed.text
+
+    async def mails(self, address: str) -> list[dict[str, Any]]:
+        """What was mailed to an address, oldest first."""
+        await self.work_off()
+        return await self.read_mail(address)
+
+    async def code(self, address: str) -> str:
+        """The newest six digits mailed to an address."""
+        found = [re.search(r": (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
+        return [each[1] for each in found if each][-1]
+
+    async def link_token(self, address: str) -> str:
+        found = [re.search(r"token=(\w+)", mail["text"]) for mail in await self.mails(address)]
+        return [each[1] for each in found if each][-1]
+
+    async def signed_up(self, address: str | None = None, password: str | None = GOOD) -> dict[str, Any]:
+        """Somebody with a proven address, just signed in."""
+        address = address or new_address()
+        begun = await self.post("/sign-up", {"email": address, **({"password": password} if password else {})})
+        assert begun.status_code == 201, begun.text
+        body = {"challengeId": begun.json()["challengeId"], "code": await self.code(address)}
+        done = await self.post("/sign-up/verify", body)
+        assert done.status_code == 200, done.text
+        return done.json()
+
+    async def unverified(self, address: str | None = None) -> dict[str, Any]:
+        """Somebody who signed up with an address that nobody proved."""
+        await self.settings(verifyEmail="LATER")
+        made = await self.post("/sign-up", {"email": address or new_address(), "password": GOOD})
+        assert made.status_code == 201, made.text
+        await self.settings(verifyEmail="REQUIRED")
+        return made.json()
+
+    async def sign_in(self, address: str, password: str = GOOD) -> Any:
+        return await self.post("/sign-in", {"email": address, "password": password})
+
+
+def _as_received(world: Any, send_id: UUID, subject: str, body: Any, sealed: bytes | None) -> dict[str, Any]:
+    if sealed is None:
+        return {"subject": subject, "text": body["text"], "html": body["html"]}
+    message = message_from_bytes(open_captured(world, send_id, sealed), policy=policy.default)
+    parts: dict[str, Any] = {name: message.get_body((kind,)) for name, kind in (("text", "plain"), ("html", "html"))}
+    return {"subject": subject, **{name: part.get_content() for name, part in parts.items()}}
+
+
+@pytest.fixture
+def door(app: Any, project: Any, work_off: Any, world: Any) -> Door:
+    async def read_mail(address: str) -> list[dict[str, Any]]:
+        """As the recipient reads them: captured messages complete, others as they are stored."""
+        waiting = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
+        async with asyncio.timeout(WAIT_SECONDS), world.db.connection() as connection:
+            # What the worker accepted is handed over beside it.
+            while await (await connection.execute(waiting, [project.id, address])).fetchone():
+                await asyncio.sleep(0.02)
+            rows = await connection.execute(
+                "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
+                " left join captured_messages c on c.send_id = s.id"
+                " where s.project_id = %s and s.recipient = %s order by s.id",
+                [project.id, address],
+            )
+            return [_as_received(world, *row) for row in await rows.fetchall()]
+
+    return Door(app, project, work_off, read_mail)

@@ -1,0 +1,84 @@
+"""Passwords that a service knows from breaches elsewhere, asked by ranges."""
+
+import hashlib
+from datetime import timedelta
+from ipaddress import ip_network
+
+import pytest
+
+from postern.kernel.config import Settings
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.peers.http_receiver import Reply, http_receiver
+
+LEAKED = "leaked somewhere else"
+PADDED = "only there as padding"
+
+
+def digest(password):
+    return hashlib.sha1(password.encode()).hexdigest().upper()
+
+
+@pytest.fixture
+async def service():
+    """Knows one password, and pads the range of another."""
+    async with http_receiver() as receiver:
+        receiver.script("/range/" + digest(GOOD)[:5], Reply(body=b"0" * 35 + b":7\r\n"))
+        for password, count in ((LEAKED, 52_256_179), (PADDED, 0)):
+            lines = ["0" * 35 + ":3", f"{digest(password)[5:]}:{count}", "F" * 35 + ":0"]
+            receiver.script("/range/" + digest(password)[:5], Reply(body="\r\n".join(lines).encode()))
+        yield receiver
+
+
+@pytest.fixture
+def settings(tmp_path, service):
+    return Settings(
+        data=tmp_path,
+        secret="a secret that all tests of one run have in common",
+        database_pool=8,
+        outbound_allow=(ip_network("127.0.0.0/8"), ip_network("::1/128")),
+        breached_passwords=service.url("/range/"),
+    )
+
+
+async def test_a_breached_password_is_refused_wherever_one_is_chosen(door, project, stranger, service):
+    address = new_address()
+    up = await door.signed_up(address)
+    ada = door.as_(up["accessToken"])
+    await door.post("/password/forgot", {"email": address})
+    reset = {"token": await door.link_token(address), "password": LEAKED}
+    refused = [
+        await door.post("/sign-up", {"email": new_address(), "password": LEAKED}),
+        await door.post("/sign-up", {"email": address, "password": LEAKED}),
+        await door.post("/password/reset", reset),
+        await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": LEAKED}),
+        await project.client.post("/customers", {"email": new_address(), "password": LEAKED}),
+        await stranger.post("/auth/sign-up", {"email": new_address(), "password": LEAKED, "name": "Ada"}),
+    ]
+    assert [(each.status_code, each.json()["code"]) for each in refused] == [(400, "password_breached")] * 6
+    assert (await door.sign_in(address)).status_code == 200
+    assert (await door.post("/password/reset", {**reset, "password": PADDED})).status_code == 204
+    asked = [each for each in service.requests if each.path.endswith(digest(LEAKED)[:5])]
+    assert len(asked) == 6
+    assert {each.headers["add-padding"] for each in service.requests} == {"true"}
+    assert all(len(each.path) == len("/range/12345") for each in service.requests), "five digits are all that it learns"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(status=503),
+        Reply(status=301, headers={"Location": "http://x.test"}),
+        Reply(mode="hangup"),
+        Reply(body=b"?"),
+    ],
+    ids=["503", "elsewhere", "hangs up", "nonsense"],
+)
+async def test_passwords_are_taken_while_the_service_is_of_no_use(door, service, reply):
+    service.script("/range/" + digest(LEAKED)[:5], reply)
+    await door.signed_up(password=LEAKED)
+
+
+async def test_nobody_waits_long_for_the_service(door, service, monkeypatch):
+    monkeypatch.setattr("postern.security.breaches.PATIENCE", timedelta(milliseconds=50))
+    service.script("/range/" + digest(LEAKED)[:5], Reply(mode="silent"))
+    await door.signed_up(password=LEAKED)

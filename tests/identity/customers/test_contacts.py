@@ -1,0 +1,52 @@
+"""Customers who sign up become contacts, if the project wants that."""
+
+from tests.identity.customers.conftest import new_address
+
+
+async def contacts(project, address):
+    return (await project.client.get(f"/contacts?q={address}")).json()["data"]
+
+
+async def test_nobody_becomes_a_contact_unasked(door, project):
+    address = new_address()
+    await door.signed_up(address)
+    assert await contacts(project, address) == []
+
+
+async def test_a_proven_address_becomes_a_contact(door, project):
+    await door.settings(contacts="CREATE")
+    address = new_address()
+    await door.signed_up(address)
+    assert [each["email"] for each in await contacts(project, address)] == [address]
+    created = new_address()
+    await project.client.post("/customers", {"email": created, "name": "Ada"})
+    assert [each["attributes"] for each in await contacts(project, created)] == [{"name": "Ada"}]
+
+
+async def test_an_unproven_address_becomes_a_contact_once_proven(door, project):
+    await door.settings(contacts="CREATE")
+    address = new_address()
+    made = await door.unverified(address)
+    assert await contacts(project, address) == []
+    ada = door.as_(made["accessToken"])
+    asked = (await ada.post("/verify-email/send")).json()
+    await ada.post("/verify-email", {"challengeId": asked["challengeId"], "code": await door.code(address)})
+    assert len(await contacts(project, address)) == 1
+
+
+async def test_linking_makes_nobody_new(door, project):
+    await door.settings(contacts="LINK")
+    known, unknown = new_address(), new_address()
+    await project.client.post("/contacts", {"email": known.upper(), "attributes": {"plan": "pro"}})
+    await door.signed_up(known)
+    await door.signed_up(unknown)
+    assert [each["attributes"] for each in await contacts(project, known)] == [{"plan": "pro"}]
+    assert await contacts(project, unknown) == []
+
+
+async def test_the_contact_is_erased_with_the_customer(door, project):
+    await door.settings(contacts="CREATE")
+    address = new_address()
+    up = await door.signed_up(address)
+    await project.client.delete(f"/customers/{up['customer']['id']}")
+    assert await contacts(project, address) == []

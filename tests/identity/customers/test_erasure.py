@@ -1,0 +1,124 @@
+"""After DELETE nothing in the database says who somebody was."""
+
+from uuid import uuid4
+
+from postern.platform.audit.operations import verify_chain
+from tests.identity.customers.conftest import GOOD
+
+COLUMNS = """
+    select c.table_name, c.column_name, c.data_type from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
+      and c.data_type not in ('uuid', 'bigint', 'integer', 'smallint', 'boolean', 'double precision', 'numeric',
+                              'timestamp with time zone', 'date', 'interval')
+"""
+
+
+async def places(world, words):
+    """The columns of all tables in which any of the words stands, whatever its case."""
+    found = set()
+    async with world.db.connection() as connection:
+        columns = await (await connection.execute(COLUMNS)).fetchall()
+        assert len(columns) > 60
+        for table, column, kind in columns:
+            shown = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
+            for word in words:
+                query = f'select count(*) from "{table}" where strpos(lower({shown}), %s) > 0'
+                if (await (await connection.execute(query, [word.lower()])).fetchone())[0]:
+                    found.add(f"{table}.{column}")
+    return found
+
+
+async def test_erasure_leaves_no_address_name_or_metadata_anywhere(door, project, world, work_off):
+    unique = uuid4().hex[:10]
+    address, name, secret = f"ada-{unique}@example.com", f"Ada{unique} Lovelace", f"favourite-{unique}"
+    await project.developer.post("/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["*"]})
+    await door.settings(contacts="CREATE", redirectUrls=["https://app.example.com/in"])
+    up = await door.signed_up(address)
+    customer = up["customer"]["id"]
+    ada = door.as_(up["accessToken"])
+    await ada.client.patch("/me", {"name": name})
+    change = {"metadata": {"colour": secret, secret: 1}}
+    assert (await project.client.patch(f"/customers/{customer}/metadata", change)).status_code == 200
+    await project.client.post("/customers/link", {"customerId": customer, "externalUserId": f"crm-{unique}"})
+    await project.client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]})
+    await door.at(agent=f"Browser of {name}").sign_in(address)
+    await door.sign_in(address, "wrong password")
+    await door.post("/sign-in/code", {"email": address})
+    await door.post("/sign-in/link", {"email": address})
+    await door.post("/password/forgot", {"email": address})
+    await ada.post("/verify-email/send")
+    await work_off()
+    mail = {"to": [address], "from": "shop@postern.test", "subject": f"Hello {name}", "text": secret}
+    assert (await project.client.post("/emails", mail, headers={"idempotency-key": unique})).status_code == 201
+    await door.post("/sign-in/code", {"email": address})
+    ban = {"reason": f"{name} was rude"}
+    assert (await project.client.post(f"/customers/{customer}/ban", ban)).status_code == 200
+    await project.client.post(f"/customers/{customer}/unban")
+
+    words = [address, name, secret, f"crm-{unique}", unique]
+    before = await places(world, words)
+    assert {"customers.email", "customers.name", "customers.metadata", "events.data", "sends.recipient"} <= before
+
+    assert (await project.client.delete(f"/customers/{customer}")).status_code == 200
+    await work_off()
+    assert await places(world, [address, name, secret, f"crm-{unique}"]) == set()
+    report = await verify_chain(world.db, project.id)
+    assert report.intact
+    assert report.entries > 3
+    assert (await door.sign_in(address)).status_code == 401
+    assert (await ada.get("/me")).status_code == 401
+    events = (await project.client.get(f"/customers/{customer}/events")).json()["data"]
+    assert {"customer.signed_up", "customer.signed_in", "customer.deleted"} <= {each["type"] for each in events}
+    assert all(each["erasedAt"] and not each["metadata"] and not each["actorLabel"] for each in events)
+
+
+async def test_erasing_one_customer_leaves_the_others_alone(door, project, world):
+    one, other = f"one-{uuid4().hex[:8]}@example.com", f"other-{uuid4().hex[:8]}@example.com"
+    first, second = await door.signed_up(one), await door.signed_up(other)
+    before = await places(world, [other])
+    assert (await project.client.delete(f"/customers/{first['customer']['id']}")).status_code == 200
+    assert await places(world, [other]) == before
+    assert (await door.sign_in(other, GOOD)).status_code == 200
+    read = (await project.client.get(f"/customers/{second['customer']['id']}/timeline")).json()
+    assert {"EVENT", "SESSION", "EMAIL"} <= {each["kind"] for each in read["data"]}
+
+
+async def test_erasure_finds_the_mails_of_an_address_and_not_of_those_that_contain_it(project):
+    """Neither as a part of a longer address, nor by characters that stand for any other in a search."""
+    unique = uuid4().hex[:10]
+    address = f"a_a%-{unique}@example.com"
+    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    assert made.status_code == 201, made.text
+    others = [f"b{address}", f"{address}.au", f"{address}-x.com", address.replace("_", "x"), address.replace("%", "xx")]
+    other, elsewhere = "bob@example.com", "shop@acme.example"
+    kept = [{"to": [each], "subject": "Hello"} for each in others]
+    kept += [{"to": [other], "subject": f"About {each} and more"} for each in others]
+    erased = [
+        {"to": [f"Ada <{address.upper()}>"], "subject": "Hello"},
+        {"to": [other], "cc": [address], "subject": "Hello"},
+        {"to": [other], "bcc": [f"Ada <{address}>"], "subject": "Hello"},
+        *({"to": [other], "subject": each.format(address)} for each in ("{}", "Write to {}.", "({0}), '{0}'")),
+    ]
+    sent = [
+        (await project.client.post("/emails", {"from": elsewhere, "text": "x", "engine": "none", **each})).json()["id"]
+        for each in [*kept, *erased]
+    ]
+    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
+    logs = [(await project.client.get(f"/emails/logs/{each}")).json() for each in sent]
+    assert [log["subject"] == "erased" for log in logs] == [False] * len(kept) + [True] * len(erased)
+
+
+async def test_a_request_repeated_after_the_erasure_gets_its_first_answer(project):
+    address, key = f"ada-{uuid4().hex[:10]}@example.com", {"idempotency-key": uuid4().hex}
+    made = await project.client.post("/customers", {"email": address, "emailVerified": True})
+    mail = {"to": [address], "from": "shop@acme.example", "subject": "Hello", "text": "Hello"}
+    batch = {"emails": [mail, {**mail, "to": [f"not an address: {address}"]}]}
+    first = await project.client.post("/emails", mail, headers=key)
+    first_of_many = await project.client.post("/emails/batch", batch, headers=key)
+    assert first_of_many.json()["data"][1]["error"]
+    assert (await project.client.delete(f"/customers/{made.json()['id']}")).status_code in (200, 204)
+    assert (await project.client.post("/emails", mail, headers=key)).json() == first.json()
+    again = (await project.client.post("/emails/batch", batch, headers=key)).json()["data"]
+    assert again[0] == first_of_many.json()["data"][0]
+    assert again[1] == {**first_of_many.json()["data"][1], "error": "erased"}

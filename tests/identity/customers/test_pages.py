@@ -1,0 +1,581 @@
+"""Hosted pages and calls from browsers: what a person without an app of its own sees."""
+
+import html
+import json
+import re
+from datetime import timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+from soft_webauthn import SoftWebauthnDevice
+
+import postern.app
+from postern.security.totp import code_at
+from tests.conftest import Client
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_providers import BACK, CHALLENGE, VERIFIER, elsewhere, provider, put, settings
+from tests.identity.customers.test_second_factor import ORIGIN, answer_of, decoded, with_totp
+from tests.peers.chromium import CHROMIUM, chromium
+
+__all__ = ["elsewhere", "provider", "settings"]
+
+FLOW = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine"}
+
+
+class Page(HTMLParser):
+    """A page as a browser without scripts reads it."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+        self.options, self.links = None, []
+        self.labels, self.inputs, self.actions, self.scripts, self.text = set(), [], [], [], answer.text
+        self.feed(answer.text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "label":
+            self.labels.add(given["for"])
+        if tag == "input":
+            self.inputs.append(given)
+        if tag == "form":
+            self.actions.append(given["action"])
+            self.options = given.get("data-options", self.options)
+        if tag == "a":
+            self.links.append(given["href"])
+        if tag == "script":
+            self.scripts.append(given["src"])
+        assert tag != "style", "the policy forbids it"
+        assert not any(name.startswith("on") or name == "style" for name in given)
+
+    def handle_data(self, data):
+        assert self.lasttag != "script" or not data.strip(), "the policy forbids it"
+
+    def hidden(self):
+        return {each["name"]: each.get("value", "") for each in self.inputs if each.get("type") == "hidden"}
+
+
+@pytest.fixture
+async def browser(door):
+    await door.settings(redirectUrls=[BACK], appName='Ada & "Sons"', accentColor="#ffee00")
+
+    class Browser:
+        base = f"/projects/{door.project.id}/auth/pages"
+
+        async def open(self, path, **query):
+            return Page(await door.client.get(f"{self.base}/{path}?{urlencode(query)}"))
+
+        async def submit(self, page, path=None, **fields):
+            path = path or page.actions[0]
+            body = urlencode({**page.hidden(), **fields})
+            kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
+            answer = await door.client.request("POST", path, content=body, headers=kind)
+            return answer if answer.status_code == 303 else Page(answer)
+
+    return Browser()
+
+
+async def redeemed(door, answer):
+    assert answer.status_code == 303
+    location = answer.headers["location"]
+    assert location.startswith(BACK + "?")
+    back = dict(parse_qsl(urlsplit(location).query))
+    assert back["state"] == "mine"
+    done = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    assert done.status_code == 200, done.text
+    again = await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+    assert again.status_code == 401
+    return done.json()
+
+
+async def test_an_app_gets_its_customer_from_sign_up_to_sign_in(door, browser):
+    address = new_address()
+    page = await browser.open("sign-up", **FLOW)
+    code_page = await browser.submit(page, email=address, password=GOOD, name="Ada")
+    assert "six digits" in code_page.text
+    wrong = await browser.submit(code_page, code="000000" if await door.code(address) != "000000" else "111111")
+    assert 'role="alert"' in wrong.text
+    assert wrong.answer.status_code == 401
+    up = await redeemed(door, await browser.submit(wrong, code=await door.code(address)))
+    assert up["customer"]["name"] == "Ada"
+    page = await browser.open("sign-in", **FLOW)
+    refused = await browser.submit(page, email=address, password="wrong password")
+    assert refused.answer.status_code == 401
+    assert f'value="{address}"' in refused.text
+    assert "wrong password" not in refused.text
+    into = await redeemed(door, await browser.submit(refused, email=address, password=GOOD))
+    assert (await door.as_(into["accessToken"]).get("/me")).status_code == 200
+    assert into["sessionId"] != up["sessionId"]
+
+
+async def test_a_code_by_mail_signs_in(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW)
+    code_page = await browser.submit(page, f"{browser.base}/code", email=address)
+    await redeemed(door, await browser.submit(code_page, code=await door.code(address)))
+
+
+async def test_the_second_factor_is_asked_for(door, browser, clock):
+    import base64
+
+    address = new_address()
+    up = await door.signed_up(address)
+    ada = door.as_(up["accessToken"])
+    secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
+    step = int(clock().timestamp()) // 30
+    codes = (await ada.post("/mfa/totp/confirm", {"code": code_at(secret, step)})).json()["codes"]
+    page = await browser.open("sign-in", **FLOW)
+    factor = await browser.submit(page, email=address, password=GOOD)
+    assert "authenticator app" in factor.text
+    refused = await browser.submit(factor, code="000000")
+    assert refused.answer.status_code == 401
+    await redeemed(door, await browser.submit(refused, code=codes[0]))
+
+
+@pytest.mark.parametrize("factor", [True, False], ids=["with", "without"])
+async def test_an_account_elsewhere_signs_in_on_the_pages_second_factor_included(
+    door, browser, clock, elsewhere, factor
+):
+    address = new_address()
+    codes = (await with_totp(door, clock, address))[3] if factor else []
+    elsewhere.provider.claims = {"email": address, "email_verified": True}
+    page = await browser.open("sign-in", **FLOW)
+    there = await door.client.get(next(each for each in page.links if "/providers/ACME/start" in each))
+    back = await elsewhere.come_back(there)
+    path = urlsplit(back.headers["location"])
+    assert path.path == f"{browser.base}/continue"
+    nowhere = f"{path.path}?{path.query.replace(CHALLENGE, 'x' * 43)}"
+    assert (await door.client.get(nowhere)).status_code == 401, "a grant is of its own flow"
+    answer = await door.client.get(f"{path.path}?{path.query}")
+    if factor:
+        assert answer.status_code == 200
+        answer = await browser.submit(Page(answer), code=codes[0])
+    into = await redeemed(door, answer)
+    assert into["customer"]["email"] == address
+    assert (await door.client.get(f"{path.path}?{path.query}")).status_code == 401, "it works once"
+
+
+async def test_a_page_asks_for_the_second_factor_of_any_sign_in(door, browser, clock):
+    address = new_address()
+    _, _, app, _ = await with_totp(door, clock, address)
+    token = (await door.sign_in(address)).json()["mfaToken"]
+    page = await browser.open("mfa", **FLOW, mfaToken=token)
+    assert page.answer.status_code == 200
+    into = await redeemed(door, await browser.submit(page, code=app.code()))
+    assert into["customer"]["email"] == address
+    evil = await browser.open("mfa", **{**FLOW, "redirectUrl": "https://evil.example"}, mfaToken=token)
+    assert evil.answer.status_code == 400
+
+
+async def asked_by_script(door, page):
+    """What the script of a page does first: it sends the page's form and reads options for the browser."""
+    kind = {"content-type": "application/x-www-form-urlencoded", "user-agent": "Browser"}
+    answer = await door.client.request("POST", page.options, content=urlencode(page.hidden()), headers=kind)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def with_passkey_of_page(door, browser, address):
+    """Sign in on the page to add a passkey; the authenticator that has it, and the page that made it."""
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    assert "Add a passkey" in adding.text
+    begun = await asked_by_script(door, adding)
+    device = SoftWebauthnDevice()
+    made = device.create(decoded({**begun["options"], "attestation": "none"}), ORIGIN)
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(answer_of(made)), "name": "Laptop"}
+    done = await browser.submit(adding, f"{browser.base}/passkey/add", **answered)
+    return device, adding, answered, done
+
+
+async def test_a_passkey_is_added_and_signs_in_on_the_pages(door, browser):
+    address = new_address()
+    up = await door.signed_up(address)
+    device, _, _, done = await with_passkey_of_page(door, browser, address)
+    into = await redeemed(door, done)
+    ada = door.as_(into["accessToken"])
+    assert [each["name"] for each in (await ada.get("/passkeys")).json()] == ["Laptop"]
+    page = await browser.open("sign-in", **FLOW)
+    assert page.scripts == ["/assets/passkey.js"]
+    begun = await asked_by_script(door, page)
+    proof = answer_of(device.get(decoded(begun["options"]), ORIGIN))
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
+    again = await redeemed(door, await browser.submit(page, f"{browser.base}/passkey", **answered))
+    assert again["customer"]["id"] == up["customer"]["id"]
+    used = await browser.submit(page, f"{browser.base}/passkey", **answered)
+    assert (used.answer.status_code, 'role="alert"' in used.text) == (401, True)
+
+
+async def test_a_passkey_of_the_pages_answers_only_its_own_page_and_person(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    device, adding, answered, done = await with_passkey_of_page(door, browser, address)
+    assert done.status_code == 303
+    for path in ("add", "skip"):
+        again = await browser.submit(adding, f"{browser.base}/passkey/{path}", **answered)
+        assert again.answer.status_code == 401, "the page was left"
+    page = await browser.open("sign-in", **FLOW)
+    begun = await asked_by_script(door, page)
+    proof = answer_of(device.get(decoded(begun["options"]), "https://evil.example"))
+    answered = {"challengeId": begun["challengeId"], "credential": json.dumps(proof)}
+    refused = await browser.submit(page, f"{browser.base}/passkey", **answered)
+    assert refused.answer.status_code == 401
+    for nonsense in ("", "[]", "{", "null"):
+        answered = {"challengeId": begun["challengeId"], "credential": nonsense}
+        assert (await browser.submit(page, f"{browser.base}/passkey", **answered)).answer.status_code in (400, 401)
+    forged = await browser.submit(adding, f"{browser.base}/passkey/options", pageToken="0" * 64)
+    assert forged.answer.status_code == 401
+
+
+async def test_whoever_was_signed_out_meanwhile_adds_no_passkey(door, browser, project):
+    address = new_address()
+    up = await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    await project.client.post(f"/customers/{up['customer']['id']}/sessions/revoke-all")
+    late = await browser.submit(adding, f"{browser.base}/passkey/options")
+    assert late.answer.status_code == 401
+
+
+async def test_without_a_script_the_page_goes_on_without_a_passkey(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    adding = await browser.submit(page, email=address, password=GOOD)
+    assert '<div id="passkeys" hidden>' in adding.text
+    assert "<noscript>" in adding.text
+    into = await redeemed(door, await browser.submit(adding, f"{browser.base}/passkey/skip"))
+    assert (await door.as_(into["accessToken"]).get("/passkeys")).json() == []
+
+
+@pytest.mark.parametrize("given", [{"passkeyDomain": "acme.example"}, {"methods": ["PASSWORD"]}])
+async def test_pages_offer_no_passkey_that_could_not_be_used_there(door, browser, given):
+    await door.settings(**given)
+    page = await browser.open("sign-in", **FLOW, then="passkey")
+    assert not page.scripts
+    assert "passkey" not in page.text
+    address = new_address()
+    await door.signed_up(address)
+    await redeemed(door, await browser.submit(page, email=address, password=GOOD))
+
+
+async def test_the_script_is_ours_and_of_the_type_that_browsers_run(door):
+    script = await Client(door.app).get("/assets/passkey.js")
+    assert script.status_code == 200
+    assert "javascript" in script.headers["content-type"]
+    assert script.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_forgotten_password_is_reset(door, browser):
+    address = new_address()
+    await door.signed_up(address)
+    asked = await browser.submit(await browser.open("forgot"), email=address)
+    unknown = await browser.submit(await browser.open("forgot"), email=new_address())
+    assert asked.text == unknown.text
+    mail = (await door.mails(address))[-1]
+    path = urlsplit(re.search(r"http\S+", mail["text"])[0])
+    page = Page(await door.client.get(f"{path.path}?{path.query}"))
+    common = await browser.submit(page, password="password1")
+    assert common.answer.status_code == 400
+    done = await browser.submit(common, password="an entirely different one")
+    assert done.answer.status_code == 200
+    assert (await door.sign_in(address, "an entirely different one")).status_code == 200
+
+
+async def test_whoever_forgot_the_password_finds_the_way_back(door, browser):
+    path = f"/projects/{door.project.id}/auth/pages"
+    way_in = f"{path}/sign-in?{urlencode(FLOW)}"
+    first = await browser.open("sign-in", **FLOW)
+    forgot = Page(await door.client.get(next(each for each in first.links if each.startswith(f"{path}/forgot"))))
+    assert way_in in forgot.links
+    sent = await browser.submit(forgot, email=new_address())
+    assert way_in in sent.links
+    assert (await browser.open("sign-in", **FLOW)).answer.status_code == 200
+    lost = await browser.open("forgot")
+    assert not lost.links, "nobody said where from"
+
+
+async def test_pages_are_accessible_strict_and_in_the_colours_of_the_project(door, browser):
+    for name in ("sign-in", "sign-up", "forgot", "reset"):
+        page = await browser.open(name, **FLOW)
+        assert page.answer.status_code == 200
+        shown = {each["id"] for each in page.inputs if each.get("type") != "hidden"}
+        assert shown == page.labels, "every field has a label"
+        assert all(each.get("autocomplete") for each in page.inputs if each.get("type") != "hidden")
+        policy = page.answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; style-src 'self';")
+        assert ("script-src 'self'; connect-src 'self';" in policy) == bool(page.scripts) == (name == "sign-in")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert page.answer.headers["cache-control"] == "no-store"
+        assert page.answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert "Ada &amp; &quot;Sons&quot;" in page.text
+    assert "form-action 'self' https://app.example.com;" in policy or name == "reset"
+    style = await door.client.get(f"{browser.base}/style.css")
+    assert "--accent:#ffee00;--on-accent:#000000" in style.text
+    assert style.headers["content-type"].startswith("text/css")
+
+
+async def test_pages_lead_only_where_the_project_says(door, browser):
+    evil = {**FLOW, "redirectUrl": "https://evil.example/"}
+    assert (await browser.open("sign-in", **evil)).answer.status_code == 400
+    page = await browser.open("sign-in", **FLOW)
+    address = new_address()
+    await door.signed_up(address)
+    forged = await browser.submit(page, email=address, password=GOOD, redirectUrl="https://evil.example/")
+    assert forged.answer.status_code == 400
+    assert (await browser.open("sign-in", redirectUrl=BACK)).answer.status_code == 400
+
+
+async def test_a_browser_that_cannot_go_on_is_told_on_a_page_and_a_program_in_a_document(door, browser):
+    evil = urlencode({**FLOW, "redirectUrl": "https://evil.example/"})
+    gone = f"/projects/{door.project.id}/auth/providers/callback?state={'0' * 64}&code=x"
+    for path, status in ((f"{browser.base}/sign-in?{evil}", 400), (gone, 400)):
+        program = await door.client.get(path)
+        assert (program.status_code, program.headers["content-type"]) == (status, "application/problem+json")
+        person = await door.client.get(path, headers={"accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
+        assert (person.status_code, person.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert html.escape(program.json()["detail"]) in person.text
+        assert person.headers["x-request-id"] in person.text
+        assert person.headers["content-security-policy"].startswith("default-src 'none'")
+    api = await door.client.get("/me", headers={"accept": "text/html"})
+    assert api.headers["content-type"] == "application/problem+json", "there is no page"
+
+
+async def test_forms_of_another_site_are_refused(door, browser):
+    page = await browser.open("sign-in", **FLOW)
+    address = new_address()
+    await door.signed_up(address)
+    body = {**page.hidden(), "email": address, "password": GOOD}
+    for site, status in (("cross-site", 403), ("same-origin", 303)):
+        answer = await door.client.request("POST", page.actions[0], data=body, headers={"sec-fetch-site": site})
+        assert answer.status_code == status
+
+
+async def test_nothing_keeps_a_copy_of_tokens_or_people(door, project):
+    address = new_address()
+    await door.signed_up(address)
+    into = await door.sign_in(address)
+    ada = door.as_(into.json()["accessToken"])
+    renewed = await door.post("/token/refresh", {"refreshToken": into.json()["refreshToken"]})
+    for answer in (into, renewed, await ada.get("/me"), await project.client.get("/customers/export")):
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "no-store"
+    jwks = await door.client.get(f"/projects/{project.id}/.well-known/jwks.json")
+    assert jwks.headers["cache-control"] == "public, max-age=300", "what may be kept says so"
+
+
+async def test_origins_are_kept_as_browsers_write_them(door):
+    await door.settings(allowedOrigins=["https://App.Example.com:443", "http://localhost:80", "http://localhost:3000"])
+    for origin in ("https://app.example.com", "http://localhost", "http://localhost:3000"):
+        answer = await door.client.post("/sign-in", {"email": "a", "password": "b"}, headers={"origin": origin})
+        assert answer.headers["access-control-allow-origin"] == origin
+
+
+REDIRECTS = {
+    **dict.fromkeys(
+        ("https://app.example.com/back?a=1", "acme://back", "com.acme.app:/back", "http://[::1]:3000/"), 200
+    ),
+    **dict.fromkeys(("javascript:alert(1)", "javascript:/alert(1)", "data:text/html,x", "file:///etc/passwd"), 400),
+    **dict.fromkeys(
+        ("javascript://x/%0aalert(1)", "data://text/html,x", "vbscript://x", "blob://x", "mailto://x"), 400
+    ),
+    **dict.fromkeys(("http://app.example.com/back", "http://192.168.1.5/", "view-source://x", "ftp://a.example/"), 400),
+    **dict.fromkeys(("http://localhost:3000/back", "http://127.0.0.1/", "http://app.localhost/"), 200),
+    **dict.fromkeys(("//evil.example", "https://a.example/#x", "https://a.example\\@b.example", "/back"), 400),
+}
+
+
+@pytest.mark.parametrize(("url", "status"), REDIRECTS.items())
+async def test_people_are_sent_back_to_pages_and_apps_only(project, url, status):
+    """Pages over TLS or on loopback, and apps by schemes of their own.
+
+    Defects: S13
+    """
+    changed = await project.developer.patch("", {"settings": {"signIn": {"redirectUrls": [url]}}})
+    assert changed.status_code == status
+
+
+async def test_what_people_send_is_escaped(browser):
+    page = await browser.open("sign-in", **{**FLOW, "state": '"><script>alert(1)</script>'})
+    assert "<script>" not in page.text
+    refused = await browser.submit(page, email='"><img src=x>', password="x")
+    assert "<img src=x>" not in refused.text
+
+
+async def test_only_pages_of_the_project_may_call_from_a_browser(door, project):
+    await door.settings(allowedOrigins=["https://app.example.com"])
+    path = f"/projects/{project.id}/auth/sign-in"
+    asking = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+    mine = await door.client.request("OPTIONS", path, headers={"origin": "https://app.example.com", **asking})
+    assert mine.status_code == 204
+    assert mine.headers["access-control-allow-origin"] == "https://app.example.com"
+    assert "content-type" in mine.headers["access-control-allow-headers"]
+    theirs = await door.client.request("OPTIONS", path, headers={"origin": "https://evil.example", **asking})
+    assert "access-control-allow-origin" not in theirs.headers
+    body = {"email": new_address(), "password": GOOD}
+    for origin, allowed in (("https://app.example.com", True), ("https://evil.example", False), ("null", False)):
+        answer = await door.client.post(path, body, headers={"origin": origin})
+        assert answer.status_code == 401
+        assert ("access-control-allow-origin" in answer.headers) is allowed
+        assert "access-control-allow-credentials" not in answer.headers
+        assert "Origin" in answer.headers["vary"]
+    managed = await project.client.get("/customers", headers={"origin": "https://app.example.com"})
+    assert "access-control-allow-origin" not in managed.headers
+
+
+async def test_pages_name_the_app_and_speak_to_people(door, browser):
+    """Defects: I12"""
+    await door.settings(redirectUrls=["https://app.example.com/back"], appName="Acme")
+    style = await door.get("/pages/style.css")
+    assert "prefers-color-scheme:dark" in style.text
+    address = new_address()
+    await door.signed_up(address)
+    forgot = await door.get("/pages/forgot")
+    assert '<p class="app">Acme</p>' in forgot.text
+    await door.post("/password/forgot", {"email": address})
+    token = await door.link_token(address)
+    assert 'name="password"' in (await door.get(f"/pages/reset?token={token}")).text
+    done = await door.client.request("POST", "/pages/reset", data={"token": token, "password": "another password here"})
+    assert done.status_code == 200
+    assert 'class="button"' in done.text, "there is a way on"
+    again = await door.get(f"/pages/reset?token={token}")
+    assert "used before or is too old" in again.text
+    assert 'name="password"' not in again.text
+    assert "Send a new link" in again.text
+    incomplete = await door.client.get("/pages/sign-in", headers={"accept": "text/html"})
+    assert "RFC" not in incomplete.text
+
+
+async def test_a_new_code_is_sent_from_the_page_that_asks_for_one(door, browser):
+    """Defects: I12"""
+    await door.settings(redirectUrls=["https://app.example.com/back"])
+    address = new_address()
+    await door.signed_up(address)
+    query = {"redirectUrl": "https://app.example.com/back", "codeChallenge": "E" * 43, "state": ""}
+    asked = await door.client.request("POST", "/pages/code", data={**query, "email": address})
+    assert "Send a new code" in asked.text
+    again = await door.client.request("POST", "/pages/code", data={**query, "email": address, "resent": "1"})
+    assert "We sent a new code" in again.text
+    wrong = await door.client.request(
+        "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
+    )
+    assert "Wrong email or password." in wrong.text
+    for _ in range(10):
+        wrong = await door.client.request(
+            "POST", "/pages/sign-in", data={**query, "email": address, "password": "wrong password"}
+        )
+    assert "Try again in 15 minutes." in wrong.text
+
+
+async def test_a_new_code_is_sent_from_the_page_that_finishes_signing_up(door, browser):
+    """Defects: I12"""
+    address = new_address()
+    page = await browser.submit(await browser.open("sign-up", **FLOW), email=address, password=GOOD, name="Ada")
+    first = await door.code(address)
+    resend = f"{browser.base}/sign-up/resend"
+    assert resend in page.actions
+    again = await browser.submit(page, resend)
+    assert "We sent a new code" in again.text
+    assert again.hidden()["challengeId"] != page.hidden()["challengeId"]
+    assert "password" not in again.text.lower(), "no page carries it along"
+    assert len([mail for mail in await door.mails(address) if "sign-up code" in mail["subject"]]) == 2
+    up = await redeemed(door, await browser.submit(again, code=await door.code(address)))
+    assert up["customer"]["name"] == "Ada"
+    assert (await door.sign_in(address)).status_code == 200, "the password is the one that was chosen at first"
+    late = await browser.submit(page, code=first)
+    assert late.answer.status_code == 401, "the address has an account now"
+
+
+async def test_codes_for_signing_up_are_sent_again_within_the_same_limits(door, new_project, clock):
+    """Defects: I12"""
+    address = new_address()
+    begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
+    body = {"challengeId": begun["challengeId"]}
+    sent = [(await door.post("/sign-up/resend", body)).status_code for _ in range(10)]
+    assert sent == [200] * 9 + [429], "ten mails of a kind for one address and network in half an hour"
+    theirs = await new_project()
+    foreign = await door.client.post(f"/projects/{theirs.id}/auth/sign-up/resend", body)
+    assert (foreign.status_code, foreign.json()["code"]) == (401, "code_invalid")
+    for wrong in ("nonsense", "01990000-0000-7000-8000-000000000000"):
+        assert (await door.post("/sign-up/resend", {"challengeId": wrong})).status_code == 401
+    other = (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).json()
+    clock.move(timedelta(minutes=10, seconds=1))
+    late = await door.post("/sign-up/resend", {"challengeId": other["challengeId"]})
+    assert late.status_code == 401
+
+
+async def test_a_code_sent_again_tells_nobody_whether_there_is_an_account(door):
+    """Defects: I12"""
+    known, unknown = new_address(), new_address()
+    await door.signed_up(known)
+    for address in (known, unknown):
+        begun = (await door.post("/sign-up", {"email": address, "password": GOOD})).json()
+        again = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+        assert (again.status_code, sorted(again.json())) == (200, ["challengeId", "expiresAt"])
+    assert "already have an account" in (await door.mails(known))[-1]["subject"]
+    assert "sign-up code" in (await door.mails(unknown))[-1]["subject"]
+    await door.settings(signUp=False)
+    closed = await door.post("/sign-up/resend", {"challengeId": begun["challengeId"]})
+    assert (closed.status_code, closed.json()["code"]) == (403, "sign_up_closed")
+
+
+@pytest.mark.parametrize("key", ["GITHUB", "GOOGLE", "ACME_DIRECTORY"])
+async def test_pages_call_providers_what_they_call_themselves(door, browser, key):
+    """Defects: I12"""
+    kind = "OIDC" if key == "ACME_DIRECTORY" else key
+    await put(door, key, "https://login.example", kind=kind)
+    name = {"GITHUB": "GitHub", "GOOGLE": "Google", "ACME_DIRECTORY": "Acme Directory"}[key]
+    for path in ("sign-in", "sign-up"):
+        assert f"Continue with {name}<" in (await browser.open(path, **FLOW)).text
+
+
+async def test_the_button_for_a_code_is_the_main_one_where_there_are_no_passwords(door, browser):
+    """Defects: I12"""
+    await door.settings(methods=["EMAIL_CODE"])
+    page = await browser.open("sign-in", **FLOW)
+    assert re.search(r"<button [^>]*formaction[^>]*>Mail me a code</button>", page.text)
+    await door.settings(methods=["PASSWORD", "EMAIL_CODE"])
+    page = await browser.open("sign-in", **FLOW)
+    assert re.search(r'<button class="second" [^>]*>Mail me a code instead</button>', page.text)
+
+
+SCRIPT = """
+<!doctype html><meta charset="utf-8">
+<div id="passkeys" hidden><form id="passkey" data-options="/options" method="post"><button></button>
+<input name="challengeId"><input name="credential"><p id="passkey-status"></p></form></div>
+<script>
+window.PublicKeyCredential ||= class {{}};
+const options = {{ challenge: "AAAA", user: {{ id: "AAAA" }}, excludeCredentials: [{{ id: "AAAA" }}] }};
+window.fetch = async () => ({{ ok: {ok}, json: async () => ({{ challengeId: "1", options, detail: "Try later." }}) }});
+const refuse = async () => {{ throw new DOMException("The user attempted to register an authenticator", "{error}"); }};
+Object.defineProperty(navigator, "credentials", {{ value: {{ create: refuse, get: refuse }} }});
+</script>
+<script>{script}</script>
+<script>document.querySelector("button").click();</script>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+@pytest.mark.parametrize(
+    ("error", "ok", "words"),
+    [
+        ("InvalidStateError", True, "This device has a passkey for your account already. You can use that one."),
+        ("NotAllowedError", True, "That was cancelled, or there is no passkey here."),
+        ("UnknownError", True, "That did not work. Try again, or go on without a passkey."),
+        ("UnknownError", False, "Try later."),
+    ],
+)
+async def test_what_a_browser_refuses_is_told_in_words(tmp_path, error, ok, words):
+    """A second passkey on the same authenticator among it.
+
+    Defects: I12
+    """
+    script = (Path(postern.app.__file__).parent / "web" / "assets" / "passkey.js").read_text()
+    page = tmp_path / "page.html"
+    page.write_text(SCRIPT.format(error=error, ok=str(ok).lower(), script=script))
+    shown = await chromium("--dump-dom", "--virtual-time-budget=3000", f"file://{page}")
+    assert f'id="passkey-status">{words}<' in shown, shown

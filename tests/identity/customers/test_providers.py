@@ -1,0 +1,592 @@
+"""Signing in with an account elsewhere."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import time
+import warnings
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import uuid4
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from postern.kernel.config import Settings
+from tests.identity.customers.conftest import new_address
+from tests.peers.sign_in_provider import lying_provider
+
+BACK = "https://app.example.com/back"
+VERIFIER = "v" * 50
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+
+
+@pytest.fixture
+def settings(tmp_path, zone):
+    return Settings(
+        data=tmp_path,
+        secret="a secret that all tests of one run have in common",
+        database_pool=8,
+        dns=(f"{zone.address}:{zone.port}",),
+        outbound_allow=(ip_network("127.0.0.0/8"), ip_network("::1/128")),
+    )
+
+
+@pytest.fixture
+async def provider(clock):
+    async with lying_provider() as provider:
+        # However slow the machine is: the test's clock stands.
+        provider.clock = lambda: clock().timestamp()
+        yield provider
+
+
+@pytest.fixture
+async def elsewhere(door, provider):
+    await door.settings(redirectUrls=[BACK])
+    await put(door, "ACME", provider.issuer)
+    return Elsewhere(door, provider)
+
+
+async def put(door, key, issuer, **fields):
+    body = {"kind": "OIDC", "issuer": issuer, "clientId": "client", "clientSecret": "hush", **fields}
+    answer = await door.project.developer.put(f"/projects/{door.project.id}/auth/providers/{key}", body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def query_of(answer):
+    assert answer.status_code == 302, answer.text
+    return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
+
+
+class Elsewhere:
+    """A browser that goes to a provider and comes back."""
+
+    def __init__(self, door, provider, key="ACME"):
+        self.door = door
+        self.provider = provider
+        self.key = key
+
+    async def start(self, **fields):
+        query = {"redirectUrl": BACK, "codeChallenge": CHALLENGE, "state": "mine", **fields}
+        return await self.door.get(f"/providers/{self.key}/start?{urlencode(query)}")
+
+    async def come_back(self, started, **fields):
+        asked = self.provider.went(started.headers["location"])
+        cookie = started.headers["set-cookie"].split(";")[0]
+        query = urlencode({"code": "code", "state": asked["state"], **fields})
+        path = f"/projects/{self.door.project.id}/auth/providers/callback?{query}"
+        return await self.door.client.request("GET", path, headers={"cookie": cookie})
+
+    async def sign_in(self, **claims):
+        self.provider.claims = claims
+        back = query_of(await self.come_back(await self.start()))
+        assert back["state"] == "mine"
+        if "error" in back:
+            return back["error"]
+        answer = await self.door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+async def test_an_account_elsewhere_signs_up_and_in(elsewhere, door, project):
+    address = new_address()
+    first = await elsewhere.sign_in(email=address, email_verified=True, name="Ada")
+    assert first["customer"]["email"] == address
+    assert first["customer"]["emailVerifiedAt"] is not None
+    assert (first["customer"]["name"], first["customer"]["identities"]) == ("Ada", ["ACME"])
+    moved = new_address()
+    again = await elsewhere.sign_in(email=moved, email_verified=True)
+    assert again["customer"]["id"] == first["customer"]["id"], "the subject decides, not the address"
+    assert again["customer"]["email"] == moved, "which follows what the provider has verified"
+    found = (await project.client.get("/customers?provider=ACME")).json()
+    assert found["total"] == 1
+
+
+async def test_the_whole_way_against_a_provider_not_of_ours(door, clock):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import oidc_provider_mock
+
+    address = new_address()
+    user = oidc_provider_mock.User(sub="42", claims={"email": address, "email_verified": True})
+    with oidc_provider_mock.run_server_in_thread(user_claims=[user], require_nonce=True) as server:
+        issuer = f"http://localhost:{server.server_port}"
+        await door.settings(redirectUrls=[BACK])
+        await put(door, "MOCK", issuer)
+        query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
+        started = await door.get(f"/providers/MOCK/start?{query}")
+        async with httpx.AsyncClient(timeout=60) as browser:
+            there = await browser.post(started.headers["location"], data={"sub": "42"})
+        assert there.status_code == 302
+        clock.move(datetime.now(UTC) - clock())  # The provider's clock runs, however slow the machine is.
+        returned = urlsplit(there.headers["location"])
+        cookie = started.headers["set-cookie"].split(";")[0]
+        back = await door.client.request("GET", f"{returned.path}?{returned.query}", headers={"cookie": cookie})
+        code = query_of(back)["code"]
+    signed_in = await door.post("/token", {"code": code, "codeVerifier": VERIFIER})
+    assert signed_in.json()["customer"]["email"] == address
+
+
+NOW = int(time.time())
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "another client"},
+        {"aud": ["client", "another"]},
+        {"aud": ["client", "another"], "azp": "another"},
+        {"nonce": "another nonce"},
+        {"nonce": None},
+        {"exp": NOW - 120},
+        {"exp": None},
+        {"exp": "tomorrow"},
+        {"iat": NOW + 3_600, "exp": NOW + 7_200},
+        {"sub": None},
+        {"sub": "x" * 300},
+    ],
+    ids=lambda each: "-".join(each),  # Not the values: workers that collect a second apart would differ.
+)
+async def test_an_id_token_with_a_wrong_claim_is_refused(elsewhere, project, claims):
+    assert await elsewhere.sign_in(email=new_address(), email_verified=True, **claims) == "provider_error"
+    assert (await project.client.get("/customers/stats")).json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "how", ["alg none", "HS256 with the public key", "another key", "unknown kid", "no kid, two keys"]
+)
+async def test_an_id_token_with_a_wrong_signature_is_refused(elsewhere, project, provider, how):
+    if how == "alg none":
+        provider.algorithm, provider.signing_key = "none", None
+    elif how == "HS256 with the public key":
+        # PyJWT refuses to sign with a public key, as an attacker's tool would not.
+        from jwt.algorithms import HMACAlgorithm
+
+        prepare = HMACAlgorithm.prepare_key
+        HMACAlgorithm.prepare_key = lambda self, key: key  # type: ignore[method-assign]
+        provider.algorithm, provider.signing_key = "HS256", provider.public_pem()
+    elif how == "another key":
+        provider.signing_key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    elif how == "unknown kid":
+        provider.header = {"kid": "two"}
+    else:
+        provider.header, provider.key_ids = {}, ["one", "two"]
+    try:
+        assert await elsewhere.sign_in(email=new_address(), email_verified=True) == "provider_error"
+    finally:
+        if how.startswith("HS256"):
+            HMACAlgorithm.prepare_key = prepare  # type: ignore[method-assign]
+    assert (await project.client.get("/customers/stats")).json()["total"] == 0
+
+
+async def test_keys_are_fetched_once_and_again_for_an_unknown_one_but_not_for_every_one(elsewhere, provider, clock):
+    address = new_address()
+    await elsewhere.sign_in(email=address, email_verified=True)
+    await elsewhere.sign_in(email=address, email_verified=True)
+    fetched = [path for path, _, _ in provider.requests].count("/jwks")
+    assert fetched == 1
+    provider.header = {"kid": "two"}
+    for _ in range(3):
+        await elsewhere.sign_in(email=address, email_verified=True)
+    assert [path for path, _, _ in provider.requests].count("/jwks") == 1, "within a minute of the last look"
+
+
+async def test_a_document_of_another_issuer_is_refused(elsewhere, provider):
+    provider.metadata["issuer"] = "https://evil.example"
+    answer = await elsewhere.start()
+    assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
+
+
+async def test_an_answer_that_names_another_issuer_is_refused(elsewhere):
+    back = query_of(await elsewhere.come_back(await elsewhere.start(), iss="https://evil.example"))
+    reason = "ID token refused: the answer names another issuer"
+    assert back == {"state": "mine", "error": "provider_error", "error_description": reason}
+
+
+async def test_a_sign_in_belongs_to_the_browser_that_began_it(elsewhere, provider, door):
+    mine, theirs = await elsewhere.start(), await elsewhere.start()
+    asked = provider.went(mine.headers["location"])
+    path = f"/projects/{door.project.id}/auth/providers/callback"
+    query = urlencode({"code": "code", "state": asked["state"]})
+    for cookie in ("", theirs.headers["set-cookie"].split(";")[0]):
+        fresh = await elsewhere.start()
+        asked = provider.went(fresh.headers["location"])
+        query = urlencode({"code": "code", "state": asked["state"]})
+        refused = await door.client.request("GET", f"{path}?{query}", headers={"cookie": cookie})
+        assert (refused.status_code, refused.json()["code"]) == (400, "flow_invalid")
+    unknown = await door.client.request("GET", f"{path}?code=x&state={'0' * 64}")
+    assert unknown.status_code == 400
+
+
+async def test_an_answer_comes_back_once(elsewhere, provider):
+    provider.claims = {"email": new_address(), "email_verified": True}
+    started = await elsewhere.start()
+    answers = await asyncio.gather(*(elsewhere.come_back(started) for _ in range(3)))
+    assert sorted(each.status_code for each in answers) == [302, 400, 400]
+
+
+async def test_a_grant_is_redeemed_once_by_the_app_that_began(elsewhere, provider, door, clock):
+    provider.claims = {"email": new_address(), "email_verified": True}
+    code = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
+    wrong = await door.post("/token", {"code": code, "codeVerifier": "w" * 50})
+    assert wrong.status_code == 401
+    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 200
+    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
+    code = query_of(await elsewhere.come_back(await elsewhere.start()))["code"]
+    clock.move(timedelta(minutes=3))
+    assert (await door.post("/token", {"code": code, "codeVerifier": VERIFIER})).status_code == 401
+
+
+async def test_people_are_sent_back_only_where_the_project_says(elsewhere):
+    answer = await elsewhere.start(redirectUrl="https://evil.example/")
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"] == "/redirectUrl"
+
+
+async def test_a_person_who_says_no_is_sent_back_with_that(elsewhere):
+    back = query_of(await elsewhere.come_back(await elsewhere.start(), error="access_denied"))
+    assert back["error"] == "access_denied"
+
+
+@pytest.mark.parametrize("verified", [False, None, "yes", 1, "false"])
+async def test_linking_on_unverified_mail_is_refused(elsewhere, door, verified):
+    victim = new_address()
+    up = await door.signed_up(victim)
+    assert await elsewhere.sign_in(email=victim, email_verified=verified) == "account_not_linked"
+    me = (await door.as_(up["accessToken"]).get("/me")).json()
+    assert me["identities"] == ["PASSWORD"]
+
+
+async def test_another_subject_of_a_provider_does_not_get_the_customer_of_a_linked_address(elsewhere, door, project):
+    """Defects: I4"""
+    address = new_address()
+    first = await elsewhere.sign_in(sub="1", email=address, email_verified=True)
+    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_conflict"
+    settings = (await project.developer.get(f"/projects/{project.id}/auth/providers")).json()[0]
+    body = {"issuer": settings["issuer"], "clientId": settings["clientId"], "onNewSubject": "HOLD"}
+    changed = await project.developer.put(f"/projects/{project.id}/auth/providers/ACME", body)
+    assert changed.json()["onNewSubject"] == "HOLD"
+    assert await elsewhere.sign_in(sub="2", email=address, email_verified=True) == "identity_held"
+    (held,) = (await project.client.get("/identity-requests")).json()
+    assert (held["customerId"], held["provider"], held["connectionId"]) == (first["customer"]["id"], "ACME", None)
+    assert (await project.client.post(f"/identity-requests/{held['id']}/approve")).status_code == 200
+    into = await elsewhere.sign_in(sub="2", email=address, email_verified=True)
+    assert into["customer"]["id"] == first["customer"]["id"]
+    assert await elsewhere.sign_in(sub="1", email=address, email_verified=True) == "identity_held"
+    assert (await project.client.post(f"/identity-requests/{uuid4()}/reject")).status_code == 404
+
+
+@pytest.mark.parametrize("verified", [True, "true"])
+async def test_a_verified_address_links_to_the_account_that_has_it(elsewhere, door, verified):
+    address = new_address()
+    up = await door.signed_up(address)
+    linked = await elsewhere.sign_in(email=address.upper(), email_verified=verified)
+    assert linked["customer"]["id"] == up["customer"]["id"]
+    assert linked["customer"]["identities"] == ["ACME", "PASSWORD"]
+    assert (await door.sign_in(address)).status_code == 200
+    told = [mail["text"] for mail in await door.mails(address) if mail["subject"].startswith("How you sign in")]
+    assert len(told) == 1
+    assert "ACME was added" in told[0]
+    await elsewhere.sign_in(email=address, email_verified=verified)
+    assert len([m for m in await door.mails(address) if m["subject"].startswith("How you sign in")]) == 1
+
+
+async def test_pre_hijacking_linking_drops_what_was_planted(elsewhere, door):
+    victim = new_address()
+    planted = await door.unverified(victim)
+    linked = await elsewhere.sign_in(email=victim, email_verified=True)
+    assert linked["customer"]["id"] == planted["customer"]["id"]
+    assert linked["customer"]["identities"] == ["ACME"]
+    assert (await door.sign_in(victim)).status_code == 401
+    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
+
+
+async def test_an_unverified_address_of_a_new_person_stays_unverified(elsewhere):
+    made = await elsewhere.sign_in(email=new_address(), email_verified=False)
+    assert made["customer"]["emailVerifiedAt"] is None
+    nobody = await elsewhere.sign_in(sub="another")
+    assert nobody["customer"]["email"] is None
+
+
+async def test_a_directory_of_ones_own_is_trusted_for_its_domain_only(elsewhere, door, provider):
+    await put(door, "ACME", provider.issuer, trustedEmailDomains=["Acme.example"])
+    inside = await elsewhere.sign_in(sub="1", email="ada@acme.example")
+    assert inside["customer"]["emailVerifiedAt"] is not None
+    outside = await elsewhere.sign_in(sub="2", email="ada@acme.example.org")
+    assert outside["customer"]["emailVerifiedAt"] is None
+
+
+async def test_a_directory_of_many_tenants_is_told_apart_and_trusted_for_nothing(elsewhere, door, provider):
+    await put(door, "ACME", provider.issuer, kind="MICROSOFT", trustedEmailDomains=["acme.example"])
+    real = provider.issuer
+    provider.metadata["issuer"] = f"{real}/{{tenantid}}/v2.0"
+    one = await elsewhere.sign_in(iss=f"{real}/t1/v2.0", tid="t1", email="ada@acme.example")
+    assert one["customer"]["emailVerifiedAt"] is None
+    other = await elsewhere.sign_in(iss=f"{real}/t2/v2.0", tid="t2", email=new_address())
+    assert other["customer"]["id"] != one["customer"]["id"], "the same subject of another tenant is somebody else"
+    assert await elsewhere.sign_in(iss=f"{real}/t2/v2.0", tid="t1") == "provider_error"
+
+
+async def test_bans_and_closed_doors_hold_for_accounts_elsewhere(elsewhere, door, project):
+    made = await elsewhere.sign_in(email=new_address(), email_verified=True)
+    await project.client.post(f"/customers/{made['customer']['id']}/ban")
+    assert await elsewhere.sign_in() == "sign_in_blocked"
+    await door.settings(signUp=False)
+    assert await elsewhere.sign_in(sub="new", email=new_address(), email_verified=True) == "sign_up_closed"
+
+
+async def test_what_the_id_token_lacks_is_asked_for_of_the_same_person(elsewhere, provider):
+    address = new_address()
+    provider.userinfo = {"sub": "somebody else", "email": address, "email_verified": True}
+    assert (await elsewhere.sign_in(sub="1"))["customer"]["email"] is None
+    provider.userinfo = {"sub": "2", "email": address, "email_verified": True}
+    assert (await elsewhere.sign_in(sub="2"))["customer"]["email"] == address
+
+
+async def test_github_is_read_from_its_api(door, provider):
+    await door.settings(redirectUrls=[BACK])
+    await put(door, "GITHUB", provider.issuer, kind="GITHUB")
+    hub = Elsewhere(door, provider, "GITHUB")
+    address = new_address()
+    provider.account = {"id": 583231, "name": "Octo"}
+    provider.addresses = [
+        {"email": new_address(), "primary": False, "verified": True},
+        {"email": address, "primary": True, "verified": True},
+    ]
+    made = await hub.sign_in()
+    assert (made["customer"]["email"], made["customer"]["identities"]) == (address, ["GITHUB"])
+    provider.addresses = "nonsense"
+    assert await hub.sign_in() == "provider_error"
+
+
+async def test_apple_gets_a_signed_secret_and_posts_its_answer(door, provider):
+    await door.settings(redirectUrls=[BACK])
+    key = ec.generate_private_key(ec.SECP256R1())
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    await put(door, "APPLE", provider.issuer, kind="APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
+    apple = Elsewhere(door, provider, "APPLE")
+    started = await apple.start()
+    asked = provider.went(started.headers["location"])
+    assert asked["response_mode"] == "form_post"
+    path = f"/projects/{door.project.id}/auth/providers/callback"
+    form = urlencode({"code": "code", "state": asked["state"], "user": "{}"})
+    posted = await door.client.request(
+        "POST", path, content=form, headers={"content-type": "application/x-www-form-urlencoded"}
+    )
+    assert posted.status_code == 303
+    assert dict(parse_qsl(urlsplit(posted.headers["location"]).query)) == {"code": "code", "state": asked["state"]}
+    provider.claims = {"email": new_address(), "email_verified": "true"}
+    back = query_of(await apple.come_back(started))
+    assert "code" in back
+    secret = next(form["client_secret"] for path, form, _ in provider.requests if path == "/token")
+    claims = jwt.decode(secret, key.public_key(), algorithms=["ES256"], audience=provider.issuer)
+    assert (claims["iss"], claims["sub"], jwt.get_unverified_header(secret)["kid"]) == ("TEAM", "client", "KEY")
+
+
+async def test_the_secret_goes_out_as_the_provider_asks(elsewhere, provider):
+    await elsewhere.sign_in(email=new_address(), email_verified=True)
+    _, form, headers = next(each for each in provider.requests if each[0] == "/token")
+    assert headers["authorization"] == "Basic " + base64.b64encode(b"client:hush").decode()
+    assert "client_secret" not in form
+
+
+STRENGTHS = {
+    "strong and recent": ({"acr": "phr", "auth_time": -100}, None),
+    "another of those that do": ({"acr": "phrh", "auth_time": 0}, None),
+    "weaker": ({"acr": "pwd", "auth_time": 0}, "proof_too_weak"),
+    "not said how": ({"auth_time": 0}, "proof_too_weak"),
+    "a list": ({"acr": ["phr"], "auth_time": 0}, "proof_too_weak"),
+    "too long ago": ({"acr": "phr", "auth_time": -400}, "proof_too_weak"),
+    "not said when": ({"acr": "phr"}, "proof_too_weak"),
+    "no time": ({"acr": "phr", "auth_time": "now"}, "proof_too_weak"),
+}
+
+
+@pytest.mark.parametrize(("claims", "error"), STRENGTHS.values(), ids=STRENGTHS)
+async def test_the_strength_that_a_provider_reports_is_held_to_what_was_asked(
+    elsewhere, door, provider, clock, claims, error
+):
+    shown = await put(door, "ACME", provider.issuer, acrValues=["phr", "phrh"], maxAgeSeconds=300)
+    assert (shown["acrValues"], shown["maxAgeSeconds"]) == (["phr", "phrh"], 300)
+    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+    assert (asked["acr_values"], asked["max_age"]) == ("phr phrh", "300")
+    if isinstance(claims.get("auth_time"), int):
+        claims = {**claims, "auth_time": int(clock().timestamp()) + claims["auth_time"]}
+    into = await elsewhere.sign_in(**claims)
+    assert into == error if error else into["accessToken"]
+    assert (await door.project.client.get("/customers/stats")).json()["total"] == (0 if error else 1)
+
+
+async def test_no_strength_is_asked_for_where_none_is_told(elsewhere, door):
+    asked = dict(parse_qsl(urlsplit((await elsewhere.start()).headers["location"]).query))
+    assert not {"acr_values", "max_age"} & set(asked)
+    path = f"/projects/{door.project.id}/auth/providers/GITHUB"
+    body = {"kind": "GITHUB", "clientId": "client", "clientSecret": "hush", "maxAgeSeconds": 300}
+    assert (await door.project.developer.put(path, body)).status_code == 400
+
+
+async def test_a_kept_secret_is_not_sent_to_another_issuer(elsewhere, door, provider):
+    path = f"/projects/{door.project.id}/auth/providers/ACME"
+    body = {"kind": "OIDC", "clientId": "client", "issuer": provider.issuer}
+    assert (await door.project.developer.put(path, body)).json()["hasSecret"] is True
+    moved = await door.project.developer.put(path, {**body, "issuer": "https://evil.example"})
+    assert (moved.status_code, moved.json()["errors"][0]["path"]) == (400, "/clientSecret")
+    new = {**body, "issuer": "https://other.example", "clientSecret": "another"}
+    assert (await door.project.developer.put(path, new)).status_code == 200
+
+
+async def test_providers_are_listed_without_secrets_and_removed(elsewhere, project, door):
+    base = f"/projects/{project.id}/auth/providers"
+    listed = (await project.developer.get(base)).json()
+    assert [(each["key"], each["hasSecret"]) for each in listed] == [("ACME", True)]
+    assert "hush" not in str(listed)
+    kept = await put(door, "ACME", listed[0]["issuer"], clientSecret=None)
+    assert kept["hasSecret"]
+    for key, body in (("PASSWORD", {}), ("google", {}), ("GOOGLE", {"kind": "OIDC", "issuer": "https://x.example"})):
+        answer = await project.developer.put(f"{base}/{key}", {"clientId": "x", "kind": "OIDC", **body})
+        assert answer.status_code == 400, key
+    assert (await project.developer.delete(f"{base}/ACME")).json() == {"deleted": True}
+    assert (await project.developer.delete(f"{base}/ACME")).status_code == 404
+    assert (await elsewhere.start()).status_code == 404
+
+
+async def test_a_provider_inside_our_network_is_not_called(project, door, world):
+    from postern.kernel.outbound.client import open_outbound
+
+    async def lookup(name):
+        return ["127.0.0.1"]
+
+    async with open_outbound(lookup) as guarded:
+        world.outbound = guarded
+        await door.settings(redirectUrls=[BACK])
+        await put(door, "INSIDE", "http://localhost:1")
+        query = urlencode({"redirectUrl": BACK, "codeChallenge": CHALLENGE})
+        answer = await door.get(f"/providers/INSIDE/start?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (503, "provider_trouble")
+
+
+DISCOVERY, KEYS = "/.well-known/openid-configuration", "/jwks"
+HOSTILE_DOCUMENTS = {
+    "NUL": b'{"issuer": "a\\u0000b"}',
+    "surrogate": b'{"issuer": "\\ud800"}',
+    "deep": b'{"issuer":' * 20_000 + b"1" + b"}" * 20_000,
+    "UTF-8": b'{"issuer": "\xff\xfe"}',
+    "list": b"[]",
+    "text": b'"x"',
+    "keys": b'{"keys": 7}',
+    "a key that is none": b'{"keys": [7, null, "x", []]}',
+    "RSA without numbers": b'{"keys": [{"kty": "RSA", "kid": "one"}]}',
+    "RSA of other types": b'{"keys": [{"kty": "RSA", "kid": "one", "n": 7, "e": []}]}',
+    "RSA that is no base64": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "\xc3\xa9*", "e": "AQAB"}]}',
+    "RSA too short": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "sQ", "e": "AQAB"}]}',
+    "RSA too long": b'{"keys": [{"kty": "RSA", "kid": "one", "n": "' + b"_" * 20_000 + b'", "e": "AQAB"}]}',
+    "EC off the curve": b'{"keys": [{"kty": "EC", "crv": "P-256", "kid": "one", "alg": "RS256", "x": "A", "y": "A"}]}',
+    "OKP": b'{"keys": [{"kty": "OKP", "crv": [], "kid": "one", "alg": "RS256", "x": "AA"}]}',
+    "algorithm": b'{"keys": [{"kty": "RSA", "kid": "one", "alg": {"a": 1}, "n": "AA", "e": "AQAB"}]}',
+}
+
+
+@pytest.mark.parametrize("path", [DISCOVERY, KEYS, "/token"])
+@pytest.mark.parametrize("document", HOSTILE_DOCUMENTS)
+async def test_a_hostile_document_is_refused_with_a_reason(elsewhere, provider, path, document):
+    """Whatever a provider serves, the app gets an error it can show; nothing fails on our side.
+
+    Defects: S12
+    """
+    started = None if path == DISCOVERY else await elsewhere.start()
+    provider.raw[path] = HOSTILE_DOCUMENTS[document]
+    if started is None:
+        answer = await elsewhere.start()
+        assert answer.status_code == 503, answer.text
+        assert answer.json()["code"] == "provider_trouble"
+        return
+    back = query_of(await elsewhere.come_back(started))
+    assert back["error"] == "provider_error"
+    assert back["error_description"].isascii()
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://ex\u00e4mple.com/a",
+        "https://a.example/\u2028",
+        "https://a.example/\r\nX-Evil: 1",
+        "https://",
+        7,
+        [],
+        "x",
+    ],
+)
+async def test_an_endpoint_that_is_no_address_is_refused(elsewhere, provider, name, address):
+    """Defects: S12"""
+    provider.metadata = {name: address}
+    answer = await elsewhere.start()
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["code"] == "provider_trouble"
+
+
+@pytest.mark.parametrize("ways", [7, "client_secret_basic", [7], {"a": 1}])
+async def test_authentication_methods_of_another_shape_are_refused(elsewhere, provider, ways):
+    """Defects: S12"""
+    provider.metadata = {"token_endpoint_auth_methods_supported": ways}
+    assert (await elsewhere.start()).status_code == 503
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"sub": "a\0b"},
+        {"email": "a\0b@example.com", "email_verified": True},
+        {"name": "\0"},
+        {"name": "\ud800"},
+        {"sub": ["a"]},
+        {"exp": 10**30},
+        {"exp": True},
+        {"iat": "now"},
+        {"aud": 7},
+        {"aud": [7, None]},
+        {"azp": []},
+        {"nonce": 7},
+        {"deep": json.loads("[" * 100 + "]" * 100)},
+        {"\0": 1},
+    ],
+    ids=str,
+)
+async def test_hostile_claims_are_refused_with_a_reason(elsewhere, provider, claims):
+    """Defects: S12"""
+    provider.claims = claims
+    back = query_of(await elsewhere.come_back(await elsewhere.start()))
+    assert back["error"] == "provider_error"
+    assert back["error_description"].startswith("ID token refused: ")
+
+
+@pytest.mark.parametrize(
+    "token", ["", "a", "a.b", "a.b.c", "..", "é.é.é", "e30.e30.", "bnVsbA.bnVsbA.x", "x" * 70_000, "W1tb.W1tb.W1tb"]
+)
+async def test_what_is_no_token_is_refused(elsewhere, provider, token):
+    """Defects: S12"""
+    provider.token = token or " "
+    assert query_of(await elsewhere.come_back(await elsewhere.start()))["error"] == "provider_error"
+
+
+async def test_an_access_token_that_cannot_be_sent_is_refused(elsewhere, provider):
+    """Defects: S12"""
+    started = await elsewhere.start()
+    asked = provider.went(started.headers["location"])
+    assert asked
+    provider.raw["/token"] = json.dumps({"access_token": "a\r\nX-Evil: 1", "id_token": provider.id_token()}).encode()
+    assert query_of(await elsewhere.come_back(started))["error"] == "provider_error"
+
+
+async def test_a_name_of_several_lines_becomes_one(elsewhere):
+    """Defects: S12"""
+    signed_in = await elsewhere.sign_in(email=new_address(), email_verified=True, name="Ada\r\nBcc: x\u2028Y ")
+    assert signed_in["customer"]["name"] == "Ada Bcc: x Y"

@@ -1,0 +1,261 @@
+"""What operations say about a customer agrees: times, events, tags, faults; and what a project may change."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_second_factor import with_passkey
+from tests.identity.organizations.conftest import people
+
+__all__ = ["people"]
+
+
+async def test_a_session_ends_at_one_moment_in_all_operations(door, project):
+    """Defects: I6"""
+    up = await door.signed_up()
+    path = f"/customers/{up['customer']['id']}"
+    mine = (await door.as_(up["accessToken"]).get("/sessions")).json()[0]
+    theirs = (await project.client.get(path)).json()["sessions"][0]
+    entries = (await project.client.get(f"{path}/timeline")).json()["data"]
+    told = next(each["data"]["expiresAt"] for each in entries if each["kind"] == "SESSION")
+    assert mine["expiresAt"] == theirs["expiresAt"] == told == up["refreshTokenExpiresAt"]
+
+
+async def test_passkeys_have_events_of_their_own(door, project):
+    """Defects: I6"""
+    up, ada, _, added, _ = await with_passkey(door, new_address())
+    assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
+    path = f"/customers/{up['customer']['id']}"
+    events = (await project.client.get(f"{path}/events")).json()["data"]
+    about = {each["type"]: each["metadata"] for each in events if "passkey" in each["type"]}
+    assert about["customer.passkey_added"] == {"passkeyId": added["id"], "name": "Laptop"}
+    assert about["customer.passkey_removed"] == {"passkeyId": added["id"]}
+    assert not [each for each in events if "mfa" in each["type"]]
+
+
+async def test_the_tag_of_a_customer_changes_whenever_its_body_does(door, project, clock):
+    """Defects: I6"""
+    address = new_address()
+    up = await door.signed_up(address)
+    path = f"/customers/{up['customer']['id']}"
+    first = await project.client.get(path)
+    assert (await project.client.get(path)).headers["etag"] == first.headers["etag"]
+    seen = {first.headers["etag"]}
+    for change in (
+        lambda: door.sign_in(address),
+        lambda: door.sign_in(address, "wrong password"),
+        lambda: project.client.post(f"{path}/sessions/revoke-all"),
+        lambda: project.client.patch(f"{path}/metadata", {"metadata": {"a": 1}}),
+    ):
+        await change()
+        seen.add((await project.client.get(path)).headers["etag"])
+    assert len(seen) == 5
+    tag = (await project.client.get(path)).headers["etag"]
+    body = {"metadata": {"a": 2}}
+    clock.move(timedelta(seconds=1))
+    assert (await project.client.patch(f"{path}/metadata", body, headers={"if-match": tag})).status_code == 200
+    stale = await project.client.patch(f"{path}/metadata", body, headers={"if-match": tag})
+    assert stale.status_code == 412
+
+
+async def test_the_tag_of_an_organization_changes_with_its_counts(people):
+    """Defects: I6"""
+    acme = await people.organization()
+    path = f"/b2b/organizations/{acme['id']}"
+    first = (await people.project.client.get(path)).headers["etag"]
+    await people.member(acme)
+    second = (await people.project.client.get(path)).headers["etag"]
+    await people.project.client.post(f"{path}/invitations", {"email": new_address()})
+    assert len({first, second, (await people.project.client.get(path)).headers["etag"]}) == 3
+
+
+async def test_faults_of_values_are_400_and_point_at_the_value(door, project):
+    """Defects: I6"""
+    up = await door.signed_up()
+    customer = f"/customers/{up['customer']['id']}"
+    ada = door.as_(up["accessToken"])
+    for answer, code, path in (
+        (await door.post("/sign-up", {"email": new_address(), "password": "password123"}), "password_common", None),
+        (
+            await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": "password123"}),
+            "password_common",
+            "/newPassword",
+        ),
+        (
+            await project.client.post("/customers", {"email": new_address(), "passwordHash": "x" * 20}),
+            "hash_refused",
+            "/passwordHash",
+        ),
+        (
+            await project.client.patch(f"{customer}/metadata", {"metadata": {"a": "x" * 17_000}}),
+            "metadata_too_large",
+            "/metadata",
+        ),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (400, code), answer.text
+        assert [each["path"] for each in answer.json()["errors"]] == [path or "/password"]
+
+
+async def test_a_missing_permission_and_an_unknown_one_have_codes_of_their_own(project):
+    """Defects: I6"""
+    reader = await project.key("access:read")
+    lacking = await reader.delete("/access/permissions/nothing.here")
+    unknown = await project.client.delete("/access/permissions/nothing.here")
+    assert (lacking.status_code, lacking.json()["code"]) == (403, "permission_missing")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "permission_unknown")
+
+
+async def test_what_a_key_does_is_in_the_timeline_once_with_who_did_it(project):
+    """Defects: I6"""
+    made = (await project.client.post("/customers", {"email": new_address()})).json()
+    path = f"/customers/{made['id']}"
+    for change in ("ban", "unban", "unlock", "mfa/reset"):
+        await project.client.post(f"{path}/{change}")
+    await project.developer.patch(f"{path}/metadata", {"metadata": {"a": 1}})
+    merged = (await project.client.post("/customers", {"externalUserId": "u-1"})).json()
+    await project.client.post("/customers/link", {"customerId": made["id"], "externalUserId": "u-1"})
+    entries = (await project.client.get(f"{path}/timeline")).json()["data"]
+    types = sorted(each["type"] for each in entries)
+    expected = ["banned", "linked", "metadata_updated", "mfa_reset", "signed_up", "signed_up", "unbanned", "unlocked"]
+    assert types == [f"customer.{each}" for each in expected]
+    for entry in entries:
+        assert entry["actor"]["type"] == ("DEVELOPER" if "metadata" in entry["type"] else "API_KEY")
+        assert entry["actor"]["id"] is not None
+    log = (await project.client.get(f"{path}/audit-log")).json()["data"]
+    linked = next(each for each in log if each["action"] == "customer.linked")
+    assert linked["metadata"] == {"mergedCustomerId": merged["id"]}
+
+
+async def test_audit_metadata_is_written_in_camel_case(door, project):
+    """Defects: I6"""
+    up = await door.signed_up()
+    path = f"/customers/{up['customer']['id']}"
+    await project.client.post(f"{path}/sessions/{up['sessionId']}/revoke")
+    log = (await project.client.get(f"{path}/audit-log")).json()["data"]
+    assert log[0]["metadata"] == {"sessionId": up["sessionId"]}
+
+
+async def test_the_last_owner_of_an_organization_is_not_deleted_unless_ownership_passes(people):
+    """Defects: I7"""
+    client = people.project.client
+    acme, other = await people.organization(), await people.organization("Other")
+    owner = await people.member(acme, "OWNER")
+    await client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": owner["id"], "roles": ["OWNER"]})
+    heir = await people.member(other, "MEMBER")
+    for path in (f"/customers/{owner['id']}", f"/apps/{people.project.id}/end-users/{owner['id']}"):
+        refused = await client.delete(path)
+        assert (refused.status_code, refused.json()["code"]) == (409, "customer_owns_organizations")
+        assert "transferOwnershipTo=" in refused.json()["next"]
+        named = " ".join(each["message"] for each in refused.json()["errors"])
+        assert acme["id"] in named
+        assert other["id"] in named
+    path = f"/customers/{owner['id']}"
+    for nobody in (owner["id"], str(uuid4())):
+        unknown = await client.delete(f"{path}?transferOwnershipTo={nobody}")
+        assert (unknown.status_code, unknown.json()["errors"][0]["path"]) == (400, "query/transferOwnershipTo")
+    assert (await client.get(path)).status_code == 200
+    assert (await client.delete(f"{path}?transferOwnershipTo={heir['id']}")).status_code == 200
+    for organization, roles in ((acme, ["OWNER"]), (other, ["MEMBER", "OWNER"])):
+        members = (await client.get(f"/b2b/organizations/{organization['id']}/members")).json()
+        assert [(each["customerId"], sorted(each["roles"])) for each in members] == [(heir["id"], roles)]
+    assert (await client.delete(f"/b2b/organizations/{acme['id']}")).status_code == 200
+    assert (await client.delete(f"/b2b/organizations/{other['id']}")).status_code == 200
+    assert (await client.delete(f"/customers/{heir['id']}")).status_code == 200
+
+
+async def test_two_owners_deleted_at_the_same_time_leave_one(people):
+    """Defects: I7"""
+    acme = await people.organization()
+    owners = [await people.member(acme, "OWNER") for _ in range(2)]
+    answers = await asyncio.gather(*(people.project.client.delete(f"/customers/{each['id']}") for each in owners))
+    assert sorted(each.status_code for each in answers) == [200, 409]
+
+
+async def test_a_project_changes_address_name_and_phone(door, project, clock):
+    """Defects: I9"""
+    old, new = new_address(), new_address()
+    up = await door.signed_up(old)
+    path = f"/customers/{up['customer']['id']}"
+    asked = (await door.post("/sign-in/code", {"email": old})).json()
+    code = await door.code(old)
+    body = {"email": new, "name": "Ada", "phone": "+15550100", "phoneVerified": True}
+    changed = (await project.client.patch(path, body)).json()
+    assert (changed["email"], changed["emailVerifiedAt"], changed["name"]) == (new, None, "Ada")
+    assert changed["phone"] == "+15550100"
+    assert changed["phoneVerifiedAt"] is not None
+    late = await door.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": code})
+    assert late.status_code == 401, "a code that went to the old address"
+    assert (await door.sign_in(old)).status_code == 401
+    assert (await door.sign_in(new)).status_code == 200
+    assert "address was changed" in (await door.mails(old))[-1]["subject"]
+    proven = (await project.client.patch(path, {"emailVerified": True})).json()
+    assert proven["emailVerifiedAt"] is not None
+    moved = (await project.client.patch(path, {"phone": "+15550101"})).json()
+    assert (moved["phone"], moved["phoneVerifiedAt"], moved["email"]) == ("+15550101", None, new)
+    gone = (await project.client.patch(path, {"phone": None, "name": None})).json()
+    assert (gone["phone"], gone["name"]) == (None, None)
+    log = (await project.client.get(f"{path}/audit-log")).json()["data"]
+    assert log[0]["metadata"] == {"changed": ["name", "phone"]}
+    events = (await project.client.get(f"{path}/events")).json()["data"]
+    assert sum(each["type"] == "customer.updated" for each in events) == 4
+
+
+async def test_a_change_that_makes_no_sense_changes_nothing(project):
+    """Defects: I9"""
+    other = (await project.client.post("/customers", {"email": new_address()})).json()
+    made = (await project.client.post("/customers", {"name": "Ada"})).json()
+    path = f"/customers/{made['id']}"
+    for body, status, code in (
+        ({"email": other["email"], "name": "Eve"}, 409, "email_taken"),
+        ({"email": "nonsense"}, 400, "invalid"),
+        ({"email": None}, 400, "invalid"),
+        ({"emailVerified": True}, 400, "invalid"),
+        ({"phoneVerified": True}, 400, "invalid"),
+        ({"phone": "12"}, 400, "invalid"),
+        ({"colour": "red"}, 400, "invalid"),
+    ):
+        refused = await project.client.patch(path, body)
+        assert (refused.status_code, refused.json()["code"]) == (status, code), body
+    assert (await project.client.get(path)).json()["name"] == "Ada"
+    assert (await project.client.patch(f"/customers/{uuid4()}", {"name": "Eve"})).status_code == 404
+    reader = await project.key("customers:read")
+    assert (await reader.patch(path, {"name": "Eve"})).status_code == 403
+
+
+async def test_a_customer_is_created_with_a_verified_phone_number(project):
+    """Defects: I9"""
+    made = (await project.client.post("/customers", {"phone": "+15550100", "phoneVerified": True})).json()
+    assert made["phoneVerifiedAt"] is not None
+    bare = await project.client.post("/customers", {"name": "Ada", "phoneVerified": True})
+    assert bare.json()["errors"][0]["path"] == "/phoneVerified"
+
+
+async def test_a_key_lists_the_organizations_of_a_customer(people):
+    """Defects: I9"""
+    client = people.project.client
+    acme, other = await people.organization(), await people.organization("Other")
+    ada = await people.member(acme, "ADMIN")
+    await client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": ada["id"]})
+    found = (await client.get(f"/customers/{ada['id']}/organizations")).json()
+    assert [(each["organization"]["id"], each["roles"]) for each in found] == [
+        (other["id"], ["MEMBER"]),
+        (acme["id"], ["ADMIN"]),
+    ]
+    assert (await client.get(f"/customers/{uuid4()}/organizations")).status_code == 404
+    narrow = await people.project.key("customers:read")
+    assert (await narrow.get(f"/customers/{ada['id']}/organizations")).status_code == 403
+
+
+async def test_the_plan_of_an_organization_is_read(people):
+    """Defects: I9"""
+    client = people.project.client
+    acme = await people.organization()
+    path = f"/b2b/organizations/{acme['id']}/plan"
+    none = (await client.get(path)).json()
+    assert none == {"organizationId": acme["id"], "planKey": None, "plan": None}
+    assert (await client.post("/b2b/plans", {"key": "pro", "name": "Pro"})).status_code == 201
+    assert (await client.put(path, {"planKey": "pro"})).status_code == 204
+    chosen = (await client.get(path)).json()
+    assert (chosen["planKey"], chosen["plan"]["name"]) == ("pro", "Pro")
+    assert (await client.get(f"/b2b/organizations/{uuid4()}/plan")).status_code == 404

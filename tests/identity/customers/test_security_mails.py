@@ -1,0 +1,112 @@
+"""Mails about what happens to one's own account: each of them, and each switched off by itself."""
+
+import base64
+from datetime import timedelta
+
+import pytest
+
+from postern.platform.projects.model import SECURITY_MAILS
+from postern.security.totp import code_at
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_linking import come_back, elsewhere, finish, provider, settings
+
+__all__ = ["elsewhere", "provider", "settings"]
+
+NEW = "an entirely different one"
+
+
+async def new_device(door, ada, address, **_):
+    assert (await door.at(agent="curl/8").sign_in(address)).status_code == 200
+
+
+async def password_changed(door, ada, address, **_):
+    body = {"currentPassword": GOOD, "newPassword": NEW}
+    assert (await ada.post("/password/change", body)).status_code == 204
+
+
+async def email_changed(door, ada, address, **_):
+    new = new_address()
+    asked = (await ada.post("/email/change", {"email": new})).json()
+    body = {"challengeId": asked["challengeId"], "code": await door.code(new)}
+    assert (await ada.post("/verify-email", body)).status_code == 200
+
+
+async def mfa_changed(door, ada, address, clock, **_):
+    secret = base64.b32decode((await ada.post("/mfa/totp/enroll")).json()["secret"])
+    code = code_at(secret, int(clock().timestamp()) // 30)
+    assert (await ada.post("/mfa/totp/confirm", {"code": code})).status_code == 200
+
+
+async def identity_changed(door, ada, address, elsewhere, **_):
+    assert (await finish(ada, await come_back(ada, elsewhere, sub="42"))).status_code == 200
+
+
+HAPPENS = {
+    "NEW_DEVICE": (new_device, "New sign-in"),
+    "PASSWORD_CHANGED": (password_changed, "password was changed"),
+    "EMAIL_CHANGED": (email_changed, "address was changed"),
+    "MFA_CHANGED": (mfa_changed, "second factor"),
+    "IDENTITY_CHANGED": (identity_changed, "How you sign in"),
+}
+
+
+async def test_the_project_hears_of_mails_that_do_not_go_out(door, project, clock):
+    relay = {"host": "relay.example", "tls": "none"}
+    changed = {"transport": "relay", "relays": [relay], "signIn": {"mailFrom": "door@never-verified.example"}}
+    assert (await project.developer.patch("", {"settings": changed})).status_code == 200
+    assert (await door.post("/sign-up", {"email": new_address(), "password": GOOD})).status_code == 201
+    for _ in range(7):
+        await door.work_off()
+        assert (await project.client.get("/events?type=customer.mail_failed")).json()["data"] == []
+        clock.move(timedelta(seconds=61))
+    await door.work_off()
+    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (told["data"]["kind"], told["data"]["code"]) == ("SIGN_UP", "domain_not_verified")
+    assert "settings.signIn.mailFrom" in told["data"]["reason"], "what to do"
+
+
+async def test_a_code_is_not_mailed_when_it_is_worthless(door, project, clock, world):
+    address = new_address()
+    await door.post("/sign-in/code", {"email": address})
+    clock.move(timedelta(minutes=11))
+    assert await door.mails(address) == []
+    (told,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (told["data"]["kind"], told["data"]["code"]) == ("CODE", "expired")
+    await door.post("/sign-in/code", {"email": address})
+    await door.work_off()
+    async with world.db.connection() as connection:
+        rows = await connection.execute(
+            "select expires_at - created_at from sends where project_id = %s and recipient = %s", [project.id, address]
+        )
+        ((life,),) = await rows.fetchall()
+    assert life <= timedelta(minutes=10)
+
+
+def test_every_kind_is_tried():
+    assert set(HAPPENS) == set(SECURITY_MAILS)
+
+
+@pytest.mark.parametrize("kind", SECURITY_MAILS)
+@pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
+async def test_each_security_mail_comes_unless_it_is_switched_off(door, elsewhere, clock, kind, on):
+    happen, subject = HAPPENS[kind]
+    address = new_address()
+    up = await door.signed_up(address)
+    await door.settings(securityMails=[kind] if on else [each for each in SECURITY_MAILS if each != kind])
+    before = len(await door.mails(address))
+    await happen(door, door.as_(up["accessToken"]), address, clock=clock, elsewhere=elsewhere)
+    mails = (await door.mails(address))[before:]
+    assert [subject in mail["subject"] for mail in mails] == ([True] if on else [])
+
+
+async def test_a_link_stands_behind_a_button_and_the_app_is_named(door):
+    """Defects: I12"""
+    await door.settings(appName="Acme & Sons")
+    address = new_address()
+    await door.signed_up(address)
+    await door.post("/password/forgot", {"email": address})
+    mail = (await door.mails(address))[-1]
+    assert ">Choose a new password</a>" in mail["html"]
+    assert "Acme &amp; Sons</p>" in mail["html"]
+    assert ">http" not in mail["html"], "no address is shown as it is"
+    assert "token=" in mail["text"]

@@ -1,0 +1,343 @@
+"""Features, plans, overrides, and what holds of them."""
+
+import asyncio
+import itertools
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from postern.identity.entitlements.model import EntitlementRow
+from postern.identity.entitlements.rules import entitlement_of
+from tests.identity.customers.conftest import door
+from tests.identity.organizations.conftest import people
+
+__all__ = ["door", "people"]
+
+
+async def declare(project, key: str, **fields) -> dict:
+    made = await project.client.post("/b2b/features", {"key": key, "name": key.capitalize(), **fields})
+    assert made.status_code == 201, made.text
+    return made.json()
+
+
+async def make_plan(project, key: str, *features: dict) -> dict:
+    made = await project.client.post("/b2b/plans", {"key": key, "features": list(features)})
+    assert made.status_code == 201, made.text
+    return made.json()
+
+
+async def choose(project, organization, key: str | None) -> None:
+    chosen = await project.client.put(f"/b2b/organizations/{organization['id']}/plan", {"planKey": key})
+    assert (chosen.status_code, chosen.content) == (204, b"")
+
+
+async def check(project, key: str, organization=None) -> dict:
+    body = {"featureKey": key, **({"organizationId": organization["id"]} if organization else {})}
+    answer = await project.client.post("/b2b/entitlements/check", body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def brief(entitlement: dict) -> tuple:
+    return entitlement["enabled"], entitlement["limit"], entitlement["source"]
+
+
+async def test_a_feature_from_declaration_to_deletion(project):
+    made = await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
+    assert made | {"createdAt": 0, "updatedAt": 0} == {
+        "key": "seats",
+        "name": "Seats",
+        "type": "LIMIT",
+        "defaultEnabled": True,
+        "defaultLimit": 5,
+        "createdAt": 0,
+        "updatedAt": 0,
+    }
+    twice = await project.client.post("/b2b/features", {"key": "seats"})
+    assert (twice.status_code, twice.json()["code"]) == (409, "feature_exists")
+    assert (await project.client.get("/b2b/features")).json() == [made]
+    changed = await project.client.patch("/b2b/features/seats", {"defaultLimit": None, "name": "Places"})
+    assert (changed.json()["defaultLimit"], changed.json()["name"]) == (None, "Places")
+    gone = await project.client.delete("/b2b/features/seats")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await project.client.delete("/b2b/features/seats")).status_code == 404
+    assert brief(await check(project, "seats")) == (False, None, "NONE")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"key": "sso", "type": "BOOLEAN", "defaultLimit": 5}, 422),
+        ({"key": "sso", "type": "METERED"}, 400),
+        ({"key": "two words"}, 400),
+        ({"key": "sso\n"}, 400),
+        ({"key": "seats", "type": "LIMIT", "defaultLimit": -1}, 400),
+        ({"key": "seats", "type": "LIMIT", "defaultLimit": 2**60}, 400),
+        ({"name": "no key"}, 400),
+    ],
+)
+async def test_what_a_feature_cannot_be(project, body, status):
+    assert (await project.client.post("/b2b/features", body)).status_code == status
+    assert (await project.client.get("/b2b/features")).json() == []
+
+
+@pytest.mark.parametrize("key", ["nothing", "", "'; drop table x", "x" * 256])
+async def test_any_key_may_be_asked_for(project, people, key):
+    acme = await people.organization()
+    assert await check(project, key, acme) == {
+        "featureKey": key,
+        "type": None,
+        "enabled": False,
+        "limit": None,
+        "source": "NONE",
+        "planKey": None,
+        "reason": None,
+        "expiresAt": None,
+        "organizationId": acme["id"],
+    }
+
+
+async def test_override_over_plan_over_default(project, people, clock):
+    await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
+    await declare(project, "sso")
+    acme = await people.organization()
+    path = f"/b2b/organizations/{acme['id']}/entitlements"
+    assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
+    await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
+    await choose(project, acme, "pro")
+    by_plan = await check(project, "seats", acme)
+    assert (brief(by_plan), by_plan["planKey"]) == ((True, 50, "PLAN"), "pro")
+    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+    until = clock() + timedelta(days=14)
+    body = {"enabled": True, "limit": 80, "reason": "Trial", "expiresAt": until.isoformat()}
+    made = await project.client.put(f"{path}/seats", body)
+    assert (brief(made.json()), made.json()["reason"]) == ((True, 80, "OVERRIDE"), "Trial")
+    assert await check(project, "seats", acme) == made.json()
+    listed = (await project.client.get(path)).json()
+    assert [(each["featureKey"], each["source"]) for each in listed] == [("seats", "OVERRIDE"), ("sso", "DEFAULT")]
+    off = await project.client.put(f"{path}/seats", {"enabled": False})
+    assert (brief(off.json()), off.json()["reason"]) == ((False, None, "OVERRIDE"), None)
+    restored = await project.client.delete(f"{path}/seats")
+    assert brief(restored.json()) == (True, 50, "PLAN")
+    again = await project.client.delete(f"{path}/seats")
+    assert (again.status_code, again.json()) == (200, restored.json())
+    await choose(project, acme, None)
+    assert brief(await check(project, "seats", acme)) == (True, 5, "DEFAULT")
+
+
+async def test_an_override_ends_by_itself_and_is_told_of(project, people, clock, work_off):
+    await declare(project, "sso")
+    acme = await people.organization()
+    path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
+    await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
+    await work_off()
+    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+    clock.move(timedelta(days=1))
+    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+    assert await people.events("entitlement.expired") == []
+    await work_off()
+    await work_off()
+    (event,) = await people.events("entitlement.expired")
+    assert (event["subjectId"], event["data"]) == (acme["id"], {"featureKey": "sso"})
+    past = await project.client.put(path, {"expiresAt": clock().isoformat()})
+    assert (past.status_code, past.json()["errors"][0]["path"]) == (400, "/expiresAt")
+
+
+async def test_an_override_that_was_prolonged_in_time_does_not_end(project, people, clock, work_off):
+    await declare(project, "sso")
+    acme = await people.organization()
+    path = f"/b2b/organizations/{acme['id']}/entitlements/sso"
+    await project.client.put(path, {"expiresAt": (clock() + timedelta(days=1)).isoformat()})
+    await project.client.put(path, {"expiresAt": (clock() + timedelta(days=9)).isoformat()})
+    clock.move(timedelta(days=2))
+    await work_off()
+    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+    await project.client.put(path, {"reason": "Forever"})
+    clock.move(timedelta(days=900))
+    await work_off()
+    assert brief(await check(project, "sso", acme)) == (True, None, "OVERRIDE")
+
+
+async def test_plans_from_creation_to_deletion(project, people):
+    await declare(project, "seats", type="LIMIT")
+    await declare(project, "sso")
+    made = await make_plan(project, "pro", {"featureKey": "sso"}, {"featureKey": "seats", "limit": 3})
+    assert (made["name"], made["organizationCount"]) == ("pro", 0)
+    assert made["features"] == [
+        {"featureKey": "seats", "enabled": True, "limit": 3},
+        {"featureKey": "sso", "enabled": True, "limit": None},
+    ]
+    assert (await project.client.get("/b2b/plans/pro")).json() == made
+    assert (await project.client.get("/b2b/plans")).json() == [made]
+    assert (await project.client.post("/b2b/plans", {"key": "pro"})).json()["code"] == "plan_exists"
+    acme = await people.organization()
+    await choose(project, acme, "pro")
+    changed = await project.client.patch("/b2b/plans/pro", {"features": [{"featureKey": "seats", "enabled": False}]})
+    assert (changed.json()["organizationCount"], len(changed.json()["features"])) == (1, 1)
+    assert brief(await check(project, "seats", acme)) == (False, None, "PLAN")
+    in_use = await project.client.delete("/b2b/plans/pro")
+    assert (in_use.status_code, in_use.json()["code"]) == (409, "plan_in_use")
+    gone = await people.organization("Gone")
+    await choose(project, gone, "pro")
+    await choose(project, acme, None)
+    assert (await project.client.delete(f"/b2b/organizations/{gone['id']}")).status_code == 200
+    # Its rows are still there: no worker has removed them.
+    assert (await project.client.delete("/b2b/plans/pro")).json() == {"deleted": True}
+    for answer in (
+        await project.client.get("/b2b/plans/pro"),
+        await project.client.patch("/b2b/plans/pro", {"name": "X"}),
+        await project.client.delete("/b2b/plans/pro"),
+        await project.client.put(f"/b2b/organizations/{acme['id']}/plan", {"planKey": "pro"}),
+        await project.client.put(f"/b2b/organizations/{uuid4()}/plan", {"planKey": None}),
+    ):
+        assert answer.status_code == 404
+
+
+async def test_what_a_plan_cannot_say(project):
+    await declare(project, "sso")
+    for features, status, path in (
+        ([{"featureKey": "ssso"}], 422, "/features/0/featureKey"),
+        ([{"featureKey": "sso"}, {"featureKey": "sso"}], 400, "/features/1/featureKey"),
+        ([{"featureKey": "sso", "limit": 5}], 422, "/features/0/limit"),
+    ):
+        refused = await project.client.post("/b2b/plans", {"key": "pro", "features": features})
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (status, path)
+    assert (await project.client.get("/b2b/plans")).json() == []
+
+
+async def test_what_cannot_be_overridden(project, people, new_project):
+    await declare(project, "sso")
+    acme = await people.organization()
+    elsewhere = await new_project()
+    foreign = (await elsewhere.client.post("/b2b/organizations", {"name": "Theirs"})).json()
+    for organization, key, body, status in (
+        (acme, "ssso", {}, 404),
+        (foreign, "sso", {}, 404),
+        (acme, "sso", {"limit": 5}, 422),
+        (acme, "sso", {"enabled": "yes"}, 400),
+        (acme, "sso", {"colour": "red"}, 400),
+    ):
+        path = f"/b2b/organizations/{organization['id']}/entitlements/{key}"
+        assert (await project.client.put(path, body)).status_code == status
+    assert (await project.client.delete(f"/b2b/organizations/{acme['id']}/entitlements/ssso")).status_code == 404
+    body = {"featureKey": "sso", "organizationId": foreign["id"]}
+    assert (await project.client.post("/b2b/entitlements/check", body)).status_code == 404
+
+
+async def test_deleting_a_feature_takes_it_out_of_plans_and_overrides(project, people):
+    await declare(project, "sso")
+    acme = await people.organization()
+    await make_plan(project, "pro", {"featureKey": "sso"})
+    await choose(project, acme, "pro")
+    await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
+    assert (await project.client.delete("/b2b/features/sso")).status_code == 204
+    assert (await project.client.get("/b2b/plans/pro")).json()["features"] == []
+    await declare(project, "sso")
+    assert brief(await check(project, "sso", acme)) == (False, None, "DEFAULT")
+
+
+async def test_a_suspended_organization_may_use_nothing(project, people):
+    await declare(project, "sso", defaultEnabled=True)
+    acme = await people.organization()
+    await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
+    answer = await check(project, "sso", acme)
+    assert (brief(answer), answer["reason"]) == ((False, None, "DEFAULT"), "The organization is suspended.")
+
+
+async def test_a_customers_token_implies_the_organization(project, people, door):
+    await declare(project, "sso")
+    acme, other = await people.organization(), await people.organization("Other")
+    await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {})
+    ada = await people.customer()
+    me = door.as_((await door.sign_in(ada["email"])).json()["accessToken"]).client
+    path = f"/projects/{project.id}/b2b/entitlements/check"
+    nowhere = (await me.post(path, {"featureKey": "sso"})).json()
+    assert (brief(nowhere), nowhere["organizationId"]) == ((False, None, "DEFAULT"), None)
+    foreign = await me.post(path, {"featureKey": "sso", "organizationId": acme["id"]})
+    assert foreign.status_code == 404
+    await project.client.post(f"/b2b/organizations/{acme['id']}/members", {"customerId": ada["id"]})
+    implied = (await me.post(path, {"featureKey": "sso"})).json()
+    assert (brief(implied), implied["organizationId"]) == ((True, None, "OVERRIDE"), acme["id"])
+    await project.client.post(f"/b2b/organizations/{other['id']}/members", {"customerId": ada["id"]})
+    unclear = await me.post(path, {"featureKey": "sso"})
+    assert (unclear.status_code, unclear.json()["errors"][0]["path"]) == (400, "/organizationId")
+    named = (await me.post(path, {"featureKey": "sso", "organizationId": other["id"]})).json()
+    assert brief(named) == (False, None, "DEFAULT")
+
+
+async def test_changes_are_told_once(project, people):
+    await declare(project, "sso")
+    await make_plan(project, "pro", {"featureKey": "sso"})
+    acme = await people.organization()
+    await choose(project, acme, "pro")
+    await choose(project, acme, "pro")
+    await project.client.put(f"/b2b/organizations/{acme['id']}/entitlements/sso", {"enabled": False})
+    told = [each["data"] for each in await people.events("entitlement.changed")]
+    assert told == [{"featureKey": "sso", "enabled": False, "limit": None, "source": "OVERRIDE"}, {"planKey": "pro"}]
+
+
+async def test_a_plan_that_is_chosen_while_it_is_deleted_is_either_gone_or_kept(project, people):
+    await make_plan(project, "pro")
+    acme = await people.organization()
+    chosen, gone = await asyncio.gather(
+        project.client.put(f"/b2b/organizations/{acme['id']}/plan", {"planKey": "pro"}),
+        project.client.delete("/b2b/plans/pro"),
+    )
+    assert (chosen.status_code, gone.status_code) in ((204, 409), (404, 200))
+
+
+@pytest.mark.parametrize(
+    ("override", "plan", "default"), itertools.product((True, False, None), (True, False, None), (True, False))
+)
+def test_every_way_to_an_entitlement(override, plan, default):
+    row = EntitlementRow(
+        key="seats",
+        type="LIMIT",
+        default_enabled=default,
+        default_limit=1,
+        plan_key="pro",
+        plan_enabled=plan,
+        plan_limit=2,
+        override_enabled=override,
+        override_limit=3,
+        reason=None,
+        expires_at=None,
+        suspended=False,
+        organization_known=True,
+    )
+    said = {"OVERRIDE": (override, 3), "PLAN": (plan, 2), "DEFAULT": (default, 1)}
+    source = next(name for name, (enabled, _) in said.items() if enabled is not None)
+    found = entitlement_of(row, None)
+    assert (found.source, found.enabled, found.limit) == (source, *said[source])
+    assert found.plan_key == ("pro" if source == "PLAN" else None)
+
+
+async def test_questions_that_come_together_are_each_answered_for_themselves(project, people, new_project):
+    """They share statements: of two projects, of organizations with and without a plan, and of unknown ones."""
+    other = await new_project()
+    await declare(project, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=5)
+    await declare(other, "seats", type="LIMIT", defaultEnabled=True, defaultLimit=7)
+    acme, plain = await people.organization("Acme"), await people.organization("Plain")
+    foreign = (await other.client.post("/b2b/organizations", {"name": "Foreign"})).json()
+    await make_plan(project, "pro", {"featureKey": "seats", "limit": 50})
+    await choose(project, acme, "pro")
+    asked = [
+        (project, "seats", acme, (True, 50, "PLAN")),
+        (project, "seats", plain, (True, 5, "DEFAULT")),
+        (project, "seats", None, (True, 5, "DEFAULT")),
+        (other, "seats", foreign, (True, 7, "DEFAULT")),
+        (project, "nothing", acme, (False, None, "NONE")),
+        (project, "seats", foreign, None),
+        (other, "seats", acme, None),
+    ] * 10
+
+    async def ask(where, key, organization, _):
+        body = {"featureKey": key, **({"organizationId": organization["id"]} if organization else {})}
+        return await where.client.post("/b2b/entitlements/check", body)
+
+    answers = await asyncio.gather(*(ask(*each) for each in asked))
+    for (_, key, _, expected), answer in zip(asked, answers, strict=True):
+        assert answer.status_code == (200 if expected else 404), answer.text
+        if expected:
+            assert (answer.json()["featureKey"], brief(answer.json())) == (key, expected)

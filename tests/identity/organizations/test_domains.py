@@ -1,0 +1,327 @@
+"""Domains that organizations prove, lose, and let people join by."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postern.identity.organizations.model import NEXT_DOMAIN
+from postern.identity.organizations.rules import is_public_mailbox, look_again_in, public_mailboxes, sign_of
+
+STATUSES = ("PENDING", "VERIFIED", "FAILED", "LAPSED")
+
+
+def path_of(domain: dict) -> str:
+    return f"/b2b/organizations/{domain['organizationId']}/domains/{domain['id']}"
+
+
+async def shown(project, domain):
+    listed = (await project.client.get(f"/b2b/organizations/{domain['organizationId']}/domains")).json()
+    return next(each for each in listed if each["id"] == domain["id"])
+
+
+async def verify(project, domain):
+    return await project.client.post(f"{path_of(domain)}/verify")
+
+
+async def join(project, customer):
+    answer = await project.client.post("/b2b/domain-join", {"customerId": customer["id"]})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_domain_is_proved_by_its_record(project, people, zone):
+    acme = await people.organization()
+    domain = await people.domain(acme, "ACME.example.")
+    assert (domain["domain"], domain["status"], domain["autoJoinEnabled"]) == ("acme.example", "PENDING", False)
+    assert domain["recordName"] == "_postern-verification.acme.example"
+    prefix, _, token = domain["record"].partition("=")
+    assert (prefix, len(token)) == ("postern-verification", 32)
+    missing = (await verify(project, domain)).json()
+    assert (missing["status"], missing["reason"]) == ("PENDING", "RECORD_NOT_FOUND")
+    zone.add(domain["recordName"], "TXT", "something else", domain["record"])
+    found = (await verify(project, domain)).json()
+    assert (found["status"], found["reason"]) == ("VERIFIED", None)
+    assert found["verifiedAt"] is not None
+    assert [each["data"]["domain"] for each in await people.events("organization.domain_verified")] == ["acme.example"]
+    removed = await project.client.delete(path_of(domain))
+    assert removed.json() == {"removed": True}
+    assert (await project.client.delete(path_of(domain))).status_code == 404
+
+
+async def test_the_worker_finds_the_record_and_gives_up_after_thirty_days(project, people, clock, work_off):
+    acme = await people.organization()
+    found, never = await people.domain(acme, "found.example"), await people.domain(acme, "never.example")
+    await work_off()
+    assert (await shown(project, found))["status"] == "PENDING"
+    people.publish(found)
+    clock.move(timedelta(minutes=1))
+    await work_off()
+    assert (await shown(project, found))["status"] == "VERIFIED"
+    clock.move(timedelta(days=30))
+    await work_off()
+    gone = await shown(project, never)
+    assert (gone["status"], gone["nextCheckAt"]) == ("FAILED", None)
+    again = (await verify(project, never)).json()
+    assert (again["status"], again["nextCheckAt"] is None) == ("PENDING", False)
+
+
+async def test_trouble_with_the_dns_is_no_miss(project, people, zone, clock, work_off):
+    domain = await people.proved(await people.organization(), "acme.example")
+    zone.servfail(domain["recordName"], "TXT")
+    for _ in range(6):
+        clock.move(timedelta(days=1))
+        await work_off()
+    now = await shown(project, domain)
+    assert (now["status"], now["reason"], now["missingSince"]) == ("VERIFIED", "DNS_UNAVAILABLE", None)
+
+
+async def test_a_domain_lapses_after_three_misses_in_seventy_two_hours(project, people, zone, clock, work_off, door):
+    acme = await people.organization()
+    domain = await people.proved(acme, "acme.example")
+    old_record = domain["record"]
+    zone.remove(domain["recordName"])
+    for day in range(4):
+        assert (await shown(project, domain))["status"] == "VERIFIED", day
+        clock.move(timedelta(days=1))
+        await work_off()
+    lapsed = await shown(project, domain)
+    assert (lapsed["status"], lapsed["autoJoinEnabled"]) == ("LAPSED", False)
+    assert [each["data"]["domain"] for each in await people.events("organization.domain_lapsed")] == ["acme.example"]
+    ada = await people.customer("ada@acme.example")
+    assert (await door.sign_in(ada["email"])).status_code == 200
+    assert await people.members_of(acme) == []
+    assert (await join(project, ada))["reason"] == "NO_MATCHING_DOMAIN"
+    # Whoever registers the name next can find the old record in the DNS's past: it proves nothing any more.
+    assert lapsed["record"] != old_record
+    zone.add(domain["recordName"], "TXT", old_record)
+    assert (await verify(project, domain)).json()["status"] == "LAPSED"
+    people.publish(lapsed)
+    proved = (await verify(project, domain)).json()
+    assert (proved["status"], proved["autoJoinEnabled"]) == ("VERIFIED", False)
+
+
+async def test_a_record_that_comes_back_in_time_is_forgiven(project, people, zone, clock, work_off):
+    domain = await people.proved(await people.organization(), "acme.example")
+    zone.remove(domain["recordName"])
+    for _ in range(3):
+        clock.move(timedelta(days=1))
+        await work_off()
+    assert (await shown(project, domain))["missingSince"] is not None
+    people.publish(domain)
+    clock.move(timedelta(days=1))
+    await work_off()
+    zone.remove(domain["recordName"])
+    for _ in range(3):
+        clock.move(timedelta(days=1))
+        await work_off()
+    now = await shown(project, domain)
+    assert (now["status"], now["autoJoinEnabled"]) == ("VERIFIED", True)
+
+
+async def test_a_domain_cannot_be_taken_over_while_its_proof_stands(project, people):
+    domain = await people.proved(await people.organization(), "acme.example")
+    thief = await people.organization("Thief")
+    path = f"/b2b/organizations/{thief['id']}/domains"
+    taken = await project.client.post(path, {"domain": "acme.example"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "domain_taken")
+    foreign = f"{path}/{domain['id']}"
+    for refused in (
+        await project.client.post(f"{foreign}/verify"),
+        await project.client.patch(foreign, {"autoJoinEnabled": False}),
+        await project.client.delete(foreign),
+    ):
+        assert refused.status_code == 404
+
+
+async def test_a_lapsed_domain_goes_to_whoever_proves_it_next(project, people, zone, clock, work_off):
+    acme, heir = await people.organization(), await people.organization("Heir")
+    lost = await people.proved(acme, "acme.example")
+    zone.remove(lost["recordName"])
+    for _ in range(4):
+        clock.move(timedelta(days=1))
+        await work_off()
+    await people.proved(heir, "acme.example")
+    people.publish(await shown(project, lost))
+    refused = await verify(project, lost)
+    assert (refused.status_code, refused.json()["code"]) == (409, "domain_taken")
+    clock.move(timedelta(days=1))
+    await work_off()
+    now = await shown(project, lost)
+    assert (now["status"], now["reason"]) == ("LAPSED", "VERIFIED_BY_ANOTHER_ORGANIZATION")
+
+
+async def test_a_domain_proved_by_two_organizations_belongs_to_the_first(project, people, clock, work_off):
+    one, two = await people.organization("One"), await people.organization("Two")
+    first, second = await people.domain(one, "acme.example"), await people.domain(two, "acme.example")
+    people.publish(first)
+    people.publish(second)
+    answers = await asyncio.gather(verify(project, first), verify(project, second))
+    assert sorted(each.status_code for each in answers) == [200, 409]
+    loser = second if answers[0].status_code == 200 else first
+    clock.move(timedelta(minutes=1))
+    await work_off()
+    now = await shown(project, loser)
+    assert (now["status"], now["reason"]) == ("PENDING", "VERIFIED_BY_ANOTHER_ORGANIZATION")
+
+
+async def test_the_same_domain_in_two_projects_is_nobodys_business(project, people, new_project, zone, work_off):
+    from tests.identity.organizations.conftest import People
+
+    elsewhere = People(await new_project(), zone, work_off)
+    await people.proved(await people.organization(), "acme.example")
+    theirs = await elsewhere.proved(await elsewhere.organization(), "acme.example")
+    assert (await project.client.get(f"/b2b/organizations/{theirs['organizationId']}/domains")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("googlemail.com", "public_mailbox_provider"),
+        ("gmail.com", "public_mailbox_provider"),
+        ("GMX.de", "public_mailbox_provider"),
+        ("yahoo.com.ph", "public_mailbox_provider"),
+        ("mail.outlook.com", "public_mailbox_provider"),
+        ("guerrillamail.com", "public_mailbox_provider"),
+        ("com", "invalid_domain"),
+        ("co.uk", "public_suffix"),
+        ("github.io", "public_suffix"),
+        ("192.0.2.1", "invalid_domain"),
+        ("-acme.example", "invalid_domain"),
+        ("ac me.example", "invalid_domain"),
+        (".".join(["a" * 60] * 4), "invalid_domain"),
+    ],
+)
+async def test_googlemail_com_and_other_public_domains_are_refused(project, people, name, code):
+    acme = await people.organization()
+    refused = await project.client.post(f"/b2b/organizations/{acme['id']}/domains", {"domain": name})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0] | {"message": ""} == {"path": "/domain", "code": code, "message": ""}
+
+
+def test_every_shipped_provider_is_public_and_companies_are_not():
+    assert len(public_mailboxes()) > 600
+    assert all(is_public_mailbox(name) for name in public_mailboxes())
+    assert not any(map(is_public_mailbox, ("acme.example", "notgmail.com", "yahoo-fans.com", "gmail.acme.com")))
+
+
+async def test_international_domains_are_one_whatever_their_spelling(project, people):
+    acme = await people.organization()
+    domain = await people.domain(acme, "bücher.example")
+    assert domain["domain"] == "xn--bcher-kva.example"
+    again = await project.client.post(f"/b2b/organizations/{acme['id']}/domains", {"domain": "xn--bcher-kva.example"})
+    assert (again.status_code, again.json()["code"]) == (409, "domain_listed")
+
+
+async def test_auto_join_needs_a_proof(project, people):
+    acme = await people.organization()
+    domain = await people.domain(acme, "acme.example")
+    refused = await project.client.patch(path_of(domain), {"autoJoinEnabled": True})
+    assert (refused.status_code, refused.json()["code"]) == (409, "domain_not_proved")
+    assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": False})).status_code == 200
+    assert (await project.client.patch(path_of(domain), {"autoJoinEnabled": "yes"})).status_code == 400
+
+
+async def test_signing_in_joins(project, people, door):
+    acme = await people.organization()
+    domain = await people.proved(acme, "acme.example")
+    ada = await people.customer("ada@ACME.example")
+    assert await people.members_of(acme) == []
+    assert (await door.sign_in("ada@acme.example")).status_code == 200
+    (member,) = await people.members_of(acme)
+    assert (member["customerId"], member["roles"], member["source"]) == (ada["id"], ["MEMBER"], "DOMAIN")
+    (event,) = await people.events("organization.member_added")
+    assert (event["subjectId"], event["actorType"], event["data"]["customerId"]) == (acme["id"], "CUSTOMER", ada["id"])
+    await project.client.patch(path_of(domain), {"autoJoinEnabled": False})
+    await people.customer("bob@acme.example")
+    await door.sign_in("bob@acme.example")
+    assert [each["customerId"] for each in await people.members_of(acme)] == [ada["id"]]
+
+
+async def test_sub_domains_do_not_join(project, people, door):
+    acme = await people.organization()
+    await people.proved(acme, "acme.example")
+    for address in ("ada@mail.acme.example", "bob@notacme.example", "eve@example"):
+        customer = await project.client.post("/customers", {"email": address, "emailVerified": True})
+        if customer.status_code == 201:
+            assert (await join(project, customer.json()))["reason"] == "NO_MATCHING_DOMAIN"
+    below = await people.organization("Below")
+    await people.proved(below, "team.acme.example")
+    ada = await people.customer("ada@team.acme.example")
+    await door.sign_in(ada["email"])
+    assert await people.members_of(acme) == []
+    assert [each["customerId"] for each in await people.members_of(below)] == [ada["id"]]
+
+
+async def test_concurrent_auto_join_joins_once(project, people, door):
+    acme = await people.organization()
+    await people.proved(acme, "acme.example")
+    ada = await people.customer("ada@acme.example")
+    signed_in = [door.sign_in(ada["email"]) for _ in range(3)]
+    asked = [project.client.post("/b2b/domain-join", {"customerId": ada["id"]}) for _ in range(5)]
+    answers = await asyncio.gather(*signed_in, *asked)
+    assert {each.status_code for each in answers} == {200}
+    assert len(await people.members_of(acme)) == 1
+    assert len(await people.events("organization.member_added")) == 1
+    assert sum(each.json()["joined"] for each in answers[3:]) <= 1
+
+
+async def test_every_reason_to_join_or_not(project, people):
+    acme = await people.organization()
+    domain = await people.proved(acme, "acme.example", auto_join=False)
+    ada = await people.customer("ada@acme.example")
+    assert await join(project, ada) == {
+        "joined": False,
+        "organizationId": acme["id"],
+        "domain": "acme.example",
+        "reason": "AUTO_JOIN_DISABLED",
+    }
+    await project.client.patch(path_of(domain), {"autoJoinEnabled": True})
+    await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "SUSPENDED"})
+    assert (await join(project, ada))["reason"] == "ORGANIZATION_SUSPENDED"
+    await project.client.patch(f"/b2b/organizations/{acme['id']}", {"status": "ACTIVE"})
+    await project.client.post(f"/customers/{ada['id']}/ban", {})
+    assert (await join(project, ada))["reason"] == "CUSTOMER_BANNED"
+    await project.client.post(f"/customers/{ada['id']}/unban")
+    joined = await join(project, ada)
+    assert (joined["joined"], joined["reason"]) == (True, "JOINED")
+    again = await join(project, ada)
+    assert (again["joined"], again["reason"], again["organizationId"]) == (False, "ALREADY_MEMBER", acme["id"])
+    unproved = await people.customer("bob@acme.example", verified=False)
+    assert (await join(project, unproved))["reason"] == "EMAIL_NOT_VERIFIED"
+    for address, reason in (("eve@gmail.com", "PUBLIC_DOMAIN"), ("eve@other.example", "NO_MATCHING_DOMAIN")):
+        answer = await join(project, await people.customer(address))
+        assert (answer["reason"], answer["organizationId"]) == (reason, None)
+    assert (await project.client.post("/b2b/domain-join", {"customerId": "nobody"})).status_code == 404
+
+
+def test_the_table_of_states_is_whole():
+    signs = {sign for _, sign in NEXT_DOMAIN}
+    assert set(NEXT_DOMAIN) == {(status, sign) for status in STATUSES for sign in signs}
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("seen", [True, False, None])
+@pytest.mark.parametrize("days", [0, 4, 31])
+@pytest.mark.parametrize("misses", [1, 3])
+def test_what_a_look_means(clock, status, seen, days, misses):
+    since, now = clock(), clock() + timedelta(days=days)
+    sign = sign_of(status, seen=seen, watched_since=since, missing_since=since, misses=misses, now=now)
+    if seen is not False:
+        assert sign == ("SEEN" if seen else "UNSURE")
+        return
+    too_long = days == 31 if status != "VERIFIED" else days >= 3 and misses >= 3
+    assert sign == ("MISSING_TOO_LONG" if too_long else "MISSING")
+
+
+def test_when_a_domain_is_looked_at_again(clock):
+    since, minute = clock(), timedelta(minutes=1)
+    now, looks = since, []
+    while now < since + timedelta(days=1):
+        wait = look_again_in("PENDING", watched_since=since, now=now)
+        looks.append(wait)
+        now += wait
+    assert looks[:28] == [minute] * 10 + [10 * minute] * 18
+    assert set(looks[28:]) == {60 * minute}
+    assert look_again_in("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
+    assert look_again_in("FAILED", watched_since=since, now=now) is None

@@ -1,0 +1,24 @@
+"""Names of organizations, and the slugs that are made of them."""
+
+import pytest
+
+from postern.identity.organizations.rules import slug_of
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Straße", "strasse"), ("Ærø Łódź", "aero-lodz"), ("GROẞ & Søn", "gross-son"), ("Müller", "muller")],
+)
+def test_letters_are_written_out_in_slugs(name, slug):
+    """Defects: I12"""
+    assert slug_of(name) == slug
+
+
+@pytest.mark.parametrize("name", [" ", "\u00a0\u2003 ", ""])
+async def test_a_name_of_blanks_is_refused(project, name):
+    """Defects: I12"""
+    made = await project.client.post("/b2b/organizations", {"name": name})
+    assert (made.status_code, made.json()["errors"][0]["path"]) == (400, "/name")
+    acme = (await project.client.post("/b2b/organizations", {"name": "Acme"})).json()
+    changed = await project.client.patch(f"/b2b/organizations/{acme['id']}", {"name": name})
+    assert (changed.status_code, changed.json()["errors"][0]["path"]) == (400, "/name")

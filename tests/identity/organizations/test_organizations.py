@@ -1,0 +1,222 @@
+"""Organizations in both families, and their members."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from postern.identity.organizations.rules import slug_of
+
+HERE = "/b2b/organizations"
+
+
+async def test_an_organization_in_both_families(project, people):
+    made = await people.organization("Müller & Söhne", externalId="crm-7", metadata={"tier": "gold"})
+    assert made | {"id": 0, "createdAt": 0, "updatedAt": 0} == {
+        "id": 0,
+        "projectId": project.id,
+        "name": "Müller & Söhne",
+        "slug": "muller-sohne",
+        "metadata": {"tier": "gold"},
+        "externalId": "crm-7",
+        "status": "ACTIVE",
+        "requireSso": False,
+        "requireMfa": False,
+        "createdAt": 0,
+        "updatedAt": 0,
+        "memberCount": 0,
+        "pendingInvitationCount": 0,
+    }
+    from_app = await project.client.get(f"/apps/{project.id}/organizations/{made['id']}")
+    shown = {key: value for key, value in made.items() if key not in ("projectId", "externalId", "status")}
+    assert from_app.json() == {**shown, "appId": project.id}
+    second = await project.client.post(f"/apps/{project.id}/organizations", {"name": "Second"})
+    assert second.status_code == 201
+    listed = await project.client.get(f"/apps/{project.id}/organizations")
+    assert [each["id"] for each in listed.json()] == [second.json()["id"], made["id"]]
+    found = await project.client.get(f"{HERE}?externalId=crm-7")
+    assert found.json() == [made]
+    assert (await project.client.get(f"{HERE}?externalId=nobody")).json() == []
+
+
+async def test_changing_and_deleting_from_the_app_family(project, people):
+    made = await people.organization(externalId="1")
+    path = f"/apps/{project.id}/organizations/{made['id']}"
+    changed = await project.client.patch(path, {"name": "New name", "metadata": {"a": 1}})
+    assert (changed.json()["name"], changed.json()["slug"]) == ("New name", "acme")
+    assert (await project.client.delete(path)).json() == changed.json()
+    assert (await project.client.get(path)).status_code == 404
+
+
+async def test_names_may_be_alike_but_slugs_and_external_ids_are_not(project, people):
+    slugs = [(await people.organization("Acme"))["slug"] for _ in range(7)]
+    assert slugs[:4] == ["acme", "acme-2", "acme-3", "acme-4"]
+    assert len(set(slugs)) == 7
+    taken = await project.client.post(HERE, {"name": "Other", "slug": "acme"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "slug_taken")
+    await people.organization("Other", externalId="x")
+    twice = await project.client.post(HERE, {"name": "Third", "externalId": "x"})
+    assert (twice.status_code, twice.json()["code"]) == (409, "organization_external_id_taken")
+    third = await people.organization("Third")
+    for change, code in (({"slug": "acme"}, "slug_taken"), ({"externalId": "x"}, "organization_external_id_taken")):
+        refused = await project.client.patch(f"{HERE}/{third['id']}", change)
+        assert (refused.status_code, refused.json()["code"]) == (409, code)
+    assert (await project.client.patch(f"{HERE}/{third['id']}", {"slug": "third"})).status_code == 200
+    for slug in ("Third", "third\n", "-third", ""):
+        assert (await project.client.patch(f"{HERE}/{third['id']}", {"slug": slug})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Acme Ltd.", "acme-ltd"),
+        ("  ", "organization"),
+        ("日本", "organization"),
+        ("Größe", "grosse"),
+        ("x" * 99, "x" * 64),
+    ],
+)
+def test_slugs_come_from_names(name, slug):
+    assert slug_of(name) == slug
+
+
+async def test_metadata_is_merged_and_bounded(project, people):
+    made = await people.organization(metadata={"a": 1, "b": 2})
+    path = f"{HERE}/{made['id']}"
+    assert (await project.client.patch(path, {"metadata": {"b": None, "c": 3}})).json()["metadata"] == {"a": 1, "c": 3}
+    assert (await project.client.patch(path, {"metadata": {"big": "x" * 17_000}})).status_code == 400
+    assert (await project.client.patch(path, {"colour": "red"})).status_code == 400
+    stale = await project.client.patch(path, {"name": "X"}, headers={"If-Match": '"1"'})
+    assert stale.status_code == 412
+
+
+async def test_members_from_coming_to_going(project, people):
+    acme = await people.organization()
+    path = f"{HERE}/{acme['id']}/members"
+    ada = await people.member(acme)
+    assert (await project.client.post(path, {"customerId": ada["id"]})).json()["code"] == "already_member"
+    listed = (await project.client.get(path)).json()
+    assert [(each["customerId"], each["email"], each["roles"], each["source"]) for each in listed] == [
+        (ada["id"], ada["email"], ["MEMBER"], "API")
+    ]
+    assert (await project.client.get(f"{HERE}/{acme['id']}")).json()["memberCount"] == 1
+    changed = await project.client.patch(f"{path}/{ada['id']}", {"roles": ["ADMIN", "ADMIN"]})
+    assert changed.json()["roles"] == ["ADMIN"]
+    assert (await project.client.get(f"{path}/{ada['id']}")).json() == changed.json()
+    assert (await project.client.delete(f"{path}/{ada['id']}")).json() == {"removed": True}
+    assert (await project.client.delete(f"{path}/{ada['id']}")).status_code == 404
+    assert [each["data"]["customerId"] for each in await people.events("organization.member_removed")] == [ada["id"]]
+
+
+async def test_who_cannot_be_a_member(project, people, new_project):
+    acme = await people.organization()
+    path = f"{HERE}/{acme['id']}/members"
+    elsewhere = await new_project()
+    stranger = (await elsewhere.client.post("/customers", {"email": "a@example.com"})).json()
+    assert (await project.client.post(path, {"customerId": stranger["id"]})).status_code == 404
+    assert (await project.client.post(path, {"customerId": "nobody"})).status_code == 404
+    ada = await people.customer()
+    unknown = await project.client.post(path, {"customerId": ada["id"], "roles": ["ADMIN", "pilot"]})
+    assert (unknown.status_code, unknown.json()["errors"][0]["path"]) == (422, "/roles/1")
+    assert (await project.client.post(path, {"customerId": ada["id"], "roles": []})).status_code == 400
+    nowhere = f"{HERE}/{uuid4()}/members"
+    assert (await project.client.post(nowhere, {"customerId": ada["id"]})).status_code == 404
+    assert (await project.client.get(nowhere)).status_code == 404
+
+
+async def test_roles_of_members_are_roles_of_organizations(project, people):
+    acme = await people.organization()
+    for key, scope in (("editor", "PROJECT"), ("buyer", "ORGANIZATION")):
+        assert (await project.client.post("/access/roles", {"key": key, "scope": scope})).status_code == 201
+    ada = await people.customer()
+    path = f"{HERE}/{acme['id']}/members"
+    assert (await project.client.post(path, {"customerId": ada["id"], "roles": ["editor"]})).status_code == 422
+    assert (await project.client.post(path, {"customerId": ada["id"], "roles": ["buyer"]})).status_code == 201
+
+
+async def test_the_last_owner_stays(project, people):
+    acme = await people.organization()
+    ada = await people.member(acme, "OWNER")
+    path = f"{HERE}/{acme['id']}/members"
+    for refused in (
+        await project.client.patch(f"{path}/{ada['id']}", {"roles": ["ADMIN"]}),
+        await project.client.delete(f"{path}/{ada['id']}"),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (409, "last_owner")
+    assert (await project.client.patch(f"{path}/{ada['id']}", {"roles": ["OWNER", "ADMIN"]})).status_code == 200
+    await people.member(acme, "OWNER")
+    assert (await project.client.delete(f"{path}/{ada['id']}")).status_code == 200
+
+
+async def test_two_owners_who_go_at_the_same_time_do_not_both_go(project, people):
+    acme = await people.organization()
+    owners = [await people.member(acme, "OWNER") for _ in range(2)]
+    path = f"{HERE}/{acme['id']}/members"
+    answers = await asyncio.gather(*(project.client.delete(f"{path}/{each['id']}") for each in owners))
+    assert sorted(each.status_code for each in answers) == [200, 409]
+
+
+async def test_a_suspended_organization_takes_nobody(project, people):
+    acme = await people.organization()
+    path = f"{HERE}/{acme['id']}"
+    assert (await project.client.patch(path, {"status": "SUSPENDED"})).json()["status"] == "SUSPENDED"
+    ada = await people.customer()
+    for refused in (
+        await project.client.post(f"{path}/members", {"customerId": ada["id"]}),
+        await project.client.post(f"{path}/invitations", {"email": "bob@example.com"}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (409, "organization_suspended")
+    assert (await project.client.patch(path, {"status": "CLOSED"})).status_code == 400
+    await project.client.patch(path, {"status": "ACTIVE"})
+    assert (await project.client.post(f"{path}/members", {"customerId": ada["id"]})).status_code == 201
+
+
+async def test_deleting_takes_what_hangs_on_it_and_leaves_the_customers(project, people):
+    acme = await people.organization()
+    ada = await people.member(acme)
+    await people.domain(acme, "acme.example")
+    await project.client.post(f"{HERE}/{acme['id']}/invitations", {"email": "bob@example.com"})
+    gone = await project.client.delete(f"{HERE}/{acme['id']}")
+    assert (gone.json()["memberCount"], gone.json()["pendingInvitationCount"]) == (1, 1)
+    for path in ("", "/members", "/invitations", "/domains"):
+        assert (await project.client.get(f"{HERE}/{acme['id']}{path}")).status_code == 404
+    assert (await project.client.get(f"/customers/{ada['id']}")).status_code == 200
+    assert [each["subjectId"] for each in await people.events("organization.deleted")] == [acme["id"]]
+
+
+async def test_a_customer_sees_and_leaves_the_own_organizations(people, door):
+    acme = await people.organization()
+    ada = await people.member(acme, "OWNER")
+    await people.member(await people.organization("Elsewhere"))
+    signed_in = (await door.sign_in(ada["email"])).json()
+    me = door.as_(signed_in["accessToken"])
+    mine = (await me.get("/organizations")).json()
+    assert [(each["organization"]["slug"], each["roles"]) for each in mine] == [("acme", ["OWNER"])]
+    assert (await me.client.delete(f"/projects/{door.project.id}/auth/organizations/{acme['id']}")).status_code == 409
+    await people.member(acme, "OWNER")
+    assert (await me.client.delete(f"/projects/{door.project.id}/auth/organizations/{acme['id']}")).status_code == 200
+    assert (await me.get("/organizations")).json() == []
+
+
+async def test_customers_who_become_one_unite_their_memberships(project, people):
+    both, one = await people.organization("Both"), await people.organization("One")
+    ada, twin = await people.customer(), await people.customer(externalUserId="twin")
+    for organization, customer, role in ((both, ada, "MEMBER"), (both, twin, "ADMIN"), (one, twin, "OWNER")):
+        body = {"customerId": customer["id"], "roles": [role]}
+        assert (await project.client.post(f"{HERE}/{organization['id']}/members", body)).status_code == 201
+    linked = await project.client.post("/customers/link", {"customerId": ada["id"], "externalUserId": "twin"})
+    assert linked.json()["mergedCustomerId"] == twin["id"]
+    assert [(each["customerId"], each["roles"]) for each in await people.members_of(both)] == [
+        (ada["id"], ["ADMIN", "MEMBER"])
+    ]
+    assert [(each["customerId"], each["roles"]) for each in await people.members_of(one)] == [(ada["id"], ["OWNER"])]
+
+
+async def test_an_erased_customer_is_no_member_and_not_invited_any_more(project, people):
+    acme = await people.organization()
+    ada = await people.member(acme)
+    other = await people.organization("Other")
+    await project.client.post(f"{HERE}/{other['id']}/invitations", {"email": ada["email"]})
+    assert (await project.client.delete(f"/customers/{ada['id']}")).status_code == 200
+    assert await people.members_of(acme) == []
+    assert (await project.client.get(f"{HERE}/{other['id']}/invitations")).json() == []

@@ -1,0 +1,123 @@
+"""Metadata that has an address is read again: what rolls over at the provider rolls over here."""
+
+from datetime import timedelta
+from ipaddress import ip_network
+
+import pytest
+
+from postern.kernel.config import Settings
+from tests.identity.sso.conftest import query_of
+from tests.peers.identity_provider import IdentityProvider, keys
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def settings(tmp_path, zone):
+    return Settings(
+        data=tmp_path,
+        secret="a secret that all tests of one run have in common",
+        database_pool=8,
+        dns=(f"{zone.address}:{zone.port}",),
+        outbound_allow=(ip_network("127.0.0.0/8"),),
+    )
+
+
+@pytest.fixture
+async def served(acme, work_off):
+    """An active connection whose provider publishes its metadata."""
+    acme.idp = IdentityProvider("https://served.example/metadata", now=acme.clock())
+    with acme.idp.serving() as base:
+        body = {"name": "Served", "domain": acme.domain["domain"], "idpMetadataUrl": f"{base}/metadata"}
+        made = await acme.client.post(acme.path, body)
+        assert made.status_code == 201, made.text
+        acme.connection = made.json()
+        assert (await acme.client.post(f"{acme.here}/activate")).status_code == 200
+        await work_off()
+        yield acme
+
+
+async def looked(acme, work_off, clock, after):
+    clock.move(after)
+    await work_off()
+    return (await acme.client.get(acme.here)).json()
+
+
+async def test_a_new_certificate_is_pinned_and_the_old_one_is_not(served, work_off, clock):
+    old, new = served.idp.keys, keys("rolled-over")
+    served.idp.keys = new
+    early = await looked(served, work_off, clock, DAY - timedelta(minutes=1))
+    assert early["idpCertificate"] == [old.pem]
+    found = await looked(served, work_off, clock, timedelta(minutes=1))
+    assert (found["idpCertificate"], found["idpMetadataProblem"]) == ([new.pem], None)
+    assert found["idpMetadataReadAt"] > early["idpMetadataReadAt"]
+    assert found["updatedAt"] > early["updatedAt"]
+    (told,) = await served.people.events("sso.metadata_changed")
+    assert told["data"]["changed"] == ["idpCertificate"]
+    await served.browser().sign_in(served.address())
+    served.idp.keys = old
+    refused = await served.browser().arrive(served.address())
+    assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
+
+
+async def test_a_message_by_an_unknown_certificate_has_the_metadata_read_at_once(served, work_off, clock):
+    clock.move(timedelta(minutes=10))
+    served.idp.keys = keys("rolled-over")
+    refused = await served.browser().arrive(served.address())
+    assert "UNKNOWN_CERTIFICATE" in refused.text
+    await work_off()
+    assert "code" in query_of(await served.browser().arrive(served.address()))
+    served.idp.keys = keys("rolled-over-again")
+    await served.browser().arrive(served.address())
+    await work_off()
+    assert "UNKNOWN_CERTIFICATE" in (await served.browser().arrive(served.address())).text, "not more often"
+
+
+async def test_nothing_changes_where_nothing_changed(served, work_off, clock):
+    before = (await served.client.get(served.here)).json()
+    after = await looked(served, work_off, clock, DAY)
+    assert after == before | {"idpMetadataReadAt": after["idpMetadataReadAt"]}
+    assert await served.people.events("sso.metadata_changed") == []
+
+
+PROBLEMS = {
+    "somebody else's": lambda idp: setattr(idp, "entity_id", "https://somebody.else.example"),
+    "an expired certificate alone": lambda idp: setattr(idp, "keys", keys("long-gone", not_after=idp.now - DAY)),
+    "nonsense": lambda idp: setattr(idp, "metadata", lambda: b"<nonsense/>"),
+    "too much": lambda idp: setattr(idp, "metadata", lambda: b"<" + b"x" * 200_000),
+}
+
+
+@pytest.mark.parametrize("what", PROBLEMS)
+async def test_what_cannot_be_used_leaves_everything_as_it_was_and_is_told_once(served, work_off, clock, what):
+    before = (await served.client.get(served.here)).json()
+    entity_id, own, metadata = served.idp.entity_id, served.idp.keys, served.idp.metadata
+    PROBLEMS[what](served.idp)
+    failing = await looked(served, work_off, clock, DAY)
+    assert failing == before | {"idpMetadataProblem": failing["idpMetadataProblem"]}
+    assert failing["idpMetadataProblem"]
+    assert await served.people.events("sso.metadata_failing") == []
+    for _ in range(3):
+        await looked(served, work_off, clock, DAY)
+    (told,) = await served.people.events("sso.metadata_failing")
+    assert told["data"]["problem"] == failing["idpMetadataProblem"]
+    served.idp.entity_id, served.idp.keys, served.idp.metadata = entity_id, own, metadata
+    assert (await looked(served, work_off, clock, timedelta(hours=1)))["idpMetadataProblem"] is None
+    await served.browser().sign_in(served.address())
+
+
+async def test_an_address_that_went_is_asked_no_more(served, work_off, clock):
+    changed = await served.change(idpMetadataUrl=None)
+    assert (changed["idpMetadataUrl"], changed["idpMetadataReadAt"]) == (None, None)
+    served.idp.keys = keys("rolled-over")
+    after = await looked(served, work_off, clock, 3 * DAY)
+    assert after["idpCertificate"] == changed["idpCertificate"]
+
+
+async def test_a_provider_that_is_away_is_asked_again(acme, work_off, clock):
+    acme.idp = IdentityProvider("https://served.example/metadata", now=acme.clock())
+    with acme.idp.serving() as base:
+        await acme.connect(active=False, idpMetadataUrl=f"{base}/metadata")
+    found = await looked(acme, work_off, clock, DAY)
+    assert "could not be fetched" in found["idpMetadataProblem"]
+    assert found["idpCertificate"] == acme.connection["idpCertificate"]

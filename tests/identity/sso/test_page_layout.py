@@ -1,0 +1,237 @@
+"""Every page for people in a browser that is as narrow as a phone: nothing sticks out to the side.
+
+The pages are laid out by Chromium itself, without a network: each stands with its style sheet in a frame of 390 px.
+With `POSTERN_SCREENSHOTS=folder` it also takes a picture of each page there: light and dark, wide and narrow.
+"""
+
+import json
+import os
+import re
+from html import escape, unescape
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+from uuid import UUID
+
+import pytest
+
+from postern.identity.organizations.rules import invitation_token
+from tests.conftest import PASSWORD
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_pages import FLOW, Page, browser
+from tests.identity.customers.test_providers import put
+from tests.identity.customers.test_second_factor import App, with_totp
+from tests.identity.sso.conftest import BACK, person
+from tests.peers.chromium import CHROMIUM, chromium
+
+__all__ = ["browser"]
+
+NARROW_PIXELS, WIDE_PIXELS = 390, 1_100
+LONG = "a-very-long-name-without-any-blank-that-a-browser-could-break-at-" * 3
+
+MEASURE = """
+<!doctype html><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
+<script>
+addEventListener("load", () => {{
+const found = {{}};
+for (const frame of document.querySelectorAll("iframe")) {{
+  const page = frame.contentDocument, root = page.documentElement;
+  const scrolls = (each) => each && (getComputedStyle(each).overflowX !== "visible" || scrolls(each.parentElement));
+  const wide = [...page.body.querySelectorAll("main *")].filter((each) => {{
+    if (scrolls(each.parentElement)) return false;
+    const box = each.getBoundingClientRect();
+    return box.width > 0 && (box.right > root.clientWidth + 0.5 || box.left < -0.5);
+  }});
+  found[frame.title] = {{
+    scrolls: root.scrollWidth - root.clientWidth,
+    outside: wide.map((each) => each.tagName + "." + each.className).slice(0, 5),
+    size: [root.clientWidth, root.scrollHeight],
+  }};
+}}
+document.getElementById("result").textContent = JSON.stringify(found);
+}});
+</script>
+"""
+
+
+async def styled(door, text: str) -> str:
+    """A page with its style sheets in it and without scripts, as a file can hold it."""
+    for link in re.findall(r'<link rel="stylesheet" href="([^"]+)">', text):
+        css = await door.client.get(f"http://postern.test{unescape(link)}")
+        assert css.status_code == 200, link
+        text = text.replace(f'<link rel="stylesheet" href="{link}">', f"<style>{css.text}</style>")
+    text = re.sub(r"<script.*?</script>|<meta http-equiv=\"refresh\"[^>]*>", "", text)
+    # What a script would show.
+    return text.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
+
+
+async def sign_in_pages(door, browser, clock) -> dict[str, str]:
+    address = f"{'x' * 60}@{'y' * 40}.example.com"
+    await door.settings(redirectUrls=[BACK], appName=LONG[:120])
+    for key in ("GOOGLE", "GITHUB"):
+        await put(door, key, "https://login.example", kind=key)
+    await door.signed_up(address)
+    start = await browser.open("sign-in", **FLOW)
+    wrong = await browser.submit(start, email=address, password="wrong password")
+    sign_up = await browser.open("sign-up", **FLOW)
+    pages = {"sign-in": start, "sign-in-wrong": wrong, "sign-up": sign_up}
+    pages["sign-up-code"] = await browser.submit(sign_up, email=new_address(), password=GOOD, name="Ada")
+    pages["code"] = await browser.submit(start, f"{browser.base}/code", email=address)
+    pages["code-wrong"] = await browser.submit(pages["code"], code="abc")
+    pages["forgot"] = await browser.open("forgot", **FLOW)
+    pages["forgot-done"] = await browser.submit(pages["forgot"], email=address)
+    pages["reset"] = await browser.open("reset", token=await door.link_token(address))
+    pages["reset-done"] = await browser.submit(pages["reset"], password="another password here")
+    pages["reset-used"] = await browser.open("reset", token="0" * 64)
+    adding = await browser.open("sign-in", **FLOW, then="passkey")
+    pages["passkey-add"] = await browser.submit(adding, email=address, password="another password here")
+    with_factor = new_address()
+    await with_totp(door, clock, with_factor)
+    pages["mfa"] = await browser.submit(start, email=with_factor, password=GOOD)
+    await door.settings(requireMfa=True)
+    without = new_address()
+    token = (await door.post("/sign-up", {"email": without, "password": GOOD})).json()
+    body = {"challengeId": token["challengeId"], "code": await door.code(without)}
+    waiting = (await door.post("/sign-up/verify", body)).json()["mfaToken"]
+    pages["mfa-set-up"] = await browser.open("mfa", **FLOW, mfaToken=waiting)
+    key = re.search(r'class="key">([A-Z2-7 ]+)<', pages["mfa-set-up"].text)[1].replace(" ", "")
+    pages["mfa-set-up-wrong"] = await browser.submit(pages["mfa-set-up"], code="12345")
+    pages["recovery-codes"] = await browser.submit(pages["mfa-set-up"], code=App(key, clock).code())
+    await door.settings(requireMfa=False, methods=["EMAIL_CODE"])
+    pages["sign-in-by-code"] = await browser.open("sign-in", **FLOW)
+    return {name: page.text for name, page in pages.items()}
+
+
+async def organization_pages(door, acme, browser, world) -> dict[str, str]:
+    name, email = LONG[:190], new_address()
+    organization = await acme.people.organization(name)
+    base = f"/b2b/organizations/{organization['id']}/invitations"
+    made = (await acme.client.post(base, {"email": email})).json()
+    token = invitation_token(world.secrets, UUID(door.project.id), UUID(made["id"]), 1)
+    pages = {"invitation": await browser.open("invitation", token=token)}
+    pages["invitation-accepted"] = await browser.submit(pages["invitation"])
+    pages["invitation-unknown"] = await browser.open("invitation", token="nonsense")
+    await acme.connect(name=LONG[:190])
+    path = f"/projects/{door.project.id}/auth/pages/sso"
+    going = await acme.client.request("POST", path, data={**FLOW, "email": acme.address()})
+    pages["sso-going"] = Page(going)
+    visitor = acme.browser()
+    test = (await acme.client.post(f"{acme.here}/test")).json()["url"]
+    somebody = person(acme.address(), name_id=LONG * 3, groups=[LONG, "staff"], **{f"http://{LONG}": [LONG * 4]})
+    started = (await visitor.client.get(test)).headers["location"]
+    passed = await visitor.post(*visitor.answer(started, person=somebody))
+    assert "The test came through" in passed.text
+    started = (await visitor.client.get(test)).headers["location"]
+    failed = await visitor.post(*visitor.answer(started, person=somebody, audience=f"https://{LONG}.example"))
+    assert "The test failed" in failed.text
+    unknown = await visitor.post(acme.connection["spAcsUrl"], {"SAMLResponse": "nonsense"})
+    changed = await acme.client.patch(f"/b2b/organizations/{acme.organization['id']}", {"requireSso": True})
+    assert changed.status_code == 200
+    await door.settings(requireSso=True)
+    required = await browser.open("sign-in", **FLOW)
+    return {
+        **{name: page.text for name, page in pages.items()},
+        "sso-test": passed.text,
+        "sso-test-failed": failed.text,
+        "sso-refused": unknown.text,
+        "sso-required": required.text,
+    }
+
+
+async def developer_pages(door, stranger) -> dict[str, str]:
+    """Pages for developers and operators: the inbox, links from mails to them, guides and problems."""
+    mail = {"from": f"shop@{'z' * 50}.example.com", "to": [new_address()], "subject": LONG, "html": f"<p>{LONG}</p>"}
+    assert (await door.project.client.post("/emails", mail)).status_code == 201
+    given = {"email": door.project.email, "password": PASSWORD}
+    inside = await stranger.request("POST", "http://postern.test/inbox/sign-in", data=given)
+    assert inside.status_code in (200, 302, 303), inside.text
+    message = (await door.project.client.get("/inbox")).json()["data"][0]
+    html = {"accept": "text/html"}
+    paths = {
+        "verify-email": "verify-email?token=nonsense",
+        "reset-password": "reset-password?token=nonsense",
+        "join": "join?token=nonsense",
+        "inbox": f"inbox/{door.project.id}",
+        "inbox-message": f"inbox/{door.project.id}/{message['id']}",
+        "guide": "guide/customers",
+        "problem-meaning": "problems/sso_required",
+    }
+    pages: dict[str, str] = {}
+    for name, path in paths.items():
+        answer = await stranger.get(f"http://postern.test/{path}", headers=html)
+        assert answer.status_code == 200, (path, answer.text)
+        pages[name] = answer.text
+    return pages
+
+
+async def other_pages(door, stranger) -> dict[str, str]:
+    mail = {"from": "shop@example.com", "to": [new_address()], "subject": "Hello", "text": "Hello", "html": "<p>Hi</p>"}
+    send = await door.project.client.post("/emails", {**mail, "unsubscribable": True})
+    assert send.status_code == 201, send.text
+    inbox = (await door.project.client.get("/inbox")).json()["data"][0]
+    message = (await door.project.client.get(f"/inbox/{inbox['id']}")).json()
+    header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
+    url = urlsplit(header.strip("<>"))
+    html = {"accept": "text/html"}
+    flow = urlencode({**FLOW, "redirectUrl": "https://elsewhere.example"})
+    answers = {
+        "unsubscribe": await stranger.get(f"{url.path}?{url.query}", headers=html),
+        "unsubscribed": await stranger.request("POST", f"{url.path}?{url.query}", data={}, headers=html),
+        "link-not-valid": await stranger.get(f"{url.path}?s=wrong", headers=html),
+        "problem": await stranger.get(f"/projects/{door.project.id}/auth/pages/sign-in?{flow}", headers=html),
+        "not-found": await stranger.get(f"http://postern.test/{LONG}", headers=html),
+        "home": await stranger.get("http://postern.test/", headers=html),
+        "inbox-sign-in": await stranger.get("http://postern.test/inbox", headers=html),
+    }
+    return {name: answer.text for name, answer in answers.items()}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+async def test_no_page_is_wider_than_a_phone(door, acme, browser, world, stranger, clock, tmp_path):
+    """Defects: I12"""
+    pages = {
+        **await other_pages(door, stranger),
+        **await developer_pages(door, stranger),
+        **await sign_in_pages(door, browser, clock),
+        **await organization_pages(door, acme, browser, world),
+    }
+    assert len(pages) >= 39
+    assert [name for name, text in pages.items() if "<main" not in text] == []
+    files = {name: await styled(door, text) for name, text in pages.items()}
+    frames = "".join(
+        f'<iframe title="{name}" width="{NARROW_PIXELS}" height="800" srcdoc="{escape(text)}"></iframe>'
+        for name, text in files.items()
+    )
+    (tmp_path / "pages.html").write_text(MEASURE.format(frames=frames))
+    shown = await chromium("--dump-dom", "--virtual-time-budget=10000", f"file://{tmp_path}/pages.html")
+    found = re.search(r'<pre id="result">(.*?)</pre>', shown, re.DOTALL)
+    assert found, shown[-2_000:]
+    measured = json.loads(unescape(found[1]))
+    assert measured.keys() == pages.keys()
+    wrong = {name: each for name, each in measured.items() if each["scrolls"] > 0 or each["outside"]}
+    await take_pictures(files, measured)
+    assert wrong == {}
+
+
+async def take_pictures(files: dict[str, str], measured: dict[str, dict]) -> None:
+    folder = os.environ.get("POSTERN_SCREENSHOTS")
+    if not folder:
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for look, width in (
+        ("light", WIDE_PIXELS),
+        ("dark", WIDE_PIXELS),
+        ("light", NARROW_PIXELS),
+        ("dark", NARROW_PIXELS),
+    ):
+        if width == WIDE_PIXELS and look == "dark":
+            continue
+        frames = "".join(
+            f'<figure style="margin:8px;display:inline-block;vertical-align:top"><figcaption>{name}</figcaption>'
+            f'<iframe width="{width}" height="{min(measured[name]["size"][1] + 4, 1_400) if width < 500 else 900}"'
+            f' srcdoc="{escape(text)}"></iframe></figure>'
+            for name, text in files.items()
+        )
+        sheet = Path(folder) / f"{look}-{width}.html"
+        sheet.write_text(f'<!doctype html><meta charset="utf-8"><body style="background:#888">{frames}')
+        dark = ["--blink-settings=preferredColorScheme=0"] if look == "dark" else []
+        await chromium(*dark, "--window-size=2460,6000", f"--screenshot={folder}/{look}-{width}.png", f"file://{sheet}")

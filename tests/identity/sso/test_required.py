@@ -1,0 +1,448 @@
+"""Single sign-on that is required: of an organization's people, or of everybody in a project."""
+
+import asyncio
+import html
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_merging import merged
+from tests.identity.customers.test_providers import VERIFIER, Elsewhere, provider, put, settings
+from tests.identity.customers.test_providers import query_of as came_back
+from tests.identity.customers.test_required_second_factor import enrolled
+from tests.identity.customers.test_second_factor import use, with_passkey, with_totp
+from tests.identity.sso.conftest import BACK, Acme, person, query_of
+from tests.identity.sso.test_pages import page, submitted
+
+__all__ = ["provider", "settings"]
+
+
+async def require(acme, value=True, status=200):
+    path = f"/b2b/organizations/{acme.organization['id']}"
+    answer = await acme.client.patch(path, {"requireSso": value})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+async def require_in_project(door, value=True, status=200):
+    answer = await door.project.developer.patch("", {"settings": {"signIn": {"requireSso": value}}})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+async def second_acme(acme, idp):
+    """Another organization of the project with a domain and a connection of its own."""
+    organization = await acme.people.organization(f"Other {uuid4().hex[:6]}")
+    domain = await acme.people.proved(organization, f"{uuid4().hex[:10]}.example", auto_join=False)
+    other = Acme(acme.people, idp, organization, domain, acme.app, acme.clock)
+    await other.connect()
+    return other
+
+
+def is_refused(answer):
+    return (answer.status_code, answer.json()["code"]) == (403, "sso_required")
+
+
+def without_ids(answer):
+    return {name: value for name, value in answer.json().items() if name not in ("requestId", "instance")}
+
+
+async def refreshed(door, signed_in):
+    return await door.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
+
+
+async def test_it_is_not_required_before_a_connection_works(acme, door):
+    """Defects: I10"""
+    for answer in (await require(acme, status=409), await require_in_project(door, status=409)):
+        assert answer["code"] == "sso_not_ready"
+        assert "activate" in answer["next"]
+    await acme.connect(active=False)
+    await require(acme, status=409)
+    await acme.client.post(f"{acme.here}/activate")
+    assert (await require(acme))["requireSso"] is True
+    app_path = f"/apps/{acme.people.project.id}/organizations/{acme.organization['id']}"
+    assert (await acme.client.get(app_path)).json()["requireSso"] is True
+    assert (await require_in_project(door))["settings"]["signIn"]["requireSso"] is True
+    (told,) = await acme.people.events("organization.updated")
+    assert told["data"]["requireSso"] is True
+
+
+WAYS = {
+    "password": ("/sign-in", {"password": GOOD}),
+    "code": ("/sign-in/code", {}),
+    "link": ("/sign-in/link", {}),
+    "signing up": ("/sign-up", {"password": GOOD}),
+    "a forgotten password": ("/password/forgot", {}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("by", ["organization", "project"])
+async def test_the_domain_decides_and_tells_nothing_of_accounts(connected, door, way, by):
+    """Defects: I10"""
+    address = connected.address()
+    await connected.people.customer(address)
+    await (require(connected) if by == "organization" else require_in_project(door))
+    path, fields = WAYS[way]
+    known = await door.post(path, {"email": address.upper(), **fields})
+    unknown = await door.post(path, {"email": connected.address(), **fields})
+    wrong = await door.post(path, {"email": address, **fields, **({"password": "wrong one"} if fields else {})})
+    assert is_refused(known)
+    assert without_ids(known) == without_ids(unknown) == without_ids(wrong)
+    if by == "organization":
+        assert connected.connection["loginUrl"] in known.json()["next"]
+        elsewhere = await door.post(path, {"email": new_address(), **fields})
+        assert elsewhere.status_code in (200, 201, 204, 401), "other addresses sign in as ever"
+    assert await door.mails(address) == []
+    signed_in = await connected.browser().sign_in(address)
+    assert signed_in["customer"]["email"] == address
+    assert (await refreshed(door, signed_in)).status_code == 200
+
+
+async def passkey_of(door, address):
+    _, _, device, _, _ = await with_passkey(door, address)
+    return lambda: use(door, device)
+
+
+async def account_of(door, provider, address):
+    """An account elsewhere of somebody with this address; what the app or the browser gets."""
+    elsewhere = Elsewhere(door, provider)
+    await put(door, "ACME", provider.issuer)
+    provider.claims = {"sub": uuid4().hex, "email": address, "email_verified": True}
+
+    async def come_in():
+        back = came_back(await elsewhere.come_back(await elsewhere.start()))
+        if "error" in back:
+            return back["error"]
+        return await door.post("/token", {"code": back["code"], "codeVerifier": VERIFIER})
+
+    return come_in
+
+
+async def test_a_passkey_and_an_account_elsewhere_are_no_way_round(connected, door, provider):
+    """Defects: I10"""
+    address, stranger = connected.address(), connected.address()
+    by_passkey = await passkey_of(door, address)
+    by_account = await account_of(door, provider, address)
+    assert (await by_passkey()).status_code == 200
+    assert (await by_account()).status_code == 200
+    await require(connected)
+    assert is_refused(await by_passkey())
+    assert await by_account() == "sso_required"
+    customers = await connected.customers()
+    assert await (await account_of(door, provider, stranger))() == "sso_required"
+    assert await connected.customers() == customers, "nobody is created by a sign-in that is refused"
+
+
+@pytest.mark.parametrize("way", ["password", "code", "link", "passkey", "account"])
+async def test_members_with_an_address_elsewhere_are_bound_as_well(connected, door, provider, way):
+    """Defects: I10"""
+    address = new_address()
+    if way == "passkey":
+        by_passkey = await passkey_of(door, address)
+    elif way == "account":
+        await door.signed_up(address)
+        by_account = await account_of(door, provider, address)
+        assert (await by_account()).status_code == 200
+    else:
+        await door.signed_up(address)
+    customer = (await connected.client.get(f"/customers?q={address}")).json()["data"][0]
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    assert (await connected.client.post(members, {"customerId": customer["id"]})).status_code == 201
+
+    async def come_in():
+        if way == "password":
+            wrong = await door.sign_in(address, "wrong one")
+            assert wrong.status_code == 401, "who has not proved anything learns nothing"
+            return await door.sign_in(address)
+        if way == "code":
+            asked = (await door.post("/sign-in/code", {"email": address})).json()
+            body = {"challengeId": asked["challengeId"], "code": await door.code(address)}
+            return await door.post("/sign-in/code/verify", body)
+        if way == "link":
+            await door.post("/sign-in/link", {"email": address, "redirectUrl": BACK})
+            return await door.post("/sign-in/link/verify", {"token": await door.link_token(address)})
+        return await (by_passkey() if way == "passkey" else by_account())
+
+    assert (await come_in()).status_code == 200
+    await require(connected)
+    refused = await come_in()
+    assert refused == "sso_required" if way == "account" else is_refused(refused)
+    assert (await connected.client.delete(f"{members}/{customer['id']}")).status_code == 200
+    assert (await come_in()).status_code == 200
+
+
+async def test_what_began_before_it_was_required_becomes_no_session(connected, door, provider, clock):
+    """Defects: I10"""
+    await door.settings(verifyEmail="REQUIRED")
+    address = connected.address()
+    up, _, app, _ = await with_totp(door, clock, address)
+    pending = (await door.sign_in(address)).json()["mfaToken"]
+    asked = (await door.post("/sign-in/code", {"email": address})).json()
+    code = await door.code(address)
+    await door.post("/password/forgot", {"email": address})
+    reset = await door.link_token(address)
+    newcomer = connected.address()
+    begun = (await door.post("/sign-up", {"email": newcomer, "password": GOOD})).json()
+    sign_up_code = await door.code(newcomer)
+    elsewhere = Elsewhere(door, provider)
+    await put(door, "ACME", provider.issuer)
+    provider.claims = {"sub": "42", "email": address, "email_verified": True}
+    grant = came_back(await elsewhere.come_back(await elsewhere.start()))["code"]
+    await require(connected)
+    assert is_refused(await door.post("/mfa/verify", {"mfaToken": pending, "code": app.code()}))
+    assert is_refused(
+        await door.post("/sign-in/code/verify", {"challengeId": asked["challengeId"], "code": code}),
+    )
+    body = {"challengeId": begun["challengeId"], "code": sign_up_code}
+    assert is_refused(await door.post("/sign-up/verify", body))
+    assert is_refused(await door.post("/token", {"code": grant, "codeVerifier": VERIFIER}))
+    ended = await refreshed(door, up)
+    assert ended.status_code == 401
+    assert (await door.post("/password/reset", {"token": reset, "password": GOOD + "!"})).status_code == 204
+    assert is_refused(await door.sign_in(address, GOOD + "!"))
+
+
+async def test_a_code_of_the_hosted_pages_that_is_on_its_way_is_worth_nothing(connected, door):
+    """Defects: I10"""
+    up = await door.signed_up()
+    email = up["customer"]["email"]
+    going = await submitted(connected, "sign-in", email=email, password=GOOD)
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    await connected.client.post(members, {"customerId": up["customer"]["id"]})
+    await require(connected)
+    code = query_of(going)["code"]
+    late = await door.post("/token", {"code": code, "codeVerifier": "v" * 50})
+    assert late.status_code == 401
+
+
+async def test_sessions_that_began_otherwise_end_with_their_access_token(connected, door, clock):
+    """Defects: I10"""
+    address = connected.address()
+    by_password = await door.signed_up(address)
+    by_sso = await connected.browser().sign_in(address)
+    outside = await door.signed_up()
+    await require(connected)
+    assert (await door.as_(by_password["accessToken"]).get("/me")).status_code == 200
+    ended = await refreshed(door, by_password)
+    assert (ended.status_code, ended.json()["code"]) == (401, "refresh_token_invalid")
+    assert (await door.as_(by_password["accessToken"]).get("/me")).status_code == 401
+    events = (await connected.client.get("/events?type=customer.session_revoked")).json()["data"]
+    assert [each["data"]["reason"] for each in events] == ["SSO_REQUIRED"]
+    renewed = await refreshed(door, by_sso)
+    assert renewed.status_code == 200
+    assert (await refreshed(door, renewed.json())).status_code == 200
+    assert (await refreshed(door, outside)).status_code == 200
+    await require_in_project(door)
+    clock.move(timedelta(minutes=1))
+    assert (await refreshed(door, outside)).status_code == 401
+
+
+async def test_the_sign_on_of_another_organization_is_not_enough(connected, door, idp):
+    """Defects: I10"""
+    other = await second_acme(connected, idp)
+    address = other.address()
+    signed_in = await other.browser().sign_in(address)
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    added = await connected.client.post(members, {"customerId": signed_in["customer"]["id"]})
+    assert added.status_code == 201, added.text
+    await require(connected)
+    assert (await refreshed(door, signed_in)).status_code == 401
+    assert is_refused(await answered(other, address))
+    await require(other)
+    assert (await other.browser().sign_in(address))["customer"]["email"] == address, "either of two will do"
+
+
+async def test_everybody_of_a_project_uses_single_sign_on(connected, door, provider):
+    """Defects: I10"""
+    stranger = new_address()
+    by_passkey = await passkey_of(door, new_address())
+    await put(door, "ACME", provider.issuer)
+    options = (await door.post("/passkeys/sign-in/options")).status_code
+    assert options == 200
+    await require_in_project(door)
+    for path, fields in WAYS.values():
+        assert is_refused(await door.post(path, {"email": stranger, **fields}))
+    assert is_refused(await door.post("/passkeys/sign-in/options"))
+    assert (await Elsewhere(door, provider).start()).status_code == 403
+    await require_in_project(door, value=False)
+    begun = await by_passkey()
+    assert begun.status_code == 200
+    await require_in_project(door)
+    shown = await page(connected)
+    visible = [each["name"] for each in shown.inputs if each.get("type") != "hidden"]
+    assert (visible, shown.actions) == (["email"], [f"/projects/{door.project.id}/auth/pages/sso"])
+    assert shown.scripts == []
+    going = await submitted(connected, "sso", email=connected.address())
+    assert connected.connection["loginUrl"] in html.unescape(going.text)
+
+
+async def test_the_hosted_page_sends_members_on(connected, door):
+    """Defects: I10"""
+    guest = await door.signed_up()
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    await connected.client.post(members, {"customerId": guest["customer"]["id"]})
+    await require(connected)
+    answer = await submitted(connected, "sign-in", email=guest["customer"]["email"], password=GOOD)
+    assert answer.status_code == 200
+    assert connected.connection["loginUrl"] in html.unescape(answer.text)
+    assert "code=" not in answer.headers.get("location", "")
+
+
+async def test_the_last_connection_that_works_stays_while_it_is_required(connected, door):
+    """Defects: I10"""
+    await require(connected)
+    domain = f"/b2b/organizations/{connected.organization['id']}/domains/{connected.domain['id']}"
+    for verb, path in [("POST", f"{connected.here}/deactivate"), ("DELETE", connected.here), ("DELETE", domain)]:
+        kept = await connected.client.request(verb, path)
+        assert (kept.status_code, kept.json()["code"]) == (409, "sso_still_required")
+        assert "requireSso" in kept.json()["next"]
+    await require(connected, value=False)
+    await require_in_project(door)
+    assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 409
+    organization = f"/b2b/organizations/{connected.organization['id']}"
+    for kept in (
+        await connected.client.patch(organization, {"status": "SUSPENDED"}),
+        await connected.client.delete(organization),
+    ):
+        assert (kept.status_code, kept.json()["code"]) == (409, "sso_still_required")
+    other = await connected.people.organization("Other")
+    assert (await connected.client.delete(f"/b2b/organizations/{other['id']}")).status_code == 200
+    await require_in_project(door, value=False)
+    await require(connected)
+    assert (await connected.client.patch(organization, {"status": "SUSPENDED"})).status_code == 200
+    assert (await connected.client.post(f"{connected.here}/deactivate")).status_code == 200, "it rests"
+
+
+async def test_it_holds_where_the_domain_has_lapsed_and_can_always_be_switched_off(connected, door, clock, work_off):
+    """Defects: I10"""
+    guest = await door.signed_up()
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    await connected.client.post(members, {"customerId": guest["customer"]["id"]})
+    await require(connected)
+    connected.people.zone.remove(connected.domain["recordName"])
+    path = f"/b2b/organizations/{connected.organization['id']}/domains/{connected.domain['id']}"
+    for _ in range(5):
+        clock.move(timedelta(days=1))
+        await connected.client.post(f"{path}/verify")
+    assert (await connected.client.get(connected.here)).json()["held"] == "DOMAIN_NOT_VERIFIED"
+    refused = await door.sign_in(guest["customer"]["email"])
+    assert is_refused(refused)
+    assert "administrator" in refused.json()["next"]
+    await require(connected, value=False)
+    assert (await door.sign_in(guest["customer"]["email"])).status_code == 200
+
+
+async def test_it_rests_while_the_organization_is_suspended(connected, door):
+    """Defects: I10"""
+    address = connected.address()
+    await door.signed_up(address)
+    await require(connected)
+    organization = f"/b2b/organizations/{connected.organization['id']}"
+    assert (await connected.client.patch(organization, {"status": "SUSPENDED"})).json()["requireSso"] is True
+    assert (await door.sign_in(address)).status_code == 200
+    await connected.client.patch(organization, {"status": "ACTIVE"})
+    assert is_refused(await door.sign_in(address))
+
+
+async def test_only_who_may_change_the_organization_can_require_it(connected, new_project):
+    """Defects: I10"""
+    path = f"/b2b/organizations/{connected.organization['id']}"
+    reader = await connected.people.project.key("organizations:read", "sso:write")
+    assert (await reader.patch(path, {"requireSso": True})).status_code == 403
+    other = await new_project()
+    assert (await other.client.patch(path, {"requireSso": True})).status_code == 404
+    for wrong in ("yes", None, 1):
+        assert (await connected.client.patch(path, {"requireSso": wrong})).status_code == 400
+    assert (await connected.client.get(path)).json()["requireSso"] is False
+
+
+async def test_requiring_it_and_switching_the_connection_off_at_once_do_not_both_win(connected):
+    """Defects: I10"""
+    path = f"/b2b/organizations/{connected.organization['id']}"
+    for _ in range(5):
+        answers = await asyncio.gather(
+            connected.client.patch(path, {"requireSso": True}),
+            connected.client.post(f"{connected.here}/deactivate"),
+        )
+        assert sorted(each.status_code for each in answers) == [200, 409]
+        await connected.client.patch(path, {"requireSso": False})
+        assert (await connected.client.post(f"{connected.here}/activate")).status_code == 200
+
+
+async def test_it_survives_a_merge(connected, door, project):
+    """Defects: I10, I2"""
+    address = new_address()
+    kept, gone = await door.signed_up(address), await door.signed_up(connected.address())
+    await require(connected)
+    await merged(project, kept["customer"]["id"], gone["customer"]["id"])
+    assert is_refused(await door.sign_in(address))
+    assert (await refreshed(door, kept)).status_code == 401
+
+
+async def test_nobody_learns_who_is_a_member(connected, door):
+    """Defects: I10"""
+    member = await door.signed_up()
+    members = f"/b2b/organizations/{connected.organization['id']}/members"
+    await connected.client.post(members, {"customerId": member["customer"]["id"]})
+    await require(connected)
+    stranger = new_address()
+    for path, fields in (("/sign-in/code", {}), ("/password/forgot", {}), ("/sign-in", {"password": "wrong one"})):
+        one = await door.post(path, {"email": member["customer"]["email"], **fields})
+        other = await door.post(path, {"email": stranger, **fields})
+        assert one.status_code == other.status_code
+
+
+CONTEXT = "<saml:AuthnContext><saml:AuthnContextClassRef>{}</saml:AuthnContextClassRef></saml:AuthnContext>"
+REFEDS_MFA = CONTEXT.format("https://refeds.org/profile/mfa")
+ENTRA = "http://schemas.microsoft.com/claims/"
+
+
+async def answered(acme, address):
+    """What `auth/token` answers after a sign-on."""
+    browser = acme.browser()
+    back = query_of(await browser.arrive(address))
+    path = f"/projects/{acme.people.project.id}/auth/token"
+    return await browser.client.post(path, {"code": back["code"], "codeVerifier": "v" * 50})
+
+
+@pytest.mark.parametrize("by", ["organization", "project"])
+async def test_a_sign_on_counts_as_a_second_factor_where_the_provider_says_so(connected, door, clock, by):
+    """Defects: I10"""
+    path = f"/b2b/organizations/{connected.organization['id']}"
+    if by == "organization":
+        await connected.client.patch(path, {"requireMfa": True})
+    else:
+        await door.settings(requireMfa=True)
+    address = connected.address()
+    silent = await connected.browser().sign_in(address)
+    assert (silent["mfaEnrollmentRequired"], silent["accessToken"]) == (True, None)
+    said = await connected.browser().sign_in(address, authn_context=REFEDS_MFA)
+    assert said["accessToken"]
+    assert (await refreshed(door, said)).status_code == 200
+    somebody = person(address, **{f"{ENTRA}authnmethodsreferences": [f"{ENTRA}multipleauthn"]})
+    entra = connected.browser()
+    by_entra = await entra.redeem(await entra.arrive(person=somebody))
+    assert by_entra["accessToken"]
+    await connected.change(trustMfa=True)
+    trusted = await connected.browser().sign_in(address)
+    assert trusted["accessToken"]
+    await connected.change(trustMfa=False)
+    into, _ = await enrolled(door, clock, await answered(connected, address))
+    assert (await refreshed(door, into)).status_code == 200
+    asked = await connected.browser().sign_in(address, authn_context=REFEDS_MFA)
+    assert (asked["mfaRequired"], asked["mfaEnrollmentRequired"]) == (True, False), "its own is still asked for"
+
+
+async def test_single_sign_on_and_a_second_factor_can_both_be_required(connected, door, clock):
+    """Defects: I10"""
+    path = f"/b2b/organizations/{connected.organization['id']}"
+    await connected.client.patch(path, {"requireSso": True, "requireMfa": True})
+    address = connected.address()
+    into, app = await enrolled(door, clock, await answered(connected, address))
+    assert (await refreshed(door, into)).status_code == 200
+    asked = await connected.browser().sign_in(address)
+    done = await door.post("/mfa/verify", {"mfaToken": asked["mfaToken"], "code": app.code()})
+    assert (await refreshed(door, done.json())).status_code == 200, "the second step keeps where the first came from"

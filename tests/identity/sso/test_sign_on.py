@@ -1,0 +1,560 @@
+"""Signing on by an identity provider."""
+
+import asyncio
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+import pytest
+from cryptography import x509
+from lxml import etree
+
+from tests.conftest import Client
+from tests.identity.customers.test_second_factor import with_totp
+from tests.identity.sso.conftest import BACK, VERIFIER, person, query_of
+from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
+from tests.protocols.saml.conftest import schema
+
+CHANGES = {
+    "signed assertion": {},
+    "signed response": {"sign_assertion": False, "sign_response": True},
+    "both signed": {"sign_response": True},
+}
+
+
+@pytest.mark.parametrize("encrypted", [False, True], ids=["in clear", "encrypted"])
+@pytest.mark.parametrize("how", CHANGES)
+async def test_an_honest_sign_on_makes_a_customer_a_member_and_a_session(connected, how, encrypted):
+    for name, value in CHANGES[how].items():
+        setattr(connected.idp, name, value)
+    if encrypted:
+        connected.idp.encrypt_for = x509.load_pem_x509_certificate(connected.connection["spCertificate"].encode())
+    email = connected.address()
+    browser = connected.browser()
+    answer = await browser.arrive(email)
+    assert query_of(answer)["state"] == "mine"
+    signed_in = await browser.redeem(answer)
+    customer = signed_in["customer"]
+    assert (customer["email"], customer["name"], customer["identities"]) == (email, "Maria", ["SAML"])
+    assert customer["emailVerifiedAt"] is not None
+    members = await connected.people.members_of(connected.organization)
+    found = [(each["customerId"], each["roles"], each["source"]) for each in members]
+    assert found == [(customer["id"], ["MEMBER"], "SSO")]
+    me = await Client(connected.app, signed_in["accessToken"]).get(f"/projects/{connected.people.project.id}/auth/me")
+    assert me.json()["id"] == customer["id"]
+    told = await connected.people.events("sso.signed_in")
+    assert [(each["subjectId"], each["data"]["customerId"]) for each in told] == [
+        (connected.connection["id"], customer["id"])
+    ]
+    (trace,) = await connected.traces()
+    assert (trace["outcome"], trace["customerId"]) == ("ACCEPTED", customer["id"])
+    assert all(each["ok"] for each in trace["steps"])
+
+
+async def test_the_same_person_is_known_again_by_the_subject(connected):
+    first = await connected.browser().sign_in(connected.address("maria"))
+    same = person(connected.address("married"), name_id=f"subject-of-{connected.address('maria')}")
+    again = await connected.browser().sign_in("", person=same)
+    assert again["customer"]["id"] == first["customer"]["id"]
+    assert await connected.customers() == 1
+
+
+async def test_a_replay_at_the_same_time_signs_on_exactly_once(connected):
+    browser = connected.browser()
+    url, form = browser.answer((await browser.start()).headers["location"], connected.address())
+    answers = await asyncio.gather(*(browser.post(url, form) for _ in range(4)))
+    assert sorted(each.status_code for each in answers) == [303, 403, 403, 403]
+    assert await connected.customers() == 1
+    later = await browser.post(url, form)
+    assert later.status_code == 403
+
+
+async def test_a_replay_is_refused_even_where_the_provider_may_begin(acme):
+    await acme.connect(allowIdpInitiated=True, defaultRedirectUrl=BACK)
+    browser = acme.browser()
+    acme.idp.now = acme.clock()
+    answer = await browser.unsolicited(acme.address())
+    assert answer.status_code == 303
+    body = answer.request.content.decode()
+    send = [
+        browser.client.request(
+            "POST",
+            acme.connection["spAcsUrl"],
+            content=body,
+            headers={"content-type": "application/x-www-form-urlencoded"},
+        )
+        for _ in range(3)
+    ]
+    again = await asyncio.gather(*send)
+    assert [each.status_code for each in again] == [403] * 3
+    assert "REPLAYED" in again[0].text
+
+
+async def test_only_the_browser_that_began_can_finish(connected):
+    mine, theirs = connected.browser(), connected.browser()
+    await theirs.start()
+    answer = await theirs.post(*mine.answer((await mine.start()).headers["location"], connected.address()))
+    assert answer.status_code == 403
+    assert "WRONG_IN_RESPONSE_TO" in answer.text
+    assert await connected.customers() == 0
+
+
+async def test_who_did_not_ask_is_refused_unless_the_connection_allows_it(connected):
+    browser = connected.browser()
+    refused = await browser.unsolicited(connected.address())
+    assert (refused.status_code, "UNSOLICITED" in refused.text) == (403, True)
+    await connected.change(allowIdpInitiated=True)
+    nowhere = await browser.unsolicited(connected.address())
+    assert (nowhere.status_code, "NOWHERE_TO_GO" in nowhere.text) == (403, True)
+    assert await connected.customers() == 0
+    await connected.change(defaultRedirectUrl=BACK)
+    back = query_of(await browser.unsolicited(connected.address()))
+    assert back["connectionId"] == connected.connection["id"]
+    path = f"/projects/{connected.people.project.id}/auth/token"
+    for body in ({"code": back["code"]}, {"code": back["code"], "codeVerifier": VERIFIER}):
+        assert (await browser.client.post(path, body)).status_code == 401, "nothing binds it to a browser"
+    done = await connected.client.post(path, {"code": back["code"]})
+    assert done.json()["customer"]["identities"] == ["SAML"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"audience": "https://other.example"}, "WRONG_AUDIENCE"),
+        ({"destination": "https://other.example/acs"}, "WRONG_DESTINATION"),
+        ({"recipient": "https://other.example/acs"}, "WRONG_RECIPIENT"),
+        ({"issuer": "https://other.example"}, "WRONG_ISSUER"),
+        ({"life": timedelta(minutes=-5)}, "EXPIRED"),
+        ({"status": "urn:oasis:names:tc:SAML:2.0:status:Responder"}, "STATUS_NOT_SUCCESS"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+async def test_a_message_that_is_not_for_us_is_refused_and_traced(connected, changes, reason):
+    connected.idp.sign_response = True
+    if "status" in changes:
+        connected.idp.sign_assertion = False
+    browser = connected.browser()
+    if reason == "STATUS_NOT_SUCCESS":
+        location = (await browser.start()).headers["location"]
+        connected.idp.sign_response = False
+        answer = await browser.post(*browser.answer(location, connected.address(), **changes))
+    else:
+        answer = await browser.arrive(connected.address(), **changes)
+    assert (answer.status_code, reason in answer.text) == (403, True), answer.text
+    (trace,) = await connected.traces()
+    assert (trace["outcome"], trace["reason"]) == ("REFUSED", reason)
+    assert any(not each["ok"] for each in trace["steps"])
+    assert await connected.customers() == 0
+
+
+@pytest.mark.parametrize("raw", ["", "!!!", "PHg+", "A" * 400_000])
+async def test_nonsense_is_refused(connected, raw):
+    answer = await connected.browser().post(connected.connection["spAcsUrl"], {"SAMLResponse": raw})
+    assert answer.status_code == 403
+
+
+async def test_an_assertion_for_another_connection_is_good_for_none(connected, new_project):
+    first = dict(connected.connection)
+    browser = connected.browser()
+    url, form = browser.answer((await browser.start()).headers["location"], connected.address())
+    await connected.connect(active=False, domain="two.example", allowIdpInitiated=True)
+    answer = await browser.post(connected.connection["spAcsUrl"], form)
+    assert answer.status_code == 403
+    assert (await browser.post(url, form)).status_code == 303, first
+
+
+async def test_an_unknown_connection_is_nowhere(connected, stranger):
+    unknown = "/sso/saml/01a1fcc4-0000-7000-8000-000000000000"
+    for verb, path in [("GET", "/login"), ("GET", "/metadata.xml"), ("POST", "/acs"), ("GET", "/slo")]:
+        assert (await stranger.request(verb, f"http://postern.test{unknown}{path}")).status_code == 404
+
+
+async def test_certificates_roll_over_without_a_gap(connected):
+    newer = keys("rolled")
+    email = connected.address()
+    await connected.change(idpCertificate=[connected.idp.certificate, newer.pem])
+    await connected.browser().sign_in(email)
+    connected.idp.keys = newer
+    await connected.browser().sign_in(email)
+    await connected.change(idpCertificate=[newer.pem])
+    await connected.browser().sign_in(email)
+    connected.idp.keys = keys()
+    refused = await connected.browser().arrive(email)
+    assert (refused.status_code, "UNKNOWN_CERTIFICATE" in refused.text) == (403, True)
+
+
+async def test_our_own_rotation_leaves_nobody_out(connected):
+    def certificate(text):
+        return x509.load_pem_x509_certificate(text.encode())
+
+    first = connected.connection["spCertificate"]
+    connected.idp.encrypt_for = certificate(first)
+    email = connected.address()
+    await connected.client.post(f"{connected.here}/rotate-certificate")
+    await connected.browser().sign_in(email)
+    await connected.client.post(f"{connected.here}/rotate-certificate")
+    refused = await connected.browser().arrive(email)
+    assert (refused.status_code, "DECRYPTION_FAILED" in refused.text) == (403, True)
+
+
+async def test_encryption_can_be_required(connected):
+    await connected.change(requireEncryption=True)
+    refused = await connected.browser().arrive(connected.address())
+    assert (refused.status_code, "NOT_ENCRYPTED" in refused.text) == (403, True)
+
+
+@pytest.mark.parametrize("why", ["lapsed", "suspended", "inactive"])
+async def test_a_held_connection_lets_nobody_in(connected, why):
+    browser = connected.browser()
+    location = (await browser.start()).headers["location"]
+    if why == "lapsed":
+        await connected.lapse()
+    elif why == "suspended":
+        path = f"/b2b/organizations/{connected.organization['id']}"
+        assert (await connected.client.patch(path, {"status": "SUSPENDED"})).status_code == 200
+    else:
+        await connected.client.post(f"{connected.here}/deactivate")
+    back = query_of(await browser.post(*browser.answer(location, connected.address())))
+    expected = {"lapsed": "domain_not_verified", "suspended": "organization_suspended", "inactive": "not_active"}
+    assert back == {"error": expected[why], "state": "mine"}
+    again = await browser.start()
+    assert (again.status_code, again.json()["code"]) == (409, "sso_unavailable")
+    assert await connected.customers() == 0
+
+
+async def test_people_come_back_only_where_the_project_says(connected):
+    answer = await connected.browser().start(redirectUrl="https://evil.example/")
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "/redirectUrl")
+
+
+async def test_a_request_by_form_posts_itself_under_a_strict_policy(connected):
+    await connected.change(idpSsoBinding="POST")
+    page = await connected.browser().start()
+    assert page.status_code == 200
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "<script>" not in page.text
+    action, fields = posted(page.text)
+    assert action == f"{connected.idp.base}/login"
+    assert set(fields) == {"SAMLRequest"}
+
+
+async def test_requests_are_signed_with_the_current_key(connected):
+    location = (await connected.browser().start()).headers["location"]
+    assert {"SAMLRequest", "SigAlg", "Signature"} == {
+        part.split("=")[0] for part in urlsplit(location).query.split("&")
+    }
+
+
+async def test_the_cookie_crosses_sites_only_over_https(connected, world):
+    plain = (await connected.browser().start()).headers["set-cookie"]
+    assert "HttpOnly" in plain
+    assert f"Path=/sso/saml/{connected.connection['id']}" in plain
+
+
+# Whom an assertion may speak for.
+
+
+async def test_a_verified_domain_links_to_the_customer_who_has_the_address(connected):
+    held = await connected.people.customer(connected.address("maria"))
+    signed_in = await connected.browser().sign_in(connected.address("maria"))
+    assert signed_in["customer"]["id"] == held["id"]
+    assert "SAML" in signed_in["customer"]["identities"]
+
+
+async def test_linking_onto_an_unproven_account_drops_what_was_planted(connected, door):
+    victim = connected.address("maria")
+    planted = await door.unverified(victim)
+    signed_in = await connected.browser().sign_in(victim)
+    assert signed_in["customer"]["id"] == planted["customer"]["id"]
+    assert signed_in["customer"]["identities"] == ["SAML"]
+    assert (await door.sign_in(victim)).status_code == 401
+    assert (await door.as_(planted["accessToken"]).get("/me")).status_code == 401
+
+
+async def test_an_address_outside_the_verified_domains_is_nobodys_proof(connected):
+    victim = await connected.people.customer("ceo@other.example")
+    back = query_of(await connected.browser().arrive("ceo@other.example"))
+    assert back["error"] == "email_outside"
+    await connected.change(allowOtherDomains=True)
+    back = query_of(await connected.browser().arrive("ceo@other.example"))
+    assert back["error"] == "account_not_linked"
+    found = (await connected.client.get(f"/customers/{victim['id']}")).json()
+    assert [each["provider"] for each in found["identities"]] == ["PASSWORD"]
+    guest = await connected.browser().sign_in("guest@other.example")
+    assert guest["customer"]["emailVerifiedAt"] is None
+
+
+async def test_another_connection_with_the_same_entity_id_speaks_for_nobody_else(connected):
+    email = connected.address("maria")
+    first = await connected.browser().sign_in(email)
+    other = await connected.people.organization("Evil")
+    theirs = await connected.people.proved(other, "evil.example")
+    connected.organization, connected.domain = other, theirs
+    connected.idp = IdentityProvider(connected.idp.entity_id, keys=keys("evil"), now=connected.clock())
+    await connected.connect(allowOtherDomains=True)
+    forged = person("mallory@evil.example", name_id=f"subject-of-{email}")
+    signed_in = await connected.browser().sign_in("", person=forged)
+    assert signed_in["customer"]["id"] != first["customer"]["id"]
+    back = query_of(await connected.browser().arrive(email, person=person(email, name_id="another")))
+    assert back["error"] == "account_not_linked"
+
+
+async def test_another_subject_does_not_get_the_customer_of_a_linked_address(connected):
+    """Defects: I4"""
+    email = connected.address("maria")
+    first = await connected.browser().sign_in(email)
+    back = query_of(await connected.browser().arrive(email, person=person(email, name_id="somebody else")))
+    assert (back["error"], "code" in back) == ("identity_conflict", False)
+    assert (await connected.traces())[0]["reason"] == "IDENTITY_CONFLICT"
+    assert (await connected.client.get("/identity-requests")).json() == []
+    again = await connected.browser().sign_in(email)
+    assert again["customer"]["id"] == first["customer"]["id"]
+    assert again["customer"]["identities"].count("SAML") == 1
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_another_subject_is_held_until_an_administrator_decides(connected, decision):
+    """Defects: I4"""
+    changed = await connected.change(onNewSubject="HOLD")
+    assert changed["onNewSubject"] == "HOLD"
+    email = connected.address("maria")
+    first = await connected.browser().sign_in(email)
+    other = person(email, name_id="the new name of maria")
+    for _ in range(2):
+        back = query_of(await connected.browser().arrive(email, person=other))
+        assert back["error"] == "identity_held"
+    (held,) = (await connected.client.get("/identity-requests?status=pending")).json()
+    assert (held["customerId"], held["subject"], held["email"]) == (
+        first["customer"]["id"],
+        "the new name of maria",
+        email,
+    )
+    assert held["connectionId"] == connected.connection["id"]
+    assert (held["status"], held["decidedAt"]) == ("PENDING", None)
+    decided = await connected.client.post(f"/identity-requests/{held['id']}/{decision}")
+    assert decided.json()["status"] == {"approve": "APPROVED", "reject": "REJECTED"}[decision]
+    twice = await connected.client.post(f"/identity-requests/{held['id']}/approve")
+    assert (twice.status_code, twice.json()["code"]) == (409, "identity_request_decided")
+    before = person(email, name_id=f"subject-of-{email}")
+    new, old = (other, before) if decision == "approve" else (before, other)
+    assert (await connected.browser().sign_in(email, person=new))["customer"]["id"] == first["customer"]["id"]
+    back = query_of(await connected.browser().arrive(email, person=old))
+    assert back["error"] == ("identity_held" if decision == "approve" else "identity_conflict")
+    assert (await connected.client.get("/identity-requests?status=unknown")).status_code == 400
+
+
+async def test_an_address_changed_at_the_identity_provider_reaches_the_customer(connected):
+    """Defects: I11"""
+    old, new, taken = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
+    other = await connected.people.customer(taken)
+    for email, expected in ((new, new), (taken, new), ("maria@other.example", new)):
+        moved = person(email, name_id="maria")
+        answer = await connected.browser().arrive(email, person=moved)
+        if "code" in query_of(answer):
+            assert (await connected.browser().redeem(answer))["customer"]["id"] == first["customer"]["id"]
+        seen = (await connected.client.get(f"/customers/{first['customer']['id']}")).json()
+        assert seen["email"] == expected, email
+    assert (await connected.client.get(f"/customers/{other['id']}")).json()["email"] == taken
+    events = (await connected.client.get(f"/customers/{first['customer']['id']}/events")).json()["data"]
+    assert sum(each["type"] == "customer.email_verified" and each["metadata"]["changed"] for each in events) == 1
+
+
+async def test_an_address_of_ones_own_choice_does_not_follow_the_identity_provider(connected):
+    """Defects: I11"""
+    old, own, new = (connected.address() for _ in range(3))
+    first = await connected.browser().sign_in(old, person=person(old, name_id="maria"))
+    path = f"/customers/{first['customer']['id']}"
+    assert (await connected.client.patch(path, {"email": own, "emailVerified": True})).status_code == 200
+    await connected.browser().sign_in(new, person=person(new, name_id="maria"))
+    assert (await connected.client.get(path)).json()["email"] == own
+
+
+async def test_a_removed_member_is_joined_again_by_invitation_alone(connected):
+    """Defects: I11"""
+    email = connected.address("maria")
+    signed_in = await connected.browser().sign_in(email)
+    customer = signed_in["customer"]["id"]
+    organization = f"/b2b/organizations/{connected.organization['id']}"
+    assert (await connected.client.delete(f"{organization}/members/{customer}")).status_code == 200
+    await connected.browser().sign_in(email)
+    assert (await connected.client.get(f"{organization}/members")).json() == []
+    asked = (await connected.client.post("/b2b/domain-join", {"customerId": customer})).json()
+    assert (asked["joined"], asked["reason"]) == (False, "MEMBER_REMOVED")
+    assert (await connected.client.post(f"{organization}/invitations", {"email": email})).status_code == 201
+    await connected.browser().sign_in(email)
+    assert [each["customerId"] for each in (await connected.client.get(f"{organization}/members")).json()] == [customer]
+
+
+async def test_nobody_is_made_where_the_connection_makes_none(connected):
+    await connected.change(createCustomers=False)
+    assert query_of(await connected.browser().arrive(connected.address()))["error"] == "sign_up_closed"
+    held = await connected.people.customer(connected.address("maria"))
+    signed_in = await connected.browser().sign_in(connected.address("maria"))
+    assert signed_in["customer"]["id"] == held["id"]
+
+
+async def test_a_banned_customer_stays_out(connected):
+    signed_in = await connected.browser().sign_in(connected.address("maria"))
+    await connected.client.post(f"/customers/{signed_in['customer']['id']}/ban")
+    assert query_of(await connected.browser().arrive(connected.address("maria")))["error"] == "sign_in_blocked"
+
+
+async def test_a_name_that_changes_every_time_names_nobody(connected):
+    transient = Person("_x", "urn:oasis:names:tc:SAML:2.0:nameid-format:transient", {"mail": [connected.address()]})
+    back = query_of(await connected.browser().arrive(person=transient))
+    assert back["error"] == "transient_subject"
+    await connected.change(attributeMapping={"subject": "employeeNumber"})
+    transient.attributes["employeeNumber"] = ["17"]
+    first = await connected.browser().sign_in("", person=transient)
+    again = await connected.browser().sign_in("", person=transient)
+    assert first["customer"]["id"] == again["customer"]["id"]
+
+
+async def test_without_an_address_nobody_is_made(connected):
+    nobody = Person("subject", "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent", {})
+    assert query_of(await connected.browser().arrive(person=nobody))["error"] == "email_missing"
+
+
+async def test_two_first_sign_ons_of_one_person_make_one_customer(connected):
+    email = connected.address()
+    browsers = [connected.browser() for _ in range(3)]
+    ready = [each.answer((await each.start()).headers["location"], email) for each in browsers]
+    answers = await asyncio.gather(*(each.post(*what) for each, what in zip(browsers, ready, strict=True)))
+    assert [set(query_of(each)) for each in answers] == [{"code", "state"}] * 3
+    assert await connected.customers() == 1
+
+
+# Groups and roles.
+
+
+async def test_groups_give_roles_and_take_them_back(connected):
+    role = {"key": "billing", "name": "Billing", "scope": "ORGANIZATION"}
+    made = await connected.client.post("/access/roles", role)
+    assert made.status_code == 201, made.text
+    await connected.change(groupRoles={"admins & co": ["ADMIN"], "finance": ["billing"]})
+    email = connected.address()
+
+    async def roles_with(*groups):
+        signed_in = await connected.browser().sign_in("", person=person(email, groups=list(groups)))
+        members = await connected.people.members_of(connected.organization)
+        return next(each["roles"] for each in members if each["customerId"] == signed_in["customer"]["id"])
+
+    assert sorted(await roles_with("staff", "admins & co")) == ["ADMIN", "MEMBER"]
+    assert sorted(await roles_with("finance")) == ["MEMBER", "billing"]
+    assert await roles_with() == ["MEMBER"]
+
+
+async def test_roles_that_no_group_gives_stay_as_they_are_and_the_last_owner_stays(connected):
+    await connected.change(groupRoles={"owners": ["OWNER"]})
+    member = await connected.people.member(connected.organization, "OWNER", "ADMIN", email=connected.address("maria"))
+    await connected.browser().sign_in(connected.address("maria"))
+    (found,) = await connected.people.members_of(connected.organization)
+    assert (found["customerId"], sorted(found["roles"])) == (member["id"], ["ADMIN", "OWNER"])
+
+
+# Trying it first.
+
+
+async def test_a_test_shows_everything_and_creates_nobody(acme):
+    """Defects: I12"""
+    await acme.connect(active=False, groupRoles={"staff": ["ADMIN"]})
+    browser = acme.browser()
+    link = (await acme.client.post(f"{acme.here}/test")).json()
+    started = await browser.client.get(link["url"])
+    page = await browser.post(*browser.answer(started.headers["location"], acme.address()))
+    assert page.status_code == 200
+    assert "The test came through" in page.text
+    assert "{&#x27;" not in page.text, "attributes are listed one by one"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert await acme.customers() == 0
+    assert await acme.people.members_of(acme.organization) == []
+    (trace,) = await acme.traces()
+    assert (trace["kind"], trace["outcome"], trace["customerId"]) == ("TEST", "ACCEPTED", None)
+    assert trace["profile"]["name"] == "Maria"
+    assert (await acme.client.get(acme.here)).json()["testedAt"] is not None
+    await acme.change(clockSkewSeconds=30)
+    assert acme.connection["testedAt"] is None
+
+
+async def test_a_failed_test_names_every_fault(acme):
+    await acme.connect(active=False)
+    browser = acme.browser()
+    link = (await acme.client.post(f"{acme.here}/test")).json()
+    location = (await browser.client.get(link["url"])).headers["location"]
+    hostile = person("<script>alert(1)</script>")
+    page = await browser.post(*browser.answer(location, person=hostile, audience="https://other.example"))
+    assert (page.status_code, "WRONG_AUDIENCE" in page.text) == (200, True)
+    assert "<script>alert" not in page.text
+    location = (await browser.client.get(link["url"])).headers["location"]
+    page = await browser.post(*browser.answer(location, person=hostile))
+    assert "EMAIL_MISSING" in page.text
+    assert "<script>alert" not in page.text
+    assert (await acme.client.get(acme.here)).json()["testedAt"] is None
+
+
+async def test_a_test_link_is_ours_and_ends(acme, clock):
+    await acme.connect(active=False)
+    link = (await acme.client.post(f"{acme.here}/test")).json()["url"]
+    browser = acme.browser()
+    forged = await browser.client.get(link[:-1] + ("A" if link[-1] != "A" else "B"))
+    assert (forged.status_code, forged.json()["code"]) == (403, "sso_test_invalid")
+    clock.move(timedelta(hours=2))
+    assert (await browser.client.get(link)).status_code == 403
+
+
+# Finding the connection.
+
+
+async def test_an_address_finds_its_connection(connected, stranger):
+    path = f"/projects/{connected.people.project.id}/auth/sso"
+    email = connected.address().upper()
+    found = (await stranger.get(path, params={"email": email})).json()
+    assert (found["connectionId"], found["loginUrl"]) == (connected.connection["id"], connected.connection["loginUrl"])
+    assert (await stranger.post(path, {"email": email})).json() == found
+    second = await connected.people.proved(connected.organization, "second-of-acme.example")
+    assert (await stranger.post(path, {"email": f"a@{second['domain']}"})).json() == found
+    for other in ("maria@gmail.com", f"maria@sub.{connected.domain['domain']}", "maria@localhost"):
+        assert set((await stranger.post(path, {"email": other})).json().values()) == {None}
+    await connected.lapse()
+    assert (await stranger.post(path, {"email": email})).json()["connectionId"] is None
+
+
+async def test_published_metadata_is_ours(connected, stranger):
+    answer = await stranger.get(connected.connection["spMetadataUrl"])
+    assert answer.headers["content-type"].startswith("application/xml")
+    schema("saml-schema-metadata-2.0.xsd").validate(etree.fromstring(answer.content))
+    assert (await connected.client.get(f"{connected.here}/metadata.xml")).content == answer.content
+    assert etree.fromstring(answer.content).get("entityID") == connected.connection["spEntityId"]
+
+
+@pytest.mark.parametrize("second_factor", [False, True], ids=["at once", "after a second factor"])
+async def test_a_session_ends_with_the_one_at_the_provider(connected, door, clock, second_factor):
+    """SessionNotOnOrAfter (SAML profiles §4.1.4.3), with the skew that the connection allows."""
+    email = connected.address("maria")
+    app = (await with_totp(door, clock, email))[2] if second_factor else None
+    there = clock() + timedelta(hours=1)
+    signed_in = await connected.browser().sign_in(email, session_ends=there)
+    if app is not None:
+        given = {"mfaToken": signed_in["mfaToken"], "code": app.code()}
+        signed_in = (await door.post("/mfa/verify", given)).json()
+    ends = datetime.fromisoformat(signed_in["refreshTokenExpiresAt"])
+    assert timedelta() <= there + timedelta(seconds=60) - ends < timedelta(seconds=1)
+    clock.move(timedelta(minutes=59))
+    renewed = await door.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})
+    assert renewed.status_code == 200
+    assert datetime.fromisoformat(renewed.json()["accessTokenExpiresAt"]) <= ends
+    clock.move(timedelta(minutes=3))
+    again = await door.post("/token/refresh", {"refreshToken": renewed.json()["refreshToken"]})
+    assert again.status_code == 401
+    assert (await door.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
+
+
+async def test_a_code_is_worth_nothing_once_the_session_at_the_provider_is_over(connected, clock):
+    browser = connected.browser()
+    answer = await browser.arrive(connected.address("maria"), session_ends=clock() + timedelta(seconds=1))
+    clock.move(timedelta(seconds=70))
+    path = f"/projects/{connected.people.project.id}/auth/token"
+    refused = await browser.client.post(path, {"code": query_of(answer)["code"], "codeVerifier": VERIFIER})
+    assert (refused.status_code, refused.json()["code"]) == (401, "code_invalid")

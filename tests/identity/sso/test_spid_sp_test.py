@@ -1,0 +1,159 @@
+"""The responses of Italy's spid-sp-test, sent to a running server.
+
+The tool makes and signs every response from its own definitions; only the sign-on that begins each case is
+driven from here, because the tool asks the request for things that SPID has and SAML has not (a NameQualifier
+of the Issuer, an index of wanted attributes).
+"""
+
+import asyncio
+import shutil
+import socket
+import sys
+import warnings
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import uvicorn
+from lxml import etree
+
+from postern.kernel.limits import Limiter
+from postern.protocols.saml.document import SAML, inflate
+from postern.protocols.saml.trace import Trace
+from tests.identity.sso.conftest import BACK, CHALLENGE
+from tests.peers.identity_provider import keys
+
+TOOL = Path(__file__).parents[2] / "peers" / "spid_sp_test"
+INSTALL = "python3 -m pip install --no-deps --target {0}/packages -r {0}/requirements.txt".format(
+    "tests/peers/spid_sp_test"
+)
+ISSUER = "https://spid.example"
+START_SECONDS = 60
+
+pytestmark = [
+    pytest.mark.needs_tool("spid-sp-test", INSTALL),
+    pytest.mark.needs_tool("xmlsec1", "apt-get install xmlsec1"),
+    pytest.mark.skipif(not shutil.which("xmlsec1"), reason="not installed: apt-get install xmlsec1"),
+    pytest.mark.skipif(not (TOOL / "packages").is_dir(), reason=f"spid-sp-test is not installed: {INSTALL}"),
+]
+
+ONLY_SPID = {
+    "3": "SPID wants the assertion itself signed; SAML lets the signature of its Response cover it (core §5.3).",
+    "45": "SPID wants transient name identifiers; here an attribute is the subject, and any format will do.",
+    "46": "As 45: a name identifier without a format is one of unspecified format (core §2.2.2).",
+    "47": "As 45: a format of the provider's own is allowed (core §8.3).",
+    "48": "SPID wants a NameQualifier; SAML has it optional (core §2.2.2).",
+    "49": "As 48.",
+    "71": "SPID wants a Format of the assertion's Issuer; SAML lets it be left out (profiles §4.1.4.2).",
+    "76": "SPID wants NotBefore; SAML has it optional (core §2.5.1).",
+    "97": "SPID knows three authentication contexts; our request asks for none, so any will do (core §3.3.2.2.1).",
+}
+"""Refused by who offers SPID, and rightly accepted by a service provider of plain SAML."""
+EITHER = {"103"}
+"""The tool itself takes both answers."""
+
+
+@asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[str]:
+    """The application behind a real socket of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve([listening]))
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while not server.started:
+                    await asyncio.sleep(0.01)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch) -> Any:
+    """The tool's check of responses, signing with a key that our connection knows."""
+    monkeypatch.syspath_prepend(TOOL / "packages")
+    monkeypatch.setenv("IDP_ENTITYID", ISSUER)
+    with warnings.catch_warnings():
+        # pysaml2 names ciphers that cryptography has moved elsewhere.
+        warnings.simplefilter("ignore")
+        from spid_sp_test.response import SpidSpResponseCheck  # type: ignore[import-not-found]
+
+    (tmp_path / "key.pem").write_text(keys("spid").private_pem)
+    check = SpidSpResponseCheck(key_file=str(tmp_path / "key.pem"), xmlsec_binary=shutil.which("xmlsec1"))
+    yield check
+    for name in [each for each in sys.modules if each.split(".")[0] == "spid_sp_test"]:
+        del sys.modules[name]
+
+
+def response_to(tool: Any, case: str, location: str, attributes: dict[str, str], now: datetime) -> bytes:
+    """What the tool would post for a case, as the answer to an AuthnRequest that came by redirect."""
+    query = parse_qs(urlsplit(location).query)
+    request = etree.fromstring(inflate(b64decode(query["SAMLRequest"][0]), Trace()))
+    tool.authnreq_etree, tool.authnreq_attrs = request, request.attrib
+    identifiers = (f"_{name}-{case}-{request.get('ID')}" for name in ("response", "assertion", "session"))
+    tool.response_attrs = {
+        "AuthnRequestID": request.get("ID"),
+        "IssueInstant": request.get("IssueInstant"),
+        "IssueInstantMillis": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "NotOnOrAfter": (now + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "AuthnIstant": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "AssertionConsumerURL": request.get("AssertionConsumerServiceURL"),
+        "Audience": request.findtext(f"{{{SAML}}}Issuer"),
+        "Issuer": ISSUER,
+        "NameIDNameQualifier": ISSUER,
+        "NameID": "that-transient-opaque-value",
+        "AuthnContextClassRef": "https://www.spid.gov.it/SpidL1",
+        "sign_response": True,
+        "sign_assertion": True,
+        **dict(zip(("ResponseID", "AssertionID", "SessionIndex"), identifiers, strict=True)),
+    }
+    made = tool.load_test(case)
+    certificate = made.response_attrs.get("X509Certificate")
+    xml = tool.sign(made.render(user_attrs=attributes), key_file=made.private_key, cert_file=certificate)
+    return tool.post_xml(xml, tool.tests[case]).encode()
+
+
+async def outcome(browser: httpx.AsyncClient, acs: str, response: bytes) -> str:
+    """ACCEPTED if the answer brings a code for a session; else why not."""
+    answer = await browser.post(acs, data={"SAMLResponse": b64encode(response).decode()})
+    if answer.status_code == 403:
+        return "REFUSED"
+    assert answer.status_code == 303, f"{answer.status_code}: {answer.text}"
+    assert answer.headers["location"].startswith(BACK)
+    return "ACCEPTED" if "code=" in answer.headers["location"] else "REFUSED"
+
+
+async def test_every_response_of_spid_sp_test_is_judged_as_saml_has_it(acme, tool, clock, world):
+    made = {
+        "idpEntityId": ISSUER,
+        "idpCertificate": [keys("spid").pem],
+        "attributeMapping": {"subject": "fiscalNumber"},
+    }
+    await acme.connect(**made)
+    found, expected = {}, {}
+    async with serving(acme.app) as base:
+        acs = base + urlsplit(acme.connection["spAcsUrl"]).path
+        login = base + urlsplit(acme.connection["loginUrl"]).path
+        for case, definition in tool.tests.items():
+            good = definition["status_codes"] == [200] or case in ONLY_SPID
+            expected[case] = "ACCEPTED" if good else "REFUSED"
+            world.limiter = Limiter()  # On a quick machine they come faster than anybody may sign on.
+            async with httpx.AsyncClient(timeout=60) as browser:
+                started = await browser.get(login, params={"redirectUrl": BACK, "codeChallenge": CHALLENGE})
+                assert started.status_code == 302, started.text
+                person = {"email": acme.address(f"person-{case}"), "fiscalNumber": f"TINIT-{case}", "name": "Maria"}
+                response = response_to(tool, case, started.headers["location"], person, clock())
+                found[case] = await outcome(browser, acs, response)
+            clock.move(timedelta(seconds=1))
+    wrong = [case for case in found if found[case] != expected[case] and case not in EITHER]
+    assert not wrong, "\n".join(f"{found[case]}: {tool.tests[case]['name']}" for case in wrong)
+    assert len(found) > 100
+    assert set(ONLY_SPID) < set(found)

@@ -1,0 +1,146 @@
+"""What an operator may set: read whole at the start, and refused there by name."""
+
+import pytest
+
+from postern.cli.checks import check_settings, how_mail_leaves
+from postern.kernel.config import SettingInvalid, read_settings
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("POSTERN_TRUSTED_PROXIES", "our own"),
+        ("POSTERN_BREACHED_PASSWORDS", "pwnedpasswords"),
+        ("POSTERN_PORT", "http"),
+        ("POSTERN_PORT", "99999"),
+        ("POSTERN_PORT", "-1"),
+        ("POSTERN_DATABASE_POOL", "0"),
+        ("POSTERN_PROJECT_RATE", "-5"),
+        ("POSTERN_SEND_WAIT", "inf"),
+        ("POSTERN_SEND_WAIT", "nan"),
+        ("POSTERN_DRAIN", "-1"),
+        ("POSTERN_LEASE", "0"),
+        ("POSTERN_TRANSPORT", "pigeon"),
+        ("POSTERN_BILLING", "barter"),
+        ("POSTERN_LOG_LEVEL", "loud"),
+        ("POSTERN_LOG_FORMAT", "xml"),
+        ("POSTERN_BASE_URL", "postern.example"),
+        ("POSTERN_BASE_URL", "https://"),
+        ("POSTERN_BASE_URL", "https://[::1"),
+        ("POSTERN_BASE_URL", "https://postern.example:99999"),
+        ("POSTERN_BASE_URL", "https://postern.example?x=1"),
+        ("POSTERN_STRIPE_API", "api.stripe.com"),
+        ("POSTERN_SECRET", "too short"),
+        ("POSTERN_DNS_ZONE", "not a domain"),
+        ("POSTERN_RETURN_PATH_DOMAIN", "a..b"),
+        ("DATABASE_URL", "nonsense"),
+        ("DATABASE_URL", "postgresql://me:secret@[host/db"),
+        ("POSTERN_SIGN_UP", "maybe"),
+        ("POSTERN_OUTBOUND_ALLOW", "everything"),
+        ("POSTERN_SENDING_ADDRESSES", "here"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_by_name(variable, text):
+    """One sentence names the variable.
+
+    Defects: N4
+    """
+    with pytest.raises(SettingInvalid, match=variable) as refused:
+        read_settings({variable: text})
+    assert "\n" not in str(refused.value)
+    assert "secret@" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "environment"),
+    [
+        ("POSTERN_RELAY", {"POSTERN_TRANSPORT": "relay"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "mail.example.com:25"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com:99999"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?tls=perhaps"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://me:pa#ss@mail.example.com"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://me:pa/ss@mail.example.com"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://[::1"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?weight=0"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?rate=nan"}),
+        ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?connections=many"}),
+        ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: emails=" + "9" * 5_000}),
+        ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: mail=9"}),
+        ("POSTERN_STRIPE_SECRET_KEY", {"POSTERN_BILLING": "stripe"}),
+        ("POSTERN_DNS", {"POSTERN_DNS": "resolver.example.com"}),
+        ("POSTERN_BLOCKLISTS", {"POSTERN_BLOCKLISTS": "zen.spamhaus.org"}),
+        ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: everything"}),
+        ("POSTERN_MAIL_FROM", {"POSTERN_MAIL_FROM": "the postmaster"}),
+    ],
+)
+def test_what_only_the_server_can_judge_is_refused_before_it_starts(variable, environment):
+    """One sentence names the variable, and has no part of a password.
+
+    Defects: N4
+    """
+    with pytest.raises(SettingInvalid, match=variable) as refused:
+        check_settings(read_settings(environment))
+    assert "\n" not in str(refused.value)
+    assert not {"pa", "ss"} & set(str(refused.value).replace("/", " ").split())
+
+
+RELAY = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://me:hidden@smtp.example.net:587"}
+CATCHER = {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": "smtp://localhost:1025?tls=none"}
+AT = "POSTERN_BASE_URL"
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        RELAY,
+        CATCHER,
+        {**RELAY, AT: "http://127.0.0.1:8025"},
+        {**RELAY, AT: "https://localhost"},
+        {**RELAY, AT: "https://[::1]:8025"},
+        {**RELAY, "POSTERN_HOST": "0.0.0.0"},
+        {**CATCHER, "POSTERN_RELAY": "smtp://localhost smtp://smtp.example.net", AT: "http://localhost:8025"},
+    ],
+)
+def test_mail_that_leaves_needs_a_base_url_that_recipients_reach(environment):
+    """A server whose mail would have links to 127.0.0.1 does not start, and says which line to set.
+
+    Defects: N3
+    """
+    with pytest.raises(SettingInvalid) as refused:
+        check_settings(read_settings(environment))
+    assert str(refused.value).endswith("POSTERN_BASE_URL=https://mail.example.com")
+    assert "hidden" not in str(refused.value)
+
+
+def test_who_starts_a_server_is_told_how_mail_leaves():
+    """The lines of a server that is ready name transport, relay and base URL, without the password.
+
+    Defects: N3
+    """
+    leaving = read_settings({**RELAY, AT: "https://mail.example.com"})
+    check_settings(leaving)
+    said = how_mail_leaves(leaving)
+    assert "relay, through smtp.example.net:587 (starttls-required)" in said
+    assert "https://mail.example.com" in said
+    assert "hidden" not in said
+    check_settings(read_settings({**CATCHER, AT: "http://127.0.0.1:8025"}))
+    said = how_mail_leaves(read_settings({}))
+    assert "transport capture" in said
+    assert "http://127.0.0.1:8025" in said
+
+
+def test_settings_that_make_sense_are_taken():
+    settings = read_settings(
+        {
+            "POSTERN_TRANSPORT": "relay",
+            "POSTERN_RELAY": "smtp://me:secret@mail.example.com:2525?tls=none smtps://other.example.com",
+            "POSTERN_BASE_URL": "https://postern.example",
+            "POSTERN_SEND_WAIT": "0.5",
+            "POSTERN_SIGN_UP": "no",
+            "POSTERN_DNS": "127.0.0.1:5353, 9.9.9.9",
+            "POSTERN_PORT": "0",
+        }
+    )
+    check_settings(settings)
+    assert (settings.port, settings.sign_up, settings.send_wait.total_seconds()) == (0, False, 0.5)
+    check_settings(read_settings({}))

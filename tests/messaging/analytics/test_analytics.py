@@ -1,0 +1,132 @@
+"""Statistics equal a recount, in any time zone."""
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+
+from postern.messaging.emails.rates import share
+
+BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
+
+
+async def send(project, *locals_):
+    ids = []
+    for local in locals_:
+        answer = await project.client.post("/emails", {**MAIL, "to": [local]})
+        ids.append(answer.json()["id"])
+    return ids
+
+
+async def test_the_summary_equals_a_recount(project, stranger, clock, world):
+    await project.client.post("/contacts", {"email": "ada@example.com"})
+    gone = (await project.client.post("/contacts", {"email": "bob@example.com"})).json()
+    await project.client.patch(f"/contacts/{gone['id']}", {"unsubscribed": True})
+    await project.client.delete(
+        f"/contacts/{(await project.client.post('/contacts', {'email': 'c@d.example'})).json()['id']}"
+    )
+    ids = await send(project, "a@example.com", "b@example.com", "bounced@postern.test", "complained@postern.test")
+    await send(project, "suppressed@postern.test")
+    clock.move(timedelta(minutes=10))
+    await stranger.get(f"/t/o/{ids[0]}", headers=BROWSER)
+    await stranger.get(f"/t/o/{ids[0]}", headers=BROWSER)
+    await stranger.get(f"/t/o/{ids[1]}", headers={"user-agent": "Mozilla/5.0"})
+    test = await project.key(environment="TEST")
+    await test.post("/emails", {**MAIL, "to": ["x@example.com"]})
+    found = (await project.client.get("/analytics?days=7")).json()
+    assert found["contacts"] == {"total": 2, "unsubscribed": 1, "unsubscribeRate": 0.5, "newLast30Days": 2}
+    sends = found["sends"]
+    async with world.db.connection() as connection:
+        row = await (
+            await connection.execute(
+                """select count(*), count(sent_at), count(delivered_at), count(human_opened_at), count(bounced_at),
+                          count(complained_at), count(*) filter (where status in ('FAILED', 'EXPIRED', 'SUPPRESSED')),
+                          count(opened_at) - count(human_opened_at)
+                   from sends where project_id = %s and not test""",
+                [project.id],
+            )
+        ).fetchone()
+    names = ("total", "sent", "delivered", "opened", "bounced", "complained", "failed", "machineOpened")
+    assert tuple(sends[name] for name in names) == row == (5, 3, 3, 1, 1, 1, 1, 1)
+    assert sends["openRate"] == pytest.approx(1 / 3, abs=1e-6)
+    assert sends["bounceRate"] == 0.25
+    assert sends["last30Days"] == 5
+    assert found["campaigns"] == {"total": 0, "sent": 0}
+
+
+async def test_days_follow_the_time_zone(project, clock):
+    clock.start = clock.start.replace(hour=23, minute=30)
+    await send(project, "a@example.com")
+    day = clock().date()
+    utc = (await project.client.get("/analytics/time-series")).json()
+    assert len(utc) == 30
+    assert utc[-1] == {**utc[-1], "date": str(day), "sent": 1}
+    berlin = (await project.client.get("/analytics/time-series?timezone=Asia/Kathmandu")).json()
+    assert berlin[-1] == {**berlin[-1], "date": str(day + timedelta(days=1)), "sent": 1}
+    assert sum(each["sent"] for each in berlin) == 1
+    one = await project.client.get(f"/analytics/time-series?from={day}&to={day}")
+    assert [each["sent"] for each in one.json()] == [1]
+    table = await project.client.get(f"/analytics/export?from={day}&to={day}")
+    assert next(csv.DictReader(io.StringIO(table.text)))["sent"] == "1"
+
+
+async def test_domains_are_told_apart(project):
+    for name in ("one.example", "two.example"):
+        await project.client.post("/domains", {"domain": name})
+    await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
+    await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["bounced@postern.test"]})
+    found = {each["domain"]: each for each in (await project.client.get("/analytics/by-domain")).json()}
+    assert (found["one.example"]["total"], found["one.example"]["bounced"], found["two.example"]["total"]) == (2, 1, 0)
+    assert found["one.example"]["bounceRate"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("timezone=Mars/Olympus", "query/timezone"),
+        ("timezone=localtime", "query/timezone"),
+        ("timezone=right/UTC", "query/timezone"),
+        ("timezone=", "query/timezone"),
+        ("from=2026-02-30", "query/from"),
+        ("from=2026-02-02&to=2026-02-01", "query/from"),
+        ("from=1990-01-01&to=2026-02-01", "query/from"),
+        ("to=soon", "query/to"),
+    ],
+)
+async def test_a_bad_period_says_where(project, query, path):
+    answer = await project.client.get(f"/analytics/time-series?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"] == path
+
+
+async def test_days_have_bounds(project):
+    for days in ("0", "3651", "many"):
+        assert (await project.client.get(f"/analytics?days={days}")).status_code == 400
+
+
+def test_rates_stay_between_zero_and_one():
+    assert (share(1, 0), share(5, 4), share(1, 4)) == (0.0, 1.0, 0.25)
+
+
+@pytest.mark.parametrize(
+    "name", ["nonsense", "00000000-0000-0000-0000-000000000000", "01a1fe07-4d22-7fef-9ae3-7de0cc10ffd3"]
+)
+async def test_an_unknown_campaign_has_sent_nothing(project, name):
+    await project.client.post("/domains", {"domain": "one.example"})
+    await project.client.post("/emails", {**MAIL, "from": "a@one.example", "to": ["x@example.com"]})
+    series = (await project.client.get(f"/analytics/time-series?campaignId={name}")).json()
+    assert {each["sent"] for each in series} == {0}
+    domains = (await project.client.get(f"/analytics/by-domain?campaignId={name}")).json()
+    assert [each["total"] for each in domains] == [0]
+
+
+async def test_a_day_that_a_time_zone_left_out_is_there_without_anything(project, clock):
+    """Samoa had no 30 December 2011: its midnight is that of the 31st."""
+    clock.start = clock.start.replace(year=2011, month=12, day=30, hour=11)
+    await send(project, "a@example.com")
+    query = "timezone=Pacific/Apia&from=2011-12-28&to=2012-01-01"
+    found = (await project.client.get(f"/analytics/time-series?{query}")).json()
+    assert {each["date"]: each["sent"] for each in found if each["sent"]} == {"2011-12-31": 1}
+    assert len(found) == 5

@@ -1,0 +1,592 @@
+"""Declared types of attributes, and that what is exported comes back as it was."""
+
+import asyncio
+import csv
+import io
+import json
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postern.kernel.http.pagination import csv_line, guarded, unguarded
+from postern.messaging.audiences import attributes, contacts, csv_reader
+from postern.messaging.audiences.csv_cells import Declared, cells_of
+from postern.messaging.audiences.imports import header_of
+from postern.messaging.audiences.model import attribute_fault
+from tests.messaging.audiences.test_audiences import audience
+from tests.messaging.audiences.test_contacts import create
+from tests.messaging.audiences.test_import import counts, take_in
+
+ODD_TEXTS = (
+    *("12345", "01234", "+4912345", "-1", "1.0", "1e5", "1e400", "12345678901234567890", "0x10", "1,5", "½", "NaN"),
+    *("true", "FALSE", "yes", "null", "None", "undefined", "{}", "[]", '["a"]', '{"a": 1}', "[", "{"),
+    *("'", "''", "'=x", "''=x", "=x", "'tis", "@x", "'@x", "-x", "+x", "\tx", "'\tx", "\rx", "'\rx", "=", "'="),
+    *(" ", "  x  ", "a\nb", "a\r\nb", "\n", "\r\n", "a\rb", '"', '""', 'say "hi"', "a,b;c\td|e", ",", ";"),
+    *(
+        "2026-01-31",
+        "2026-02-30",
+        "2026-01-31T12:00:00Z",
+        "2026-01-31 12:00",
+        "31.01.2026",
+        "👩‍👩‍👧",
+        "é",
+        "é",
+        "\u2028",
+    ),
+    *("\ufeff", "\x85", "\x1f", "\\", "\\n", "sep=;", "email", "#N/A", "=1+1", "💥" * 50),
+)
+ODD_NUMBERS = (
+    *(0, 1, -1, 2**53 + 1, 10**15, 10**16, 1234567890123456, -(10**19), 12345678901234567890123, 10**100),
+    *(0.1, -0.5, 1e-7, 5e-324, 1.7976931348623157e308, 1e22, 100.0, 1.1e5, 0.30000000000000004),
+)
+ODD_OTHERS = (
+    *(True, False, [], [""], ["a", 1, None, {"b": [True]}], [[1.5]], ["=x"], {}, {"a": {"b": None}}, {"=x": "'=x"}, ""),
+    *(["a\nb", '"'], [12345678901234567890123], {"n": 1e-300}),
+)
+ODD = (*ODD_TEXTS, *ODD_NUMBERS, *ODD_OTHERS)
+ODD_NAMES = (
+    *(
+        "plan",
+        "email",
+        "Email",
+        "id",
+        "ID",
+        "unsubscribed",
+        "attributes",
+        "attributes.x",
+        "attributes.attributes.x",
+        "x",
+    ),
+    *("e-mail", "mail", "=x", "'=x", "''=x", "+1", "a,b", "a;b", 'say "hi"', "createdAt", "true", "1", "é", "a b"),
+)
+TYPES = ("string", "number", "boolean", "date", "list")
+
+texts = st.sampled_from(ODD_TEXTS) | st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
+)
+numbers = (
+    st.sampled_from(ODD_NUMBERS) | st.integers(-(10**40), 10**40) | st.floats(allow_nan=False, allow_infinity=False)
+)
+scalars = texts | numbers | st.booleans()
+inner = st.recursive(
+    scalars | st.none(),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(texts, some, max_size=3),
+    max_leaves=6,
+)
+values = scalars | st.sampled_from(ODD_OTHERS) | st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+names = (st.sampled_from(ODD_NAMES) | st.text(max_size=12)).filter(
+    lambda name: attribute_fault(name, None) is None and name.isprintable()
+)
+
+
+def exactly(value):
+    """A form in which 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True)
+
+
+async def by_address(project):
+    page = (await project.client.get("/contacts?limit=100")).json()
+    return {each["email"]: each["attributes"] for each in page["data"]}
+
+
+async def types(project):
+    listed = (await project.client.get("/contact-attributes")).json()
+    return {each["name"]: (each["type"], each["inferred"]) for each in listed}
+
+
+async def declare(project, name, kind, **more):
+    made = await project.client.post("/contact-attributes", {"name": name, "type": kind, **more})
+    assert made.status_code == 201, made.text
+    return made.json()
+
+
+async def retype(project, name, kind):
+    listed = (await project.client.get("/contact-attributes")).json()
+    (found,) = [each["id"] for each in listed if each["name"] == name]
+    changed = await project.client.patch(f"/contact-attributes/{found}", {"type": kind})
+    assert changed.status_code == 200, changed.text
+    return changed.json()
+
+
+@settings(max_examples=400)
+@given(
+    st.dictionaries(names, values, max_size=6), st.dictionaries(names, st.sampled_from(TYPES), max_size=4), st.data()
+)
+def test_what_an_export_writes_an_import_reads_as_it_was(given_attributes, more, data):
+    """Defects: C3"""
+    declared = more | {
+        name: data.draw(st.sampled_from(TYPES), label=name) for name in given_attributes if data.draw(st.booleans())
+    }
+    inferred = data.draw(st.booleans())
+    row = ["0", "a@example.com", False, "", "", "", "", *cells_of(declared, given_attributes)]
+    written = (csv_line(header_of(declared)) + csv_line(row)).encode()
+    header = csv_reader.read_header(written)
+    header.check()
+    layout = header.layout
+    lines = csv_reader.split_lines([written[header.length :]])
+    (line,) = csv_reader.read_lines(layout, lines, number=2, position=header.length)
+    known = {name: Declared(kind, inferred) for name, kind in declared.items()}
+    found = csv_reader.row_of(layout, line, csv_reader.readers_of(layout, known))
+    assert exactly(found.attributes) == exactly(given_attributes)
+
+
+@settings(max_examples=300)
+@given(texts)
+def test_the_guard_against_formulas_is_taken_off_exactly(text):
+    """Defects: C3"""
+    assert unguarded(guarded(text)) == text
+    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+async def odd_contacts(project):
+    """Contacts with every odd value, under names whose types fit it and names whose types do not."""
+    for number, value in enumerate(ODD):
+        name = ODD_NAMES[number % len(ODD_NAMES)]
+        mixed = {"text": "a", "count": 1, "flag": True, "day": "2026-01-31", "tags": ["a"], name: value}
+        mixed[("text", "count", "flag", "day", "tags")[number % 5]] = value
+        await create(
+            project, f"u{number}@example.com", attributes={"any": value, **mixed}, unsubscribed=number % 7 == 0
+        )
+    await create(project, "+plus@example.com", attributes={"text": "=1"})
+    await create(project, "'quote@example.com")
+    await create(project, "no-attributes@example.com")
+
+
+async def everybody(project):
+    found, cursor = {}, None
+    while True:
+        page = await project.client.get("/contacts", params={"limit": 100, **({"cursor": cursor} if cursor else {})})
+        for each in page.json()["data"]:
+            found[each["email"]] = (exactly(each["attributes"]), each["unsubscribed"])
+        cursor = page.json()["nextCursor"]
+        if cursor is None:
+            return found
+
+
+async def test_an_export_comes_back_unchanged_into_the_same_project(project, work_off):
+    """Defects: C3"""
+    await odd_contacts(project)
+    before = await everybody(project)
+    exported = (await project.client.get("/contacts/export")).content
+    done = await take_in(project, work_off, exported)
+    assert counts(done) == {"updated": len(before)}, done["errors"]
+    assert await everybody(project) == before
+    assert (await project.client.get("/events?type=contact.updated")).json()["data"] == []
+    for each in (await project.client.get("/contacts?limit=100")).json()["data"]:
+        await project.client.delete(f"/contacts/{each['id']}")
+    assert counts(await take_in(project, work_off, exported))["created"] == min(100, len(before))
+    assert await everybody(project) == before
+
+
+async def test_an_export_comes_back_unchanged_after_types_were_declared(project, work_off):
+    """Defects: C3"""
+    await odd_contacts(project)
+    before = await everybody(project)
+    for name, (kind, _) in (await types(project)).items():
+        await retype(project, name, TYPES[(TYPES.index(kind) + len(name)) % 5])
+    exported = (await project.client.get("/contacts/export")).content
+    done = await take_in(project, work_off, exported)
+    assert counts(done) == {"updated": len(before)}, done["errors"]
+    assert await everybody(project) == before
+
+
+async def test_another_project_reads_the_same_values_by_the_same_types(project, new_project, work_off):
+    """Defects: C3"""
+    await odd_contacts(project)
+    exported = (await project.client.get("/contacts/export")).content
+    theirs = await new_project()
+    wanted = {name: kind for name, (kind, _) in (await types(project)).items()}
+    up = await theirs.client.post(
+        "/contacts/import",
+        params={"attributeTypes": json.dumps(wanted)},
+        content=exported,
+        headers={"content-type": "text/csv"},
+    )
+    assert up.status_code == 201, up.text
+    await work_off()
+    done = (await theirs.client.get(f"/contacts/imports/{up.json()['id']}")).json()
+    assert done["failed"] == 0, done["errors"]
+    assert await everybody(theirs) == await everybody(project)
+    assert await types(theirs) == {name: (kind, False) for name, kind in wanted.items()}
+
+
+async def test_numbers_and_texts_that_look_alike_stay_apart(project, work_off):
+    """Defects: C3"""
+    await create(
+        project, "a@example.com", attributes={"zip": "12345", "vip": "true", "note": "'=x", "card": 10**16 - 1}
+    )
+    await create(
+        project, "b@example.com", attributes={"zip": 12345, "vip": True, "note": "=x", "card": str(10**16 - 1)}
+    )
+    before = await by_address(project)
+    exported = (await project.client.get("/contacts/export")).text
+    rows = {row["email"]: row for row in csv.DictReader(io.StringIO(exported, newline=""))}
+    assert [rows["a@example.com"][name] for name in ("zip", "vip", "note", "card", "attributes")] == [
+        *("12345", "true", "''=x", "9999999999999999", ""),
+    ]
+    assert [rows["b@example.com"][name] for name in ("zip", "vip", "note", "card")] == ["", "", "'=x", ""]
+    rest = {"zip": 12345, "vip": True, "card": "9999999999999999"}
+    assert json.loads(rows["b@example.com"]["attributes"]) == rest
+    assert counts(await take_in(project, work_off, exported)) == {"updated": 2}
+    assert await by_address(project) == before
+
+
+async def test_the_first_value_declares_the_type_and_later_ones_stay_what_they_are(project):
+    """Defects: C3"""
+    first = {"n": 1, "s": "x", "b": False, "d": "2026-01-31", "l": [], "o": {"a": 1}, "e": "", "none": None}
+    made = await create(project, "a@example.com", attributes=first)
+    wanted = {"n": "number", "s": "string", "b": "boolean", "d": "date", "l": "list"}
+    assert await types(project) == {name: (kind, True) for name, kind in wanted.items()}
+    other = {"n": "one", "s": 1, "b": "yes", "d": "soon", "l": {"a": 1}, "o": 5, "e": True}
+    changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": other})
+    assert changed.json()["attributes"] == other
+    assert await types(project) == {name: (kind, True) for name, kind in wanted.items()} | {
+        "o": ("number", True),
+        "e": ("boolean", True),
+    }
+
+
+async def test_bulk_additions_declare_types_too(project):
+    """Defects: C3"""
+    news = await audience(project)
+    body = {
+        "contacts": [
+            {"email": "a@example.com", "attributes": {"seats": 4}},
+            {"email": "b@example.com", "attributes": {"seats": "many", "since": "2026-01-31"}},
+        ]
+    }
+    assert (await project.client.post(f"/audiences/{news}/contacts/bulk-email", body)).status_code == 200
+    assert await types(project) == {"seats": ("number", True), "since": ("date", True)}
+
+
+async def test_an_import_infers_a_type_from_the_whole_column(project, work_off, monkeypatch):
+    """Defects: C3"""
+    body = (
+        "email,zip,seats,vip,day,tags,card,mixed,empty,object\n"
+        'a@example.com,10115,4,TRUE,2026-01-31,[],1234567890123456,5,,"{""a"":1}"\n'
+        'b@example.com,01067,-0.5,false,2026-02-01T10:00:00Z,"[""x""]",5,n/a,,\n'
+        "c@example.com,,,,,,,true,,\n"
+    )
+    assert counts(await take_in(project, work_off, body)) == {"created": 3}
+    assert await by_address(project) == {
+        "a@example.com": {
+            "zip": "10115",
+            "seats": 4,
+            "vip": True,
+            "day": "2026-01-31",
+            "tags": [],
+            "card": "1234567890123456",
+            "mixed": "5",
+            "object": {"a": 1},
+        },
+        "b@example.com": {
+            "zip": "01067",
+            "seats": -0.5,
+            "vip": False,
+            "day": "2026-02-01T10:00:00Z",
+            "tags": ["x"],
+            "card": "5",
+            "mixed": "n/a",
+        },
+        "c@example.com": {"mixed": "true"},
+    }
+    assert await types(project) == {
+        name: (kind, True)
+        for name, kind in {
+            "zip": "string",
+            "seats": "number",
+            "vip": "boolean",
+            "day": "date",
+            "tags": "list",
+            "card": "string",
+            "mixed": "string",
+        }.items()
+    }
+
+
+async def test_a_later_row_that_does_not_fit_an_inferred_type_is_kept_as_text(project, work_off, monkeypatch):
+    """Defects: C3"""
+    monkeypatch.setattr("postern.messaging.audiences.work.IMPORT_BATCH", 2)
+    body = "email,seats,late\n" + "".join(
+        f"{name}@example.com,{cell},{late}\n"
+        for name, cell, late in (
+            ("a", "4", ""),
+            ("b", "5", ""),
+            ("c", "many", "7"),
+            ("d", "007", "8"),
+            ("e", "12345678901234567", "9"),
+        )
+    )
+    assert counts(await take_in(project, work_off, body)) == {"created": 5}
+    found = {email[0]: each for email, each in (await by_address(project)).items()}
+    assert [found[name]["seats"] for name in "abcde"] == [4, 5, "many", "007", 12345678901234567]
+    assert [found[name]["late"] for name in "cde"] == [7, 8, 9]
+    assert await types(project) == {"seats": ("number", True), "late": ("number", True)}
+
+
+async def test_a_cell_that_does_not_fit_a_declared_type_fails_its_row(project, work_off):
+    """Defects: C3"""
+    for name, kind in {"seats": "number", "vip": "boolean", "day": "date", "tags": "list", "zip": "string"}.items():
+        await declare(project, name, kind)
+    body = (
+        "email,seats,vip,day,tags,zip\n"
+        'a@example.com, +007 ,Yes, 2026-01-31 ,"[""x""]",007\n'
+        "b@example.com,many,,,,\n"
+        "c@example.com,,perhaps,,,\n"
+        "d@example.com,,,31.01.2026,,\n"
+        "e@example.com,,,,a b,\n"
+        "f@example.com,1e400,,,,\n"
+        "g@example.com, , , , ,true\n"
+    )
+    done = await take_in(project, work_off, body)
+    assert counts(done) == {"created": 2, "failed": 5}
+    assert await by_address(project) == {
+        "a@example.com": {"seats": 7, "vip": True, "day": "2026-01-31", "tags": ["x"], "zip": "007"},
+        "g@example.com": {"zip": "true"},
+    }
+    assert [error["line"] for error in done["errors"]] == [3, 4, 5, 6, 7]
+    for error, name, kind in zip(
+        done["errors"],
+        ("seats", "vip", "day", "tags", "seats"),
+        ("number", "boolean", "date", "list", "number"),
+        strict=True,
+    ):
+        assert f"The cell of `{name}` " in error["message"]
+        assert error["message"].endswith(f"the attribute is declared as {kind}.")
+        assert "many" not in error["message"]
+
+
+async def test_a_type_is_declared_read_changed_and_forgotten(project, work_off):
+    """Defects: C3"""
+    made = await declare(project, "zip", "string", description="Postal code")
+    assert made["appId"] == project.id
+    assert (made["name"], made["type"], made["inferred"]) == ("zip", "string", False)
+    path = f"/contact-attributes/{made['id']}"
+    assert (await project.client.get(path)).json() == made
+    again = await project.client.post("/contact-attributes", {"name": "zip", "type": "number"})
+    assert (again.status_code, again.json()["code"]) == (409, "contact_attribute_exists")
+    contact = await create(project, "a@example.com", attributes={"zip": "01067", "seats": 4})
+    stale = await project.client.patch(path, {"type": "number"}, headers={"if-match": '"0"'})
+    assert stale.status_code == 412
+    changed = (await project.client.patch(path, {"type": "number", "description": ""})).json()
+    assert (changed["type"], changed["description"], changed["name"]) == ("number", "", "zip")
+    assert (await project.client.get(f"/contacts/{contact['id']}")).json()["attributes"]["zip"] == "01067"
+    await take_in(project, work_off, "email,zip\nb@example.com,10115\n")
+    assert (await by_address(project))["b@example.com"] == {"zip": 10115}
+    assert await types(project) == {"seats": ("number", True), "zip": ("number", False)}
+    assert (await retype(project, "seats", "number"))["inferred"] is False
+    assert (await project.client.delete(path)).json() == {"deleted": True}
+    assert (await project.client.get(path)).json()["code"] == "contact_attribute_missing"
+    assert (await project.client.patch(path, {"type": "list"})).status_code == 404
+    assert (await project.client.delete(path)).status_code == 404
+    await create(project, "c@example.com", attributes={"zip": "2026-01-31"})
+    assert (await types(project))["zip"] == ("date", True)
+    told = (await project.developer.get("/account/audit-log?limit=100")).json()["data"]
+    assert [each["action"] for each in told if each["targetType"] == "ContactAttribute"] == [
+        "contact_attribute.deleted",
+        "contact_attribute.updated",
+        "contact_attribute.updated",
+        "contact_attribute.created",
+    ]
+
+
+async def test_attributes_are_listed_newest_first_in_parts(project):
+    """Defects: C3"""
+    for number in range(5):
+        await declare(project, f"a{number}", "number")
+    first = await project.client.get("/contact-attributes?limit=3")
+    assert [each["name"] for each in first.json()] == ["a4", "a3", "a2"]
+    rest = await project.client.get(first.links["next"]["url"])
+    assert [each["name"] for each in rest.json()] == ["a1", "a0"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"type": "string"}, "/name"),
+        ({"name": "a"}, "/type"),
+        ({"name": "a", "type": "text"}, "/type"),
+        ({"name": "", "type": "string"}, "/name"),
+        ({"name": " a", "type": "string"}, "/name"),
+        ({"name": "a\nb", "type": "string"}, "/name"),
+        ({"name": "a" * 101, "type": "string"}, "/name"),
+        ({"name": "a", "type": "string", "description": "x" * 501}, "/description"),
+        ({"name": "a", "type": "string", "inferred": True}, "/inferred"),
+    ],
+)
+async def test_a_bad_declaration_says_where(project, body, path):
+    """Defects: C3"""
+    answer = await project.client.post("/contact-attributes", body)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"] == path
+
+
+async def test_types_belong_to_the_project_and_to_those_who_may_write_contacts(project, new_project, stranger):
+    """Defects: C3"""
+    made = await declare(project, "zip", "string")
+    path = f"/contact-attributes/{made['id']}"
+    theirs = await new_project()
+    for method, body in (("GET", None), ("PATCH", {"type": "list"}), ("DELETE", None)):
+        answer = await theirs.client.request(method, path, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "contact_attribute_missing")
+    assert (await theirs.client.get("/contact-attributes")).json() == []
+    await create(theirs, "a@example.com", attributes={"zip": 1})
+    assert await types(theirs) == {"zip": ("number", True)}
+    reader = await project.key("contacts:read")
+    assert (await reader.get(path)).json() == made
+    assert (await reader.get("/contact-attributes")).json() == [made]
+    for method, place in (("POST", "/contact-attributes"), ("PATCH", path), ("DELETE", path)):
+        refused = await reader.request(method, place, json={"name": "x", "type": "list"} if method == "POST" else None)
+        assert refused.status_code == 403, method
+    assert (await stranger.get(f"/projects/{project.id}/contact-attributes")).status_code == 401
+    assert await types(project) == {"zip": ("string", False)}
+
+
+async def test_an_import_refuses_types_that_make_no_sense(project, monkeypatch):
+    """Defects: C3"""
+    await declare(project, "zip", "string")
+    await create(project, "a@example.com", attributes={"seats": "four"})
+
+    async def upload(wanted):
+        return await project.client.post(
+            "/contacts/import",
+            params={"attributeTypes": wanted},
+            content="email,zip,seats\nb@example.com,1,1\n",
+            headers={"content-type": "text/csv"},
+        )
+
+    for wrong in ("", "zip", "[]", '{"zip": "text"}', '{"zip": null}', '{" zip": "string"}', "[" * 5_000, "x" * 20_000):
+        answer = await upload(wrong)
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "query/attributeTypes"), wrong
+    refused = await upload('{"zip": "number", "new": "list"}')
+    assert (refused.status_code, refused.json()["code"]) == (409, "contact_attribute_declared")
+    assert "`zip`" in refused.json()["detail"]
+    with monkeypatch.context() as limited:
+        limited.setattr(attributes, "ATTRIBUTES_PER_PROJECT", 2)
+        assert (await upload('{"new": "list"}')).json()["code"] == "too_many_contact_attributes"
+    assert (await project.client.get("/contacts/imports")).json() == []
+    assert await types(project) == {"zip": ("string", False), "seats": ("string", True)}
+    assert (await upload('{"zip": "string", "seats": "number"}')).status_code == 201
+    assert await types(project) == {"zip": ("string", False), "seats": ("number", False)}
+
+
+async def test_more_attributes_than_have_types_are_kept_and_exported_all_the_same(project, work_off, monkeypatch):
+    """Defects: C3"""
+    monkeypatch.setattr(attributes, "ATTRIBUTES_PER_PROJECT", 3)
+    await create(project, "a@example.com", attributes={"a": "1", "b": "2"})
+    await create(project, "b@example.com", attributes={"c": "3", "d": "4", "e": 5})
+    assert set(await types(project)) == {"a", "b", "c"}
+    refused = await project.client.post("/contact-attributes", {"name": "f", "type": "string"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many_contact_attributes")
+    before = await everybody(project)
+    exported = (await project.client.get("/contacts/export")).text
+    assert counts(await take_in(project, work_off, exported)) == {"updated": 2}
+    assert await everybody(project) == before
+
+
+async def test_more_columns_than_one_contact_has_attributes_come_back(project, work_off):
+    """Defects: C3"""
+    for part in range(3):
+        await create(project, f"{part}@example.com", attributes={f"a{part}_{n}": str(n) for n in range(100)})
+    before = await everybody(project)
+    exported = (await project.client.get("/contacts/export")).content
+    assert counts(await take_in(project, work_off, exported)) == {"updated": 3}
+    assert await everybody(project) == before
+
+
+async def test_a_contact_whose_attributes_are_as_large_as_may_be_comes_back(project, work_off):
+    """Defects: C3"""
+    await create(
+        project, "a@example.com", attributes={f"a{n}": list(range(50)) for n in range(90)} | {"x": "y" * 2_500}
+    )
+    before = await everybody(project)
+    exported = (await project.client.get("/contacts/export")).content
+    done = await take_in(project, work_off, exported)
+    assert counts(done) == {"updated": 1}, done["errors"]
+    assert await everybody(project) == before
+
+
+async def test_the_largest_numbers_can_be_changed_beside(project):
+    """Defects: C3"""
+    made = await create(project, "a@example.com", attributes={"n": 1.7e308})
+    changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"m": 1}})
+    assert changed.status_code == 200
+    assert changed.json()["attributes"] == {"n": made["attributes"]["n"], "m": 1}
+    for number in ("1e400", "1" + "0" * 310):
+        content = f'{{"email": "b@example.com", "attributes": {{"n": {number}}}}}'
+        headers = {"content-type": "application/json"}
+        assert (await project.client.request("POST", "/contacts", content=content, headers=headers)).status_code == 400
+
+
+async def test_of_many_first_values_at_once_one_declares_the_type(project):
+    """Defects: C3"""
+    values = [1, "x", True, [1], "2026-01-31"] * 3
+    answers = await asyncio.gather(
+        *(
+            project.client.post("/contacts", {"email": f"{n}@example.com", "attributes": {"a": value, f"b{n}": n}})
+            for n, value in enumerate(values)
+        )
+    )
+    assert {answer.status_code for answer in answers} == {201}
+    found = await types(project)
+    assert found["a"][0] in TYPES
+    assert {name: found[name] for name in found if name != "a"} == {f"b{n}": ("number", True) for n in range(15)}
+
+
+async def test_nobody_waits_for_another_who_is_declaring(project, world):
+    """Defects: C3"""
+    await create(project, "known@example.com", attributes={"known": 1})
+    async with world.db.transaction() as tx:
+        held = {"plan": "pro", "known": 2}
+        await contacts.find_or_create(tx, UUID(project.id), "a@example.com", world.clock(), attributes=held)
+        async with asyncio.timeout(20):
+            made = await create(project, "b@example.com", attributes={"plan": 5, "known": 3})
+    assert made["attributes"] == {"plan": 5, "known": 3}
+    assert await types(project) == {"known": ("number", True), "plan": ("string", True)}
+
+
+async def test_attributes_that_contacts_had_before_get_the_type_of_all_their_values(project, world):
+    """Defects: C3"""
+    (migration,) = (Path(__file__).parents[3] / "migrations").glob("0062_*.sql")
+    fill = migration.read_text()
+    many = [
+        {"n": 1, "s": "x", "b": True, "d": "2026-01-31", "l": [], "mixed": 1, "o": {}, "e": "", "day": "2026-01-31"},
+        {
+            "n": 0.5,
+            "s": "2026-01-31",
+            "b": False,
+            "d": "2026-02-01T10:00Z",
+            "l": ["a"],
+            "mixed": "1",
+            "day": "2026-99-31",
+        },
+    ]
+    for number, each in enumerate(many):
+        await create(project, f"{number}@example.com", attributes=each)
+    async with world.db.connection() as connection:
+        await connection.execute("delete from contact_attributes where project_id = %s", [project.id])
+        await connection.execute(fill.rstrip(";\n") + " on conflict do nothing")
+    wanted = {
+        "n": "number",
+        "s": "string",
+        "b": "boolean",
+        "d": "date",
+        "l": "list",
+        "mixed": "string",
+        "day": "string",
+    }
+    assert await types(project) == {name: (kind, True) for name, kind in wanted.items()}
+    listed = (await project.client.get("/contact-attributes")).json()
+    assert all(UUID(each["id"]).version == 7 for each in listed)
+    newer = await declare(project, "newer", "list")
+    assert (await project.client.get("/contact-attributes")).json()[0] == newer
+
+
+async def test_a_list_with_a_character_that_cannot_be_stored_fails_its_row(project, work_off):
+    """Defects: C3"""
+    done = await take_in(project, work_off, 'email,tags\na@example.com,"[""\\u0000""]"\nb@example.com,[]\n')
+    assert counts(done) == {"created": 1, "failed": 1}
+    assert "NUL" in done["errors"][0]["message"]

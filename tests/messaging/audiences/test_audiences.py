@@ -1,0 +1,485 @@
+"""Audiences over HTTP."""
+
+import asyncio
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from postern.messaging.audiences import contacts, store
+from tests.messaging.audiences.test_contacts import create
+
+PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
+
+
+async def audience(project, name="Newsletter", rules=None):
+    made = await project.client.post("/audiences", {"name": name})
+    assert made.status_code == 201, made.text
+    if rules is not None:
+        set_ = await project.client.patch(f"/audiences/{made.json()['id']}/rules", rules)
+        assert set_.status_code == 200, set_.text
+    return made.json()["id"]
+
+
+async def members(project, list_id):
+    page = (await project.client.get(f"/audiences/{list_id}/contacts?limit=100")).json()
+    assert page["total"] == len(page["data"])
+    return {each["email"].partition("@")[0] for each in page["data"]}
+
+
+async def moves(project):
+    found = (await project.client.get("/events?type=audience.joined,audience.left")).json()["data"]
+    return [(each["type"], each["data"]["contactId"]) for each in found[::-1]]
+
+
+async def test_a_static_audience(project):
+    list_id = await audience(project)
+    path = f"/audiences/{list_id}"
+    shown = (await project.client.get(path)).json()
+    assert (shown["name"], shown["type"], shown["rules"], shown["appId"]) == ("Newsletter", "STATIC", None, project.id)
+    renamed = await project.client.patch(path, {"name": "News"})
+    assert renamed.json()["name"] == "News"
+    assert [each["name"] for each in (await project.client.get("/audiences")).json()] == ["News"]
+    ada = await create(project, "ada@example.com")
+    for _ in range(2):
+        added = await project.client.post(f"{path}/contacts", {"contactId": ada["id"]})
+        assert (added.status_code, added.json()) == (200, {"audienceId": list_id, "contactId": ada["id"]})
+    by_email = await project.client.post(f"{path}/contacts/by-email", {"email": "ADA@example.com"})
+    assert by_email.json()["contactId"] == ada["id"]
+    new = await project.client.post(f"{path}/contacts/by-email", {"email": "grace@example.com"})
+    assert new.status_code == 200
+    assert await members(project, list_id) == {"ada", "grace"}
+    assert (await project.client.get(f"/contacts/{ada['id']}/audiences")).json() == [list_id]
+    assert (await project.client.post(f"{path}/recompute")).json() == {"added": 0, "removed": 0}
+    gone = await project.client.delete(f"{path}/contacts/{ada['id']}")
+    assert gone.json() == {"audienceId": list_id, "contactId": ada["id"]}
+    again = await project.client.delete(f"{path}/contacts/{ada['id']}")
+    assert again.status_code == 404
+    grace = new.json()["contactId"]
+    wanted = [("audience.joined", ada["id"]), ("audience.joined", grace), ("audience.left", ada["id"])]
+    assert await moves(project) == wanted
+    assert (await project.client.delete(path)).json() == {"deleted": True}
+    assert (await project.client.get(path)).status_code == 404
+    assert (await project.client.get(f"/contacts/{grace}")).status_code == 200
+    assert (await project.client.get(f"/contacts/{grace}/audiences")).json() == []
+
+
+async def test_adding_in_bulk(project):
+    list_id = await audience(project)
+    await create(project, "ada@example.com", attributes={"plan": "free"})
+    await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "ada@example.com"})
+    given = ["ADA@example.com", "b@example.com", "B@example.com", "nonsense", "", "c@example.com"]
+    added = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": given})
+    assert (added.status_code, added.json()) == (200, {"added": 2, "skipped": 4})
+    assert await members(project, list_id) == {"ada", "b", "c"}
+    more = {"contacts": [{"email": "ada@example.com", "attributes": {"plan": "pro"}}, {"email": "d@example.com"}]}
+    added = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", more)
+    assert added.json() == {"added": 1, "skipped": 1}
+    ada = (await project.client.get("/contacts?q=ada@")).json()["data"][0]
+    assert ada["attributes"] == {"plan": "pro"}
+    again = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": given})
+    assert again.json() == {"added": 0, "skipped": 6}
+    nothing = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {})
+    assert nothing.json() == {"added": 0, "skipped": 0}
+    piled_up = [{"email": "e@example.com", "attributes": {f"{turn}-{n}": n for n in range(60)}} for turn in range(2)]
+    refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": piled_up})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "/contacts/0/attributes"
+    too_many = [f"{number}@example.com" for number in range(10_001)]
+    refused = await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": too_many})
+    assert refused.status_code == 400
+
+
+async def test_rules_choose_the_members_from_then_on(project):
+    ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
+    bob = await create(project, "bob@example.com", attributes={"plan": "free"})
+    list_id = await audience(project)
+    await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": bob["id"]})
+    changed = await project.client.patch(f"/audiences/{list_id}/rules", PRO)
+    assert changed.json() == {"added": 1, "removed": 1}
+    shown = (await project.client.get(f"/audiences/{list_id}")).json()
+    assert (shown["type"], shown["rules"]) == ("DYNAMIC", PRO)
+    assert await members(project, list_id) == {"ada"}
+    await create(project, "cy@example.com", attributes={"plan": "pro"})
+    assert await members(project, list_id) == {"ada", "cy"}
+    await project.client.patch(f"/contacts/{bob['id']}", {"attributes": {"plan": "pro"}})
+    await project.client.patch(f"/contacts/{ada['id']}", {"attributes": {"plan": None}})
+    assert await members(project, list_id) == {"bob", "cy"}
+    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
+    await project.client.delete(f"/contacts/{bob['id']}")
+    assert await members(project, list_id) == {"cy"}
+    refilled = (await project.client.get("/events?type=audience.refilled")).json()["data"]
+    assert [(each["data"]["added"], each["data"]["removed"]) for each in refilled] == [(0, 0), (1, 1)]
+    moved = await moves(project)
+    assert sorted(moved[1:3]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
+
+
+async def test_nobody_joins_a_dynamic_audience_by_hand(project):
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project, rules=PRO)
+    path = f"/audiences/{list_id}/contacts"
+    answers = [
+        await project.client.post(path, {"contactId": ada["id"]}),
+        await project.client.post(f"{path}/by-email", {"email": "ada@example.com"}),
+        await project.client.post(f"{path}/by-email", {"email": "new@example.com"}),
+        await project.client.post(f"{path}/bulk-email", {"emails": ["new@example.com"]}),
+        await project.client.delete(f"{path}/{ada['id']}"),
+    ]
+    assert [(each.status_code, each.json()["code"]) for each in answers] == [(409, "audience_dynamic")] * 5
+    assert (await project.client.get("/contacts")).json()["total"] == 1
+
+
+async def test_a_dynamic_audience_can_be_frozen(project):
+    await create(project, "ada@example.com", attributes={"plan": "pro"})
+    list_id = await audience(project, rules=PRO)
+    frozen = (await project.client.patch(f"/audiences/{list_id}", {"type": "STATIC"})).json()
+    assert (frozen["type"], frozen["rules"]) == ("STATIC", None)
+    await create(project, "bob@example.com", attributes={"plan": "pro"})
+    assert await members(project, list_id) == {"ada"}
+    assert (await project.client.post(f"/audiences/{list_id}/contacts/by-email", {"email": "x@example.com"})).is_success
+
+
+async def test_audiences_that_look_at_audiences(project):
+    base = await audience(project, "base")
+    ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
+    bob = await create(project, "bob@example.com")
+    both = {"conditions": [{"field": "audience", "operator": "eq", "value": base}, *PRO["conditions"]]}
+    above = await audience(project, "above", both)
+    beside = {"match": "any", "conditions": [{"field": "audience", "operator": "notIn", "value": [above]}]}
+    top = await audience(project, "top", beside)
+    assert (await members(project, above), await members(project, top)) == (set(), {"ada", "bob"})
+    for contact in (ada, bob):
+        await project.client.post(f"/audiences/{base}/contacts", {"contactId": contact["id"]})
+    assert (await members(project, above), await members(project, top)) == ({"ada"}, {"bob"})
+    await project.client.patch(f"/contacts/{bob['id']}", {"attributes": {"plan": "pro"}})
+    assert (await members(project, above), await members(project, top)) == ({"ada", "bob"}, set())
+    await project.client.delete(f"/audiences/{base}/contacts/{ada['id']}")
+    assert (await members(project, above), await members(project, top)) == ({"bob"}, {"ada"})
+    await project.client.patch(f"/audiences/{base}/rules", PRO)
+    assert (await members(project, above), await members(project, top)) == ({"ada", "bob"}, set())
+    refused = await project.client.delete(f"/audiences/{base}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "audience_in_use")
+
+
+async def test_audiences_in_a_circle_are_refused(project):
+    first = await audience(project, "first")
+    second = await audience(
+        project, "second", {"conditions": [{"field": "audience", "operator": "eq", "value": first}]}
+    )
+    for named in (first, second):
+        rules = {"conditions": [{"field": "audience", "operator": "in", "value": [named]}]}
+        answer = await project.client.patch(f"/audiences/{first}/rules", rules)
+        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "circular")
+    assert (await project.client.get(f"/audiences/{first}")).json()["type"] == "STATIC"
+    below = second
+    for _ in range(4):
+        rules = {"conditions": [{"field": "audience", "operator": "eq", "value": below}]}
+        below = await audience(project, "more", rules)
+    last = await audience(project, "last")
+    rules = {"conditions": [{"field": "audience", "operator": "eq", "value": below}]}
+    answer = await project.client.patch(f"/audiences/{last}/rules", rules)
+    assert answer.json()["errors"][0]["code"] == "too_deep"
+
+
+async def test_rules_cannot_look_into_other_projects(project, new_project):
+    theirs = await new_project()
+    foreign = await audience(theirs)
+    list_id = await audience(project)
+    for named in (foreign, str(uuid4()), "x"):
+        rules = {"conditions": [{"field": "audience", "operator": "eq", "value": named}]}
+        answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
+        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "audience_missing")
+
+
+async def test_another_projects_audiences_and_contacts_are_unknown(project, new_project):
+    theirs = await new_project()
+    foreign, alien = await audience(theirs), await create(theirs, "a@example.com")
+    list_id = await audience(project)
+    for method, path, body in [
+        ("GET", "", None),
+        ("PATCH", "", {"name": "x"}),
+        ("DELETE", "", None),
+        ("PATCH", "/rules", PRO),
+        ("POST", "/recompute", None),
+        ("GET", "/contacts", None),
+        ("POST", "/contacts", {"contactId": alien["id"]}),
+        ("POST", "/contacts/by-email", {"email": "a@example.com"}),
+        ("POST", "/contacts/bulk-email", {"emails": ["a@example.com"]}),
+        ("DELETE", f"/contacts/{alien['id']}", None),
+    ]:
+        for unknown in (foreign, "nonsense"):
+            answer = await project.client.request(method, f"/audiences/{unknown}{path}", json=body)
+            assert (answer.status_code, answer.json()["code"]) == (404, "audience_missing"), path
+    for contact in (alien["id"], "nonsense"):
+        answer = await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": contact})
+        assert (answer.status_code, answer.json()["code"]) == (404, "contact_missing")
+    assert await members(theirs, foreign) == set()
+
+
+async def test_engagement_moves_contacts(project, world, clock):
+    ada = await create(project, "ada@example.com")
+    active = await audience(
+        project, rules={"conditions": [{"field": "lastOpenedAt", "operator": "withinDays", "value": 7}]}
+    )
+    never = await audience(project, rules={"conditions": [{"field": "lastClickedAt", "operator": "notExists"}]})
+    assert (await members(project, active), await members(project, never)) == (set(), {"ada"})
+    ids = [UUID(ada["id"]), uuid4()]
+    async with world.db.transaction() as tx:
+        await contacts.touch_engagement(tx, UUID(project.id), ids, clock(), opened_at=clock())
+    assert (await members(project, active), await members(project, never)) == ({"ada"}, {"ada"})
+    async with world.db.transaction() as tx:
+        earlier = clock() - timedelta(days=9)
+        await contacts.touch_engagement(tx, UUID(project.id), ids, clock(), opened_at=earlier, clicked_at=earlier)
+    assert (await members(project, active), await members(project, never)) == ({"ada"}, set())
+    assert (await project.client.get(f"/contacts/{ada['id']}")).json()["lastOpenedAt"] == ada["createdAt"]
+
+
+async def test_rules_that_look_at_the_clock_are_looked_at_again(project, clock, work_off):
+    await create(project, "ada@example.com")
+    list_id = await audience(
+        project, rules={"conditions": [{"field": "createdAt", "operator": "withinDays", "value": 30}]}
+    )
+    assert await members(project, list_id) == {"ada"}
+    clock.move(timedelta(days=31))
+    await work_off()
+    assert await members(project, list_id) == set()
+    types = [each["type"] for each in (await project.client.get("/events?type=audience.left")).json()["data"]]
+    assert types == ["audience.left"]
+
+
+async def test_recompute_sets_right_what_is_wrong(project, world):
+    """Whatever the reason: somebody is missing, and somebody is in it who should not be."""
+    ada = await create(project, "ada@example.com", attributes={"plan": "pro"})
+    bob = await create(project, "bob@example.com", attributes={"plan": "free"})
+    list_id = await audience(project, rules=PRO)
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update audience_members set contact_id = %s where contact_id = %s", [bob["id"], ada["id"]]
+        )
+    assert await members(project, list_id) == {"bob"}
+    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 1, "removed": 1}
+    assert await members(project, list_id) == {"ada"}
+    assert sorted((await moves(project))[-2:]) == sorted([("audience.joined", ada["id"]), ("audience.left", bob["id"])])
+    assert (await project.client.post(f"/audiences/{list_id}/recompute")).json() == {"added": 0, "removed": 0}
+
+
+async def test_contact_membership_and_event_are_one_transaction(project, world, clock):
+    list_id = await audience(project, rules=PRO)
+    opened = await audience(project, rules={"conditions": [{"field": "lastOpenedAt", "operator": "exists"}]})
+    made = await create(project, "ada@example.com")
+    changed = await project.client.patch(f"/contacts/{made['id']}", {"attributes": {"plan": "pro"}})
+    assert changed.status_code == 200
+    assert await written_together(world, made["id"], list_id)
+    async with world.db.transaction() as tx:
+        await contacts.touch_engagement(tx, UUID(project.id), [UUID(made["id"])], clock(), opened_at=clock())
+    assert await written_together(world, made["id"], opened)
+    with pytest.raises(RuntimeError):
+        async with world.db.transaction() as tx:
+            await contacts.find_or_create(tx, UUID(project.id), "bob@example.com", clock(), attributes={"plan": "pro"})
+            raise RuntimeError("and nothing of it is there")
+    assert await members(project, list_id) == {"ada"}
+
+
+async def written_together(world, contact_id, audience_id):
+    """Whether one transaction wrote the contact, its membership and the event."""
+    async with world.db.connection() as connection:
+        text = """
+            select c.xmin = m.xmin and m.xmin = e.xmin from contacts c
+            join audience_members m on m.contact_id = c.id and m.audience_id = %(audience)s
+            join events e on e.subject_id = c.id and e.type = 'audience.joined'
+                and e.data ->> 'audienceId' = %(audience)s::text
+            where c.id = %(contact)s
+        """
+        cursor = await connection.execute(text, {"audience": audience_id, "contact": contact_id})
+        return (await cursor.fetchall()) == [(True,)]
+
+
+async def test_the_door_finds_or_makes_and_unsubscribes_once(project, world, clock):
+    project_id = UUID(project.id)
+    unsubscribed = await audience(
+        project, rules={"conditions": [{"field": "unsubscribed", "operator": "eq", "value": True}]}
+    )
+    async with world.db.transaction() as tx:
+        made = await contacts.find_or_create(tx, project_id, "Ada@example.com", clock(), attributes={"a": 1})
+        same = await contacts.find_or_create(tx, project_id, "ada@EXAMPLE.com", clock())
+        assert (same.id, same.attributes) == (made.id, {"a": 1})
+        assert await contacts.subscribed(tx, project_id, "ada@example.com")
+        assert await contacts.subscribed(tx, project_id, "nobody@example.com")
+        assert await contacts.unsubscribe(tx, project_id, made.id, clock(), sendId="s")
+        assert not await contacts.unsubscribe(tx, project_id, made.id, clock())
+        assert not await contacts.unsubscribe(tx, project_id, uuid4(), clock())
+        assert not await contacts.subscribed(tx, project_id, "ADA@example.com")
+    assert await members(project, unsubscribed) == {"Ada"}
+    told = (await project.client.get("/events?type=contact.unsubscribed")).json()["data"]
+    assert [each["data"]["sendId"] for each in told] == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "code"),
+    [
+        ({}, "/conditions", "required"),
+        ({"match": "some", "conditions": []}, "/match", "invalid"),
+        (
+            {"conditions": [{"field": "a", "operator": "like", "value": 1}]},
+            "/conditions/0/operator",
+            "unknown_operator",
+        ),
+        ({"conditions": [{"field": "a"}]}, "/conditions/0/operator", "required"),
+        ({"conditions": [{"operator": "eq"}]}, "/conditions/0/field", "required"),
+        ({"conditions": [{"field": "a", "operator": "eq"}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "", "operator": "eq", "value": 1}]}, "/conditions/0/field", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "in", "value": "x"}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "in", "value": [[]]}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "withinDays", "value": -1}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "before", "value": "soon"}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "gt", "value": True}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "exists", "value": False}]}, "/conditions/0/value", "invalid"),
+        ({"conditions": [{"field": "audience", "operator": "exists"}]}, "/conditions/0/operator", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "eq", "value": 1, "x": 1}]}, "/conditions/0/x", "unknown_field"),
+        ({"conditions": [{"field": "a", "conditions": []}]}, "/conditions/0", "invalid"),
+        ({"conditions": [{"field": "a", "operator": "exists"}] * 51}, "/conditions", "too_many"),
+        (
+            {"conditions": [{"conditions": [{"conditions": [{"conditions": [{"conditions": []}]}]}]}]},
+            "/conditions/0/conditions/0/conditions/0/conditions/0/conditions",
+            "too_deep",
+        ),
+    ],
+)
+async def test_bad_rules_say_where(project, rules, path, code):
+    list_id = await audience(project)
+    answer = await project.client.patch(f"/audiences/{list_id}/rules", rules)
+    assert answer.status_code == 400, answer.text
+    assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (path, code)
+
+
+async def test_webhooks_hear_of_joins_in_bulk_and_one_by_one(project, world):
+    made = await project.client.post(
+        "/webhooks", {"url": "https://hooks.example.com/in", "events": ["audience.joined", "contact.created"]}
+    )
+    assert made.status_code == 201, made.text
+    emails = [f"u{number}@example.com" for number in range(30)]
+    list_id = await audience(project)
+    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
+    await project.client.patch(f"/audiences/{list_id}/rules", {"match": "any", "conditions": []})
+    await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": []})
+    await create(project, "later@example.com")
+    async with world.db.connection() as connection:
+        text = """
+            select d.event, count(*), count(distinct e.subject_id), count(distinct d.id), bool_and(d.event = e.type)
+            from webhook_deliveries d join events e using (project_id)
+            where project_id = %s and e.id = d.event_id group by 1 order by 1
+        """
+        found = await (await connection.execute(text, (project.id,))).fetchall()
+    assert found == [("audience.joined", 61, 31, 61, True), ("contact.created", 31, 31, 31, True)]
+
+
+async def test_reactions_without_a_bulk_form_see_every_event(project, monkeypatch):
+    from postern.platform.events import operations as events
+
+    seen = []
+
+    async def react(tx, told):
+        assert len(told) <= 10
+        seen.extend((each.type, each.subject_id) for each in told)
+
+    monkeypatch.setattr(events, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(events, "_reactions", [react])
+    list_id = await audience(project)
+    emails = [f"u{number}@example.com" for number in range(35)]
+    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
+    created = {subject for type_, subject in seen if type_ == "contact.created"}
+    joined = {subject for type_, subject in seen if type_ == "audience.joined"}
+    assert len(created) == 35
+    assert created == joined
+    assert len(seen) == 71
+
+
+async def test_a_moment_equals_itself_as_it_is_shown(project):
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    for operator, value, there in (
+        ("eq", ada["createdAt"], True),
+        ("in", [ada["createdAt"]], True),
+        ("lte", ada["createdAt"], True),
+        ("gt", ada["createdAt"], False),
+        ("neq", ada["createdAt"], False),
+    ):
+        rules = {"conditions": [{"field": "createdAt", "operator": operator, "value": value}]}
+        assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).status_code == 200
+        assert (await members(project, list_id) == {"ada"}) is there, operator
+
+
+@pytest.mark.parametrize(
+    ("operator", "value"),
+    [
+        ("eq", "Jürgen@Bücher.example"),
+        ("in", ["jürgen@bücher.example"]),
+        ("endsWith", "@BÜCHER.example"),
+        ("contains", "@xn--bcher-kva."),
+        ("startsWith", "JÜRGEN"),
+    ],
+)
+async def test_a_domain_is_one_in_whatever_script_it_is_written(project, operator, value):
+    await create(project, "Jürgen@bücher.example")
+    list_id = await audience(project)
+    rules = {"conditions": [{"field": "email", "operator": operator, "value": value}]}
+    assert (await project.client.patch(f"/audiences/{list_id}/rules", rules)).json() == {"added": 1, "removed": 0}
+    found = await project.client.get("/contacts", params={"q": "@bücher.example"})
+    assert found.json()["total"] == 1
+
+
+async def test_groups_are_counted_too(project):
+    list_id = await audience(project)
+    group = {"match": "all", "conditions": []}
+    for count, status in ((50, 200), (51, 400)):
+        answer = await project.client.patch(f"/audiences/{list_id}/rules", {"conditions": [group] * count})
+        assert answer.status_code == status
+
+
+async def test_nobody_joins_who_is_going_at_the_same_moment(project, world):
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    async with world.db.transaction() as tx:
+        await store.delete_contact(tx, project_id=UUID(project.id), id=UUID(ada["id"]))
+        adding = asyncio.create_task(project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]}))
+        await asyncio.wait([adding], timeout=0.3)
+    await adding
+    assert (await project.client.get(f"/audiences/{list_id}/contacts")).json()["total"] == 0
+
+
+async def test_a_change_that_began_before_an_event_sees_it(project, clock):
+    """The later one of two changes may have looked at the clock first, and waited for the other one."""
+    ada = await create(project, "ada@example.com")
+    list_id = await audience(project)
+    conditions = [
+        {"field": "events.order.placed", "operator": "withinDays", "value": 1},
+        {"field": "audience", "operator": "eq", "value": list_id},
+    ]
+    buyers = await audience(project, "Buyers", {"conditions": conditions})
+    clock.move(timedelta(seconds=2))
+    await project.client.post("/events", {"name": "order.placed", "contactId": ada["id"]})
+    clock.move(timedelta(seconds=-1))
+    await project.client.post(f"/audiences/{list_id}/contacts", {"contactId": ada["id"]})
+    assert await members(project, buyers) == {"ada"}
+
+
+async def test_changes_of_the_same_contacts_at_once_see_each_other(project):
+    """Each one alone would not bring anybody in."""
+    conditions = [{"field": name, "operator": "eq", "value": 1} for name in ("a", "b")]
+    both = await audience(project, "Both", {"conditions": conditions})
+    list_id = await audience(project)
+    third = await audience(
+        project, "Third", {"conditions": [*conditions, {"field": "audience", "operator": "eq", "value": list_id}]}
+    )
+    emails = [f"c{number}@example.com" for number in range(60)]
+    people = [await create(project, email) for email in emails]
+
+    async def change(name, turned):
+        body = [{"email": email, "attributes": {name: 1}} for email in emails]
+        return await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"contacts": body[::turned]})
+
+    one_by_one = [project.client.patch(f"/contacts/{each['id']}", {"attributes": {"c": 1}}) for each in people[::3]]
+    for answer in await asyncio.gather(change("a", 1), change("b", -1), *one_by_one):
+        assert answer.status_code == 200
+    assert len(await members(project, both)) == 60
+    assert len(await members(project, third)) == 60

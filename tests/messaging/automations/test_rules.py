@@ -1,0 +1,165 @@
+"""Steps written out in order, and where each leads."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.kernel.http.problems import Invalid
+from postern.messaging.automations.model import STEPS_LIMIT, Branching, Step, Trigger
+from postern.messaging.automations.rules import (
+    check_steps,
+    check_trigger,
+    plain_steps,
+    read_steps,
+    size,
+    waited_for,
+    written_out,
+)
+
+EXIT = {"type": "EXIT"}
+DELAY = {"type": "DELAY", "days": 1}
+RULES = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
+
+
+def when(then=(), otherwise=()):
+    return {"type": "CONDITION", "rules": RULES, "then": list(then), "else": list(otherwise)}
+
+
+def wait(then=(), otherwise=(), event="email.opened", **fields):
+    return {"type": "WAIT_FOR_EVENT", "event": event, "then": list(then), "else": list(otherwise), **fields}
+
+
+@pytest.mark.parametrize(
+    ("steps", "leads"),
+    [
+        ([], []),
+        ([DELAY, DELAY], [(1, 1), (2, 2)]),
+        ([when(), DELAY], [(1, 1), (2, 2)]),
+        ([when([DELAY]), DELAY], [(1, 2), (2, 2), (3, 3)]),
+        ([when([], [DELAY]), DELAY], [(2, 1), (2, 2), (3, 3)]),
+        ([when([DELAY, DELAY], [DELAY]), DELAY], [(1, 3), (2, 2), (4, 4), (4, 4), (5, 5)]),
+        ([when([when([DELAY], [DELAY])], [DELAY])], [(1, 4), (2, 3), (5, 5), (5, 5), (5, 5)]),
+        ([wait([DELAY], [EXIT]), DELAY], [(1, 2), (3, 3), (3, 3), (4, 4)]),
+    ],
+)
+def test_where_steps_lead(steps, leads):
+    places = written_out(read_steps(steps))
+    assert [(place.next, place.otherwise) for place in places] == leads
+
+
+leaves = st.sampled_from([EXIT, DELAY, {"type": "UPDATE_CONTACT", "attributes": {"a": 1}}])
+trees = st.recursive(
+    st.lists(leaves, max_size=3),
+    lambda inner: st.lists(st.one_of(leaves, st.builds(when, inner, inner), st.builds(wait, inner, inner)), max_size=3),
+    max_leaves=20,
+)
+
+
+@given(trees)
+def test_every_way_goes_forward_to_the_end(tree):
+    steps = read_steps(tree)
+    places = written_out(steps)
+    assert len(places) == size(steps)
+    for index, place in enumerate(places):
+        assert index < place.next <= len(places)
+        assert index < place.otherwise <= len(places)
+        assert isinstance(place.step, Branching) or place.next == place.otherwise
+    reached, pending = set(), [0]
+    while pending:
+        at = pending.pop()
+        if at < len(places) and at not in reached:
+            reached.add(at)
+            pending += [places[at].next, places[at].otherwise]
+    assert reached == set(range(len(places))), "no step is out of reach"
+    assert read_steps(plain_steps(steps)) == steps
+
+
+def mail(**fields):
+    return {"type": "SEND_EMAIL", "templateId": "x", "fromEmail": "a@example.com", **fields}
+
+
+@pytest.mark.parametrize(
+    ("step", "path"),
+    [
+        ({"type": "DELAY"}, "/steps/0"),
+        ({"type": "DELAY", "days": 1, "until": "2030-01-01T00:00:00Z"}, "/steps/0"),
+        ({"type": "DELAY", "days": 366, "hours": 1}, "/steps/0"),
+        (wait(event="email.opend"), "/steps/0/event"),
+        (wait(event="automation.completed"), "/steps/0/event"),
+        (wait(event="two words"), "/steps/0/event"),
+        (wait(timeout={}), "/steps/0/timeout"),
+        ({"type": "WEBHOOK", "url": "ftp://example.com"}, "/steps/0/url"),
+        ({"type": "WEBHOOK", "url": "http://169.254.169.254/latest"}, "/steps/0/url"),
+        ({"type": "WEBHOOK", "url": "http://localhost/"}, "/steps/0/url"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"": 1}}, "/steps/0/attributes/"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"n": 10**309}}, "/steps/0/attributes/n"),
+        ({"type": "UPDATE_CONTACT", "attributes": {"n": "x" * 20_000}}, "/steps/0/attributes"),
+        (mail(subject=""), "/steps/0/subject"),
+        (mail(fromEmail="nobody"), "/steps/0/fromEmail"),
+        (mail(fromName="a\nb"), "/steps/0/fromName"),
+        (mail(replyTo="nobody"), "/steps/0/replyTo"),
+        (when([when([{"type": "DELAY"}])]), "/steps/0/then/0/then/0"),
+        (when([], [wait([], [{"type": "WEBHOOK", "url": "nowhere"}])]), "/steps/0/else/0/else/0/url"),
+        (
+            {"type": "CONDITION", "rules": {"conditions": [{"field": "a", "operator": "is", "value": 1}]}},
+            "/steps/0/rules/conditions/0/operator",
+        ),
+    ],
+)
+def test_bad_steps_are_pointed_at(step, path):
+    with pytest.raises(Invalid) as refused:
+        check_steps(read_steps([step]))
+    assert refused.value.errors[0].path == path
+
+
+def test_there_are_limits():
+    check_steps(read_steps([DELAY] * STEPS_LIMIT))
+    with pytest.raises(Invalid, match="150"):
+        check_steps(read_steps([when([DELAY] * STEPS_LIMIT)]))
+    deep: list = [DELAY]
+    for _ in range(9):
+        deep = [when(deep)]
+    check_steps(read_steps(deep))
+    with pytest.raises(Invalid, match="nested"):
+        check_steps(read_steps([when(deep)]))
+
+
+@pytest.mark.parametrize(
+    ("trigger", "path"),
+    [
+        ({"type": "AUDIENCE_JOINED"}, "/trigger/audienceId"),
+        ({"type": "CONTACT_CREATED", "audienceId": "x"}, "/trigger/audienceId"),
+        ({"type": "CONTACT_CREATED", "event": "email.sent"}, "/trigger/event"),
+        ({"type": "AUDIENCE_LEFT", "audienceId": "x", "event": "email.sent"}, "/trigger/event"),
+        ({"type": "EVENT"}, "/trigger/event"),
+        ({"type": "EVENT", "event": "email.nothing"}, "/trigger/event"),
+        ({"type": "EVENT", "event": "automation.failed"}, "/trigger/event"),
+    ],
+)
+def test_bad_triggers_are_pointed_at(trigger, path):
+    with pytest.raises(Invalid) as refused:
+        check_trigger(msgspec.convert(trigger, Trigger))
+    assert refused.value.errors[0].path == path
+
+
+def test_what_is_waited_for():
+    steps = read_steps([wait([wait(event="order.placed")], [wait(event="send.delivered")])])
+    assert waited_for(steps) == ["email.delivered", "email.opened", "order.placed"]
+
+
+def test_every_kind_of_step_survives_storing():
+    kinds = [
+        {"type": "SEND_EMAIL", "templateId": "t", "domainId": "d", "fromEmail": "a@example.org", "subject": "s"},
+        {"type": "DELAY", "until": "2030-01-01T00:00:00Z"},
+        when([EXIT], [DELAY]),
+        wait([EXIT], timeout={"days": 2}),
+        {"type": "UPDATE_CONTACT", "attributes": {"plan": None}},
+        {"type": "ADD_TO_AUDIENCE", "audienceId": "a"},
+        {"type": "REMOVE_FROM_AUDIENCE", "audienceId": "a"},
+        {"type": "WEBHOOK", "url": "https://example.com/"},
+        EXIT,
+    ]
+    steps = read_steps(kinds)
+    assert {type(step) for step in steps} == set(Step.__args__)
+    assert read_steps(plain_steps(steps)) == steps

@@ -1,0 +1,546 @@
+"""Contacts on their way: triggers, steps, waits, versions and ends."""
+
+import asyncio
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import msgspec
+import pytest
+import standardwebhooks
+
+from postern.kernel.database.statements import Jsonb
+from postern.kernel.due import Lane, claim
+from postern.messaging.automations import steps
+from postern.messaging.automations.work import WORK, advance
+from postern.platform.events import operations as events
+from postern.platform.events import store
+from tests.peers.http_receiver import Reply
+
+DAY = timedelta(days=1)
+PRO = {"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]}
+
+
+def outcomes(run):
+    return [(step["type"], step["outcome"]) for step in run["steps"]]
+
+
+async def test_joining_an_audience_starts_a_series(
+    automate, audience, contact, email, project, work_off, runs, mails, clock
+):
+    joined = await audience()
+    automation = await automate(
+        {"type": "AUDIENCE_JOINED", "audienceId": joined},
+        email(),
+        {"type": "DELAY", "days": 2},
+        email("Again, {{ name }}"),
+    )
+    ada = await contact()
+    await work_off()
+    assert await mails() == []
+    await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
+    await work_off()
+    assert await mails() == [("ada@example.com", "Hello Ada")]
+    (run,) = await runs(automation)
+    assert (run["status"], run["currentStep"], run["contactId"], run["finishedAt"]) == ("WAITING", 1, ada, None)
+    clock.move(2 * DAY - timedelta(seconds=1))
+    await work_off()
+    assert len(await mails()) == 1
+    clock.move(timedelta(seconds=1))
+    await work_off()
+    assert await mails() == [("ada@example.com", "Hello Ada"), ("ada@example.com", "Again, Ada")]
+    (run,) = await runs(automation)
+    assert (run["status"], run["currentStep"], run["error"]) == ("COMPLETED", 3, None)
+    assert run["finishedAt"]
+    assert outcomes(run) == [("SEND_EMAIL", "DONE"), ("DELAY", "DONE"), ("SEND_EMAIL", "DONE")]
+    assert run["steps"][0]["detail"]["sendId"]
+    assert run["steps"][1]["startedAt"] < run["steps"][1]["finishedAt"]
+    totals = (await project.client.get(f"/automations/{automation}/totals")).json()
+    assert totals == {"totalRuns": 1, "completed": 1, "failed": 0, "limited": 0, "capped": 0}
+    told = (await project.client.get("/events?type=automation.started,automation.completed")).json()["data"]
+    assert [(each["type"], each["data"]["contactId"]) for each in told] == [
+        ("automation.completed", ada),
+        ("automation.started", ada),
+    ]
+
+
+async def test_once_means_once(automate, audience, contact, project, work_off, runs):
+    joined = await audience()
+    once = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "EXIT"})
+    often = await automate(
+        {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
+    )
+    left = await automate({"type": "AUDIENCE_LEFT", "audienceId": joined}, {"type": "EXIT"})
+    ada = await contact()
+    for _ in range(2):
+        await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
+        await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
+    await work_off()
+    assert [len(await runs(each)) for each in (once, often, left)] == [1, 1, 1], "not twice at a time either"
+
+
+async def test_again_and_again_after_the_end(automate, audience, contact, project, work_off, runs, clock):
+    joined = await audience()
+    often = await automate(
+        {"type": "AUDIENCE_JOINED", "audienceId": joined, "once": False}, {"type": "DELAY", "days": 1}
+    )
+    ada = await contact()
+    for _ in range(2):
+        await project.client.post(f"/audiences/{joined}/contacts", {"contactId": ada})
+        await work_off()
+        clock.move(DAY)
+        await work_off()
+        await project.client.delete(f"/audiences/{joined}/contacts/{ada}")
+    assert [run["status"] for run in await runs(often)] == ["COMPLETED", "COMPLETED"]
+
+
+async def test_other_audiences_and_projects_start_nothing(
+    automate, audience, contact, new_project, project, work_off, runs
+):
+    automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": await audience()}, {"type": "EXIT"})
+    created = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
+    theirs = await new_project()
+    await theirs.client.post("/contacts", {"email": "eve@example.com"})
+    ada = await contact()
+    await project.client.post(f"/audiences/{await audience('Other')}/contacts", {"contactId": ada})
+    await work_off()
+    assert await runs(automation) == []
+    assert [run["contactId"] for run in await runs(created)] == [ada]
+
+
+async def test_only_the_active_start(automate, contact, project, work_off, runs, clock):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
+    await contact()
+    await work_off()
+    await project.client.patch(f"/automations/{automation}/active", {"active": False})
+    await contact("bob@example.com")
+    clock.move(DAY)
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "EXITED", "what is under way finishes"
+
+
+async def test_conditions_branch(automate, contact, email, work_off, runs, mails):
+    automation = await automate(
+        {"type": "CONTACT_CREATED"},
+        {"type": "CONDITION", "rules": PRO, "then": [email("pro")], "else": [email("free"), {"type": "EXIT"}]},
+        email("both"),
+    )
+    await contact("ada@example.com", attributes={"plan": "pro"})
+    await contact("bob@example.com", attributes={"plan": "free"})
+    await work_off()
+    assert sorted(await mails()) == [
+        ("ada@example.com", "both"),
+        ("ada@example.com", "pro"),
+        ("bob@example.com", "free"),
+    ]
+    ada, bob = await runs(automation)
+    assert (ada["status"], bob["status"]) == ("COMPLETED", "EXITED")
+    assert outcomes(ada) == [("CONDITION", "TRUE"), ("SEND_EMAIL", "DONE"), ("SEND_EMAIL", "DONE")]
+    assert outcomes(bob) == [("CONDITION", "FALSE"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
+
+
+async def test_waiting_for_an_event(automate, contact, email, project, work_off, runs, mails, clock):
+    automation = await automate(
+        {"type": "CONTACT_CREATED"},
+        {
+            "type": "WAIT_FOR_EVENT",
+            "event": "order.placed",
+            "timeout": {"days": 3},
+            "then": [email("thanks")],
+            "else": [email("forgot?")],
+        },
+    )
+    ada, bob = await contact(), await contact("bob@example.com")
+    await work_off()
+    assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed"] * 2
+    await project.client.post("/events", {"name": "order.paid", "contactId": ada})
+    placed = await project.client.post("/events", {"name": "order.placed", "email": "ADA@example.com"})
+    await work_off()
+    assert await mails() == [("ada@example.com", "thanks")]
+    clock.move(3 * DAY)
+    await work_off()
+    assert (await mails())[1:] == [("bob@example.com", "forgot?")]
+    first, second = await runs(automation)
+    assert outcomes(first) == [("WAIT_FOR_EVENT", "HAPPENED"), ("SEND_EMAIL", "DONE")]
+    assert first["steps"][0]["detail"]["eventId"] == placed.json()["id"]
+    assert outcomes(second) == [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE")]
+    assert second["contactId"] == bob
+
+
+async def test_an_event_that_comes_before_the_worker_does_ends_the_wait(
+    automate, contact, email, project, work_off, runs, mails, clock
+):
+    """What happened since the step began counts, however late a worker comes to it; what was before does not."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    automation = await automate(
+        {"type": "EVENT", "event": "cart.filled"}, waits, {"type": "DELAY", "days": 1}, waits, {"type": "EXIT"}
+    )
+    for number in range(3):
+        await contact(f"{number}@example.com")
+
+    async def happens(*names):
+        for each in names:
+            await project.client.post("/events", {"name": each[1:], "email": f"{each[0]}@example.com"})
+            clock.move(timedelta(seconds=1))
+
+    batch = [{"name": name, "email": "0@example.com"} for name in ("order.placed", "cart.filled", "order.placed")]
+    await project.client.post("/events/batch", {"events": batch})
+    await happens("1order.placed", "1cart.filled", "2cart.filled", "2order.placed", "2order.placed")
+    await work_off()
+    assert [run["waitingFor"] for run in await runs(automation)] == [None, "order.placed", None]
+    await happens("1order.placed", "0order.placed")
+    await work_off()
+    clock.move(DAY)
+    await happens("2order.placed")
+    await work_off()
+    assert [run["waitingFor"] for run in await runs(automation)] == ["order.placed", "order.placed", None]
+    clock.move(3 * DAY)
+    await work_off()
+    first, second, third = await runs(automation)
+    timed_out = [("WAIT_FOR_EVENT", "TIMED_OUT"), ("SEND_EMAIL", "DONE"), ("EXIT", "DONE")]
+    happened = [("WAIT_FOR_EVENT", "HAPPENED"), ("DELAY", "DONE")]
+    assert outcomes(first) == outcomes(second) == happened + timed_out
+    assert outcomes(third) == [*happened, ("WAIT_FOR_EVENT", "HAPPENED"), ("EXIT", "DONE")]
+    assert sorted(await mails()) == [("0@example.com", "forgot?"), ("1@example.com", "forgot?")]
+
+
+async def test_one_event_ends_one_wait_of_several(automate, contact, project, work_off, runs):
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "EVENT", "event": "order.placed"}, waits, waits, waits)
+    ada = await contact()
+    for count in (1, 2, 3):
+        await project.client.post("/events", {"name": "order.placed", "contactId": ada})
+        await work_off()
+        assert [run["currentStep"] for run in await runs(automation)] == [count - 1]
+    await project.client.post("/events", {"name": "order.placed", "contactId": ada})
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED"
+
+
+async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_is_up(
+    automate, contact, email, project, work_off, runs, world, clock
+):
+    """Neither transaction saw the other: the event woke nobody, and was not there to be found."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed", "timeout": {"days": 3}, "else": [email("forgot?")]}
+    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    ada = await contact()
+    await work_off()
+    clock.move(timedelta(milliseconds=1))
+    made = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
+    async with world.db.transaction() as tx:
+        await store.insert(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
+    await work_off()
+    assert (await runs(automation))[0]["status"] == "WAITING"
+    clock.move(3 * DAY)
+    await work_off()
+    (run,) = await runs(automation)
+    assert outcomes(run) == [("WAIT_FOR_EVENT", "HAPPENED")]
+
+
+async def test_batches_of_events_in_opposite_order_wake_the_same_runs(automate, audience, project, work_off):
+    """Both lock the runs in one order, so neither waits for the other in a circle."""
+    waits = {"type": "WAIT_FOR_EVENT", "event": "order.placed"}
+    automation = await automate({"type": "CONTACT_CREATED"}, waits)
+    joined = await audience()
+    body = {"emails": [f"{number}@example.com" for number in range(500)]}
+    await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
+    await work_off()
+    batch = [{"name": "order.placed", "email": each} for each in body["emails"]]
+    answers = await asyncio.gather(
+        *[project.client.post("/events/batch", {"events": events}) for events in (batch, batch[::-1]) * 2]
+    )
+    assert [answer.status_code for answer in answers] == [201] * 4
+    await work_off()
+    totals = (await project.client.get(f"/automations/{automation}/totals")).json()
+    assert totals == {"totalRuns": 500, "completed": 500, "failed": 0, "limited": 0, "capped": 0}
+
+
+async def test_what_a_product_says_inside_its_event_names_no_contact_of_ours(
+    automate, contact, project, work_off, runs
+):
+    automation = await automate({"type": "EVENT", "event": "order.placed"}, {"type": "EXIT"})
+    ada = await contact()
+    await project.client.post(
+        "/events", {"name": "order.placed", "contactId": ada, "data": {"contactId": str(uuid4())}}
+    )
+    await work_off()
+    assert [run["contactId"] for run in await runs(automation)] == [ada]
+
+
+async def test_an_event_of_a_mail_finds_its_contact(automate, contact, email, world, project, work_off, runs):
+    opened = {"type": "WAIT_FOR_EVENT", "event": "email.opened", "then": [{"type": "EXIT"}]}
+    automation = await automate({"type": "CONTACT_CREATED"}, email(), opened)
+    ada = await contact()
+    await work_off()
+    sends = (await project.client.get("/emails/logs")).json()["data"]
+    assert sends[0]["contact"]["id"] == ada
+    told = events.make_event(UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), contactId=ada)
+    async with world.db.transaction() as tx:
+        await events.record_all(tx, [told])
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "EXITED"
+
+
+async def test_a_customers_event_starts_a_run_of_a_contact(automate, email, world, project, work_off, mails):
+    await automate({"type": "EVENT", "event": "customer.signed_up"}, email("Welcome"))
+    told = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
+    async with world.db.transaction() as tx:
+        await events.record_all(tx, [told])
+    await work_off()
+    assert await mails() == [("new@example.com", "Welcome")]
+
+
+async def test_steps_change_contacts_and_audiences(automate, audience, contact, project, work_off, runs):
+    left, right = await audience("Left"), await audience("Right")
+    automation = await automate(
+        {"type": "AUDIENCE_JOINED", "audienceId": left},
+        {"type": "UPDATE_CONTACT", "attributes": {"stage": "customer", "name": None}},
+        {"type": "ADD_TO_AUDIENCE", "audienceId": right},
+        {"type": "REMOVE_FROM_AUDIENCE", "audienceId": left},
+    )
+    then = await automate({"type": "AUDIENCE_LEFT", "audienceId": left}, {"type": "EXIT"})
+    ada = await contact()
+    await project.client.post(f"/audiences/{left}/contacts", {"contactId": ada})
+    await work_off()
+    assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"] == {"stage": "customer"}
+    members = {
+        name: (await project.client.get(f"/audiences/{each}/contacts")).json()["total"]
+        for name, each in (("left", left), ("right", right))
+    }
+    assert members == {"left": 0, "right": 1}
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED"
+    assert [run["status"] for run in await runs(then)] == ["EXITED"], "what a step causes starts others"
+
+
+async def test_attributes_that_do_not_fit_are_passed_over_and_said_to_be(automate, contact, project, work_off, runs):
+    automation = await automate(
+        {"type": "CONTACT_CREATED"},
+        {"type": "UPDATE_CONTACT", "attributes": {"more": "y" * 9_000}},
+        {"type": "UPDATE_CONTACT", "attributes": {"stage": "new"}},
+        {"type": "UPDATE_CONTACT", "attributes": {"stage": "new", "name": None}},
+    )
+    made = await project.client.post("/contacts", {"email": "ada@example.com", "attributes": {"x": "y" * 9_000}})
+    await work_off()
+    (run,) = await runs(automation)
+    steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
+    assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
+    assert "limits" in steps[0]["detail"]["reason"]
+    known = (await project.client.get(f"/contacts/{made.json()['id']}")).json()["attributes"]
+    assert set(known) == {"x", "stage"}
+
+
+async def test_a_delay_ends_after_its_length_or_at_its_moment(automate, contact, work_off, runs, clock):
+    until = (clock() + 3 * DAY).isoformat()
+    delays = [{"minutes": 90}, {"hours": 2, "minutes": 30}, {"days": 1}, {"until": until}, {"until": until}]
+    automation = await automate({"type": "CONTACT_CREATED"}, *[{"type": "DELAY", **each} for each in delays])
+    await contact()
+    for step, wait in enumerate([timedelta(minutes=90), timedelta(hours=2, minutes=30), DAY, DAY + 20 * DAY / 24]):
+        await work_off()
+        clock.move(wait - timedelta(seconds=1))
+        await work_off()
+        (run,) = await runs(automation)
+        assert (run["status"], run["currentStep"]) == ("WAITING", step)
+        clock.move(timedelta(seconds=1))
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED", "a moment that is past is no delay"
+
+
+async def test_a_call_is_signed_repeated_and_given_up(automate, contact, receiver, project, work_off, runs, clock):
+    receiver.script("/ok", Reply(status=500), Reply())
+    receiver.script("/dead", Reply(status=503))
+    automation = await automate(
+        {"type": "CONTACT_CREATED"},
+        {"type": "WEBHOOK", "url": receiver.url("/ok")},
+        {"type": "WEBHOOK", "url": receiver.url("/dead")},
+        {"type": "UPDATE_CONTACT", "attributes": {"called": True}},
+    )
+    ada = await contact()
+    for _ in range(8):
+        await work_off()
+        clock.move(timedelta(hours=2))
+    assert [len(receiver.received(path)) for path in ("/ok", "/dead")] == [2, 5]
+    for path in ("/ok", "/dead"):
+        assert len({request.headers["webhook-id"] for request in receiver.received(path)}) == 1
+    secret = (await project.client.get(f"/automations/{automation}/webhook-secret")).json()["secret"]
+    first = receiver.requests[0]
+    webhook = standardwebhooks.Webhook(secret)
+    webhook.verify(first.body, dict(first.headers))
+    assert first.json["data"]["contact"]["email"] == "ada@example.com"
+    (run,) = await runs(automation)
+    assert run["status"] == "COMPLETED"
+    assert outcomes(run) == [("WEBHOOK", "DONE"), ("WEBHOOK", "FAILED"), ("UPDATE_CONTACT", "DONE")]
+    assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"]["called"] is True
+
+
+async def test_a_call_inside_is_refused(automate, contact, world, work_off, runs, monkeypatch, clock):
+    async def lookup(name):
+        return ["10.0.0.1"]
+
+    monkeypatch.setattr(world.outbound, "_lookup", lookup)
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": "http://inside.example/"})
+    await contact()
+    for _ in range(6):
+        await work_off()
+        clock.move(timedelta(hours=2))
+    (run,) = await runs(automation)
+    assert "public Internet" in run["steps"][0]["detail"]["reason"]
+
+
+async def test_the_unsubscribed_are_passed_over(automate, contact, email, work_off, runs, mails):
+    automation = await automate({"type": "CONTACT_CREATED"}, email())
+    await contact("gone@example.com", unsubscribed=True)
+    await work_off()
+    assert await mails() == []
+    (run,) = await runs(automation)
+    assert (run["status"], outcomes(run)) == ("COMPLETED", [("SEND_EMAIL", "SKIPPED")])
+
+
+async def test_a_run_keeps_its_version(automate, contact, email, project, work_off, mails, clock):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email("old"))
+    await contact()
+    await work_off()
+    await project.client.patch(f"/automations/{automation}", {"steps": [email("new")]})
+    await contact("bob@example.com")
+    clock.move(DAY)
+    await work_off()
+    assert sorted(await mails()) == [("ada@example.com", "old"), ("bob@example.com", "new")]
+
+
+async def test_a_template_that_is_gone_fails_the_run_with_the_reason(
+    automate, contact, email, template, world, project, work_off, runs
+):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "minutes": 1}, email())
+    await contact()
+    await work_off()
+    async with world.db.connection() as connection:
+        await connection.execute("delete from templates where project_id = %s", (UUID(project.id),))
+    world.clock.move(timedelta(minutes=1))
+    await work_off()
+    (run,) = await runs(automation)
+    assert (run["status"], run["error"]) == ("FAILED", "The template is no longer there.")
+    assert outcomes(run)[-1] == ("SEND_EMAIL", "FAILED")
+    failed = (await project.client.get("/events?type=automation.failed")).json()["data"]
+    assert failed[0]["data"]["error"] == run["error"]
+
+
+async def test_a_deleted_contact_goes_no_further(automate, contact, project, work_off, runs, clock):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, {"type": "EXIT"})
+    ada = await contact()
+    await work_off()
+    await project.client.delete(f"/contacts/{ada}")
+    clock.move(DAY)
+    await work_off()
+    (run,) = await runs(automation)
+    assert run["status"] == "CANCELLED"
+
+
+async def test_a_run_can_be_cancelled(automate, contact, email, project, work_off, runs, mails, clock):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, email())
+    await contact()
+    await work_off()
+    (run,) = await runs(automation)
+    cancelled = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
+    assert cancelled.json()["status"] == "CANCELLED"
+    again = await project.client.post(f"/automations/{automation}/runs/{run['id']}/cancel")
+    assert (again.status_code, again.json()["code"]) == (409, "run_finished")
+    clock.move(DAY)
+    await work_off()
+    assert await mails() == []
+
+
+async def test_the_list_of_runs_narrows_and_goes_on(automate, contact, project, work_off):
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "EXIT"})
+    ids = [await contact(f"{number}@example.com") for number in range(4)]
+    await work_off()
+    first = await project.client.get(f"/automations/{automation}/runs?limit=3&status=EXITED")
+    second = await project.client.get(first.links["next"]["url"].split("8025")[1])
+    assert [run["contactId"] for run in first.json() + second.json()] == ids[::-1]
+    one = await project.client.get(f"/automations/{automation}/runs?contactId={ids[2]}")
+    assert [run["contactId"] for run in one.json()] == [ids[2]]
+    assert (await project.client.get(f"/automations/{automation}/runs?status=LOST")).status_code == 400
+
+
+async def test_each_step_happens_once_although_two_workers_have_the_run(
+    automate, contact, email, world, work_off, runs, mails, clock, project
+):
+    automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
+    await contact()
+    lane = Lane(UUID(project.id))
+    slow = await claim(world.db, WORK[0], lane, clock(), 10)
+    clock.move(timedelta(minutes=3))
+    quick = await claim(world.db, WORK[0], lane, clock(), 10)
+    assert [run.attempt for run in slow + quick] == [1, 2]
+    await advance(world, slow)
+    assert await mails() == [], "its lease ran out"
+    await advance(world, quick)
+    await advance(world, quick)
+    await work_off()
+    assert len(await mails()) == 1
+    (run,) = await runs(automation)
+    assert run["status"] == "WAITING"
+
+
+async def test_a_deleted_automation_keeps_no_other_from_calling(
+    automate, contact, receiver, world, runs, clock, project, work_off
+):
+    going, staying = [
+        await automate({"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url(path)})
+        for path in ("/going", "/staying")
+    ]
+    await contact()
+    lane, (moving, calling) = Lane(UUID(project.id)), WORK
+    await advance(world, await claim(world.db, moving, lane, clock(), 10))
+    jobs = await claim(world.db, calling, lane, clock(), 10)
+    assert len(jobs) == 2
+    assert (await project.client.delete(f"/automations/{going}")).status_code == 200
+    steps._places.clear()  # As in a process that has not met these versions yet.
+    await calling.do(world, jobs)
+    assert [request.target for request in receiver.requests] == ["/staying"]
+    assert [run["status"] for run in await runs(staying)] == ["COMPLETED"]
+
+
+async def test_one_poisoned_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
+
+    whole = steps.Progress._send
+
+    async def send(self, group, step):
+        if any(self.contacts[run.row.contact_id].email == "poison@example.com" for run in group):
+            raise ValueError("poison")
+        await whole(self, group, step)
+
+    monkeypatch.setattr(steps.Progress, "_send", send)
+    automation = await automate({"type": "CONTACT_CREATED"}, email())
+    for name in ("ada", "poison", "bob"):
+        await contact(f"{name}@example.com")
+    await work_off()
+    assert sorted(await mails()) == [("ada@example.com", "Hello Ada"), ("bob@example.com", "Hello Ada")]
+    found = await runs(automation)
+    assert [run["status"] for run in found] == ["COMPLETED", "FAILED", "COMPLETED"]
+    assert "ValueError" in found[1]["error"]
+
+
+async def test_members_that_join_by_rule_start_runs_by_the_thousand(automate, audience, project, work_off, world):
+    joined = await audience()
+    automation = await automate({"type": "AUDIENCE_JOINED", "audienceId": joined}, {"type": "DELAY", "days": 1})
+    body = {"emails": [f"{number}@example.com" for number in range(2_500)]}
+    added = await project.client.post(f"/audiences/{joined}/contacts/bulk-email", body)
+    assert added.json()["added"] == 2_500
+    await work_off()
+    totals = (await project.client.get(f"/automations/{automation}/totals")).json()
+    assert totals["totalRuns"] == 2_500
+    async with world.db.connection() as connection:
+        query = "select status, count(*) from automation_runs where project_id = %s group by 1"
+        assert await (await connection.execute(query, (UUID(project.id),))).fetchall() == [("WAITING", 2_500)]
+
+
+@pytest.mark.parametrize("name", ["CONTACT_CREATED", "contact.created"])
+async def test_contact_created_by_either_name(automate, contact, work_off, runs, name):
+    trigger = {"type": name} if name.isupper() else {"type": "EVENT", "event": name}
+    automation = await automate(trigger, {"type": "EXIT"})
+    await contact()
+    await work_off()
+    assert len(await runs(automation)) == 1

@@ -1,0 +1,89 @@
+"""What waits costs nothing until it is due: looking and claiming read no row of it."""
+
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from psycopg.sql import SQL, Composable
+
+from postern.kernel import due
+from postern.kernel.database.statements import STATEMENTS
+from postern.kernel.due import Lane
+from postern.kernel.values import new_id
+from postern.messaging.automations.work import WORK
+
+WAITING = 20_000
+ADVANCING, CALLING = WORK
+EXPLAIN = SQL("explain (analyze, format json) ")
+
+
+class Explained:
+    """A connection whose queries are explained as they run; counts the rows of runs that they read."""
+
+    def __init__(self, connection):
+        self._connection, self.read, self.scans = connection, 0, set()
+
+    @asynccontextmanager
+    async def connection(self):
+        yield self
+
+    async def execute(self, query, values):
+        query = query if isinstance(query, Composable) else SQL(query)
+        (plan,) = await (await self._connection.execute(EXPLAIN + query, values)).fetchone()
+        self._count(plan[0]["Plan"])
+        return await self._connection.execute(query, values)
+
+    def _count(self, node):
+        if node.get("Relation Name") == "automation_runs" and "Scan" in node["Node Type"]:
+            rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+            self.read += round(rows * node["Actual Loops"])
+            self.scans.add(node["Node Type"])
+        for inner in node.get("Plans", []):
+            self._count(inner)
+
+
+@pytest.fixture
+async def waiting(automate, project, world):
+    """Very many runs that wait for days."""
+    automation = await automate({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 9})
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,"
+            " status, waiting_for, due_at, started_at) select %s, gen_random_uuid(), %s, 1, gen_random_uuid(), true,"
+            " gen_random_uuid(), 'WAITING', 'order.placed', %s::timestamptz + n * interval '1 ms', now()"
+            " from generate_series(1, %s) n",
+            (UUID(project.id), UUID(automation), world.clock() + timedelta(days=9), WAITING),
+        )
+        await connection.execute("analyze automation_runs")
+    return automation
+
+
+async def test_looking_for_due_runs_reads_one_row_a_project_however_many_wait(waiting, project, world, clock):
+    async with world.db.connection() as connection:
+        query = "select count(distinct project_id) from automation_runs where due_at is not null"
+        (projects,) = await (await connection.execute(query)).fetchone()
+        explained = Explained(connection)
+        for work in (ADVANCING, CALLING):
+            found = await due.look(explained, work, clock())
+            assert UUID(project.id) not in {lane.project_id for lane in found.lanes}
+        assert explained.read <= 2 * projects
+        assert "Seq Scan" not in explained.scans
+        explained = Explained(connection)
+        assert await due.claim(explained, ADVANCING, Lane(UUID(project.id)), clock(), 500) == []
+        assert explained.read == 0
+
+
+async def test_an_event_reads_only_the_runs_of_its_contact(waiting, project, world, clock):
+    (wake,) = [each.text for each in STATEMENTS if each.name == "postern.messaging.automations.store.wake_runs"]
+    values = {
+        "project_id": [UUID(project.id)],
+        "contact_id": [new_id()],
+        "event": ["order.placed"],
+        "event_id": [new_id()],
+        "at": [clock()],
+    }
+    async with world.db.connection() as connection:
+        explained = Explained(connection)
+        await explained.execute(wake, values)
+    assert (explained.read, explained.scans) == (0, {"Index Scan"})

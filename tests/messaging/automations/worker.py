@@ -1,0 +1,58 @@
+"""A worker process that does everything that is due at a moved clock, then ends; tests kill it on the way."""
+
+import asyncio
+import os
+import signal
+from datetime import timedelta
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import psycopg
+import uvloop
+
+import postern.app  # noqa: F401 - says who reacts to events
+from postern.kernel.clock import FixedClock
+from postern.kernel.config import Settings
+from postern.kernel.due import drain
+from postern.messaging.automations.work import WORK
+from postern.messaging.emails.work import SENDS
+from postern.world import open_world
+
+FROM = get_context("forkserver")
+"""Workers are forked from a process that has imported everything, so that starting many costs little."""
+FROM.set_forkserver_preload(["tests.messaging.automations.worker"])
+
+
+def start(settings: Settings, url: str, ahead: timedelta, dies_at: int = 0) -> BaseProcess:
+    """A running worker whose clock is ahead. It kills itself (`kill -9`) as it begins statement number `dies_at`."""
+    process = FROM.Process(target=_run, args=(settings, url, ahead, dies_at))
+    process.start()
+    return process
+
+
+def _run(settings: Settings, url: str, ahead: timedelta, dies_at: int) -> None:
+    if dies_at:
+        _die_at_statement(dies_at)
+    uvloop.run(_work(settings, url, ahead))
+
+
+async def _work(settings: Settings, url: str, ahead: timedelta) -> None:
+    clock = FixedClock()
+    clock.move(ahead)
+    async with open_world(settings, url, clock=clock) as world:
+        await drain(world, [*WORK, *SENDS])
+
+
+def _die_at_statement(number: int) -> None:
+    execute, begun = psycopg.AsyncCursor.execute, 0
+
+    async def counted(self: Any, *args: Any, **options: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        if begun == number:
+            # Some of what is on its way to the server arrives, some does not.
+            asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGKILL)
+        return await execute(self, *args, **options)
+
+    psycopg.AsyncCursor.execute = counted  # type: ignore[method-assign]

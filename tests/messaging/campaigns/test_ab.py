@@ -1,0 +1,44 @@
+"""Who wins an A/B test, and by what."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postern.messaging.campaigns.ab_test import VariantCounts, choose_winner, probabilities
+
+
+def variant(number, delivered, opened=0, clicked=0):
+    return VariantCounts(variant_id=UUID(int=number), delivered=delivered, opened=opened, clicked=clicked)
+
+
+@pytest.mark.parametrize(
+    ("counts", "metric", "winner", "decisive", "word"),
+    [
+        ([(1000, 200, 10), (1000, 300, 5)], "OPEN_RATE", 1, True, "probably"),
+        ([(1000, 200, 10), (1000, 300, 5)], "CLICK_RATE", 0, False, "clearly"),
+        ([(10, 2, 0), (10, 9, 0)], "OPEN_RATE", 1, False, "too little"),
+        ([(0, 0, 0), (0, 0, 0)], "OPEN_RATE", 0, False, "too little"),
+        ([(100, 50, 0), (100, 50, 0)], "OPEN_RATE", 0, False, "tie"),
+        ([(1000, 100, 0), (1000, 104, 0)], "OPEN_RATE", 1, False, "clearly"),
+        ([(100, 120, 0), (100, 10, 0)], "OPEN_RATE", 0, True, "probably"),
+    ],
+)
+def test_the_winner_and_its_evidence(counts, metric, winner, decisive, word):
+    evidence = choose_winner([variant(number, *each) for number, each in enumerate(counts)], metric)
+    assert evidence["winnerId"] == str(UUID(int=winner))
+    assert evidence["decisive"] is decisive
+    assert word in evidence["reason"]
+    assert len(evidence["variants"]) == len(counts)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=2, max_size=8))
+def test_probabilities_are_a_distribution_and_the_leader_has_the_best_rate(counts):
+    results = [(min(hits, sent), sent) for hits, sent in counts]
+    assert abs(sum(probabilities(results)) - 1) < 1e-9
+    evidence = choose_winner([variant(n, sent, hits) for n, (hits, sent) in enumerate(results)], "OPEN_RATE")
+    rates = {each["variantId"]: each["rate"] for each in evidence["variants"]}
+    assert rates[evidence["winnerId"]] == max(rates.values())
+    assert choose_winner([variant(n, sent, hits) for n, (hits, sent) in enumerate(results)], "OPEN_RATE") == evidence

@@ -1,0 +1,158 @@
+"""The sample of an A/B test: exact whatever its size, never stuck, with a clock that stands still in a pause."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from postern.messaging.campaigns.ab_test import allocate, sample_size
+from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_stopping import filled
+
+
+def test_of(percent, *weights):
+    variants = [{"name": f"V{number}", "subject": f"V{number}", "weight": each} for number, each in enumerate(weights)]
+    return {
+        "abTestEnabled": True,
+        "abTestSamplePercent": percent,
+        "abTestMetric": "OPEN_RATE",
+        "abTestDurationMinutes": 60,
+        "variants": variants,
+    }
+
+
+test_of.__test__ = False
+
+
+async def subjects(project, campaign):
+    sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
+    return dict(Counter(each["subject"] for each in sends))
+
+
+@pytest.mark.parametrize(
+    ("number", "weights", "parts"),
+    [
+        (40, [20] * 5, [8] * 5),
+        (4, [50, 50], [2, 2]),
+        (3, [50, 50], [2, 1]),
+        (2, [50, 50], [1, 1]),
+        (10, [33, 33, 34], [3, 3, 4]),
+        (40, [99, 1], [39, 1]),
+        (1, [10, 90], [0, 1]),
+        (0, [50, 50], [0, 0]),
+        (7, [1, 1, 98], [1, 1, 5]),
+    ],
+)
+def test_allocation_is_exact(number, weights, parts):
+    """Defects: C11"""
+    assert allocate(number, weights) == parts
+
+
+@pytest.mark.parametrize(
+    ("eligible", "percent", "variants", "size"),
+    [(3, 20, 2, 2), (4, 100, 2, 4), (1, 50, 2, 0), (0, 50, 2, 0), (100, 20, 2, 20), (13, 50, 2, 7), (9, 5, 8, 8)],
+)
+def test_a_sample_has_one_for_each_variant_at_least(eligible, percent, variants, size):
+    """Defects: C11"""
+    assert sample_size(eligible, percent, variants) == size
+
+
+@pytest.mark.parametrize(
+    ("count", "test", "expected"),
+    [
+        (40, test_of(100, 20, 20, 20, 20, 20), {f"V{number}": 8 for number in range(5)}),
+        (4, test_of(100, 50, 50), {"V0": 2, "V1": 2}),
+        (20, test_of(50, 70, 30), {"V0": 7, "V1": 3}),
+    ],
+)
+async def test_variants_get_exactly_their_share(project, work_off, count, test, expected):
+    """Defects: C11"""
+    campaign, _ = await prepared(project, count, **test)
+    await act(project, campaign, "send")
+    await work_off()
+    assert await subjects(project, campaign) == expected
+    assert (await detail(project, campaign))["abTestSampleSize"] == sum(expected.values())
+
+
+async def test_who_is_skipped_is_not_in_the_sample(project, work_off):
+    """Defects: C11"""
+    campaign, emails = await prepared(project, 10, **test_of(100, 50, 50))
+    for each in emails[:4]:
+        await project.client.post("/suppressions", {"address": each})
+    await act(project, campaign, "send")
+    await work_off()
+    assert await subjects(project, campaign) == {"V0": 3, "V1": 3}
+
+
+async def test_three_contacts_at_a_fifth_are_tested_and_all_get_the_campaign(project, work_off, clock):
+    """Defects: C11"""
+    campaign, _ = await prepared(project, 3, **test_of(20, 50, 50))
+    await act(project, campaign, "send")
+    await work_off()
+    assert await subjects(project, campaign) == {"V0": 1, "V1": 1}
+    clock.move(timedelta(minutes=61))
+    await work_off()
+    done = await detail(project, campaign)
+    assert (done["status"], done["stats"]["delivered"], done["progress"]["audience"]) == ("SENT", 3, 3)
+
+
+async def test_an_audience_below_the_number_of_variants_is_not_tested(project, work_off):
+    """All get the first variant at once, and the evidence says why.
+
+    Defects: C11
+    """
+    campaign, _ = await prepared(project, 1, **test_of(20, 50, 50))
+    draft = await detail(project, campaign)
+    assert [each["path"] for each in draft["warnings"]] == ["/audienceId"]
+    await act(project, campaign, "send")
+    await work_off()
+    done = await detail(project, campaign)
+    assert (done["status"], await subjects(project, campaign)) == ("SENT", {"V0": 1})
+    assert (done["evidence"]["decidedBy"], done["abTestSampleSize"]) == ("too_small", 0)
+
+
+async def test_a_sample_that_cannot_decide_is_warned_about(project, work_off):
+    """Defects: C11"""
+    campaign, _ = await prepared(project, 40, **test_of(100, 80, 20))
+    (warning,) = (await detail(project, campaign))["warnings"]
+    assert (warning["path"], warning["code"]) == ("/abTestSamplePercent", "sample_too_small")
+    assert "“V1” gets 8" in warning["message"]
+    assert "V0" not in warning["message"]
+    await act(project, campaign, "send")
+    await work_off()
+    assert len((await detail(project, campaign))["warnings"]) == 1
+    plain, _ = await prepared(project, 2)
+    assert (await detail(project, plain))["warnings"] == []
+
+
+async def test_the_clock_of_a_test_stands_still_while_it_is_paused(project, work_off, clock):
+    """Defects: C11"""
+    campaign, _ = await prepared(project, 10, **test_of(50, 50, 50))
+    await act(project, campaign, "send")
+    await work_off()
+    clock.move(timedelta(minutes=50))
+    await act(project, campaign, "pause")
+    assert (await detail(project, campaign))["abTestEndsAt"] is None
+    clock.move(timedelta(hours=5))
+    await work_off()
+    await act(project, campaign, "resume")
+    await work_off()
+    clock.move(timedelta(minutes=9))
+    await work_off()
+    assert (await detail(project, campaign))["status"] == "TESTING"
+    clock.move(timedelta(minutes=2))
+    await work_off()
+    assert (await detail(project, campaign))["status"] == "SENT"
+
+
+async def test_a_crash_between_sample_and_sends_changes_nobodys_variant(project, world, work_off, clock):
+    """Defects: C11"""
+    campaign, _ = await prepared(project, 12, **test_of(50, 50, 50))
+    await act(project, campaign, "send")
+    await filled(world, project)
+    async with world.db.connection() as connection:
+        text = "update campaigns set cursor = null, filled = false, due_at = now() where id = %s"
+        await connection.execute(text, [campaign["id"]])
+    clock.move(timedelta(minutes=1))
+    await work_off()
+    assert await subjects(project, campaign) == {"V0": 3, "V1": 3}

@@ -1,0 +1,86 @@
+"""A template error, an invalid address and a huge attribute among ten thousand contacts fail alone, with a reason."""
+
+import os
+from collections import Counter
+
+from postern.messaging.campaigns import running
+from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+from tests.messaging.campaigns.test_stopping import outward
+from tests.messaging.emails.test_relay import sender, sink
+
+__all__ = ["sender", "sink"]
+
+CONTACTS = int(os.environ.get("POSTERN_TEST_CONTACTS", "10000"))
+HUGE = "x" * 15_900
+"""As large as a contact's attributes may be; the template multiplies it beyond what a message may be."""
+HTML = """<p>Dear {{ name }}, you are number {{ 1000 // rank }}</p>
+<p>{% if bio %}{% for n in range(700) %}{{ bio }}{% endfor %}{% endif %}</p>"""
+
+
+def file(count):
+    """So many contacts: one has no address, one makes the template divide by zero, one is far too large for it."""
+    lines = ["email,name,rank,bio"]
+    lines += [f"c{number}@example.org,N{number},{number + 1}," for number in range(count)]
+    lines[count // 4] = "not-an-address,Nobody,7,"
+    lines[count // 2] = "zero@example.org,Zero,0,"
+    lines[count // 4 * 3] = f"huge@example.org,Huge,9,{HUGE}"
+    return "\n".join(lines) + "\n"
+
+
+async def test_three_bad_ones_fail_alone(sender, sink, clock, work_off):
+    up = await sender.client.post(
+        "/contacts/import", content=file(CONTACTS).encode(), headers={"content-type": "text/csv"}
+    )
+    await work_off()
+    taken = (await sender.client.get(f"/contacts/imports/{up.json()['id']}")).json()
+    assert (taken["rows"], taken["created"], taken["failed"]) == (CONTACTS, CONTACTS - 1, 1)
+    (fault,) = taken["errors"]
+    assert fault["line"] == CONTACTS // 4 + 1
+    assert fault["message"]
+
+    campaign, _ = await outward_to_all(sender)
+    assert (await act(sender, campaign, "send")).status_code == 200
+    for _ in range(10):  # Filling waits for the first thousands to leave, and looks again a moment later.
+        await work_off()
+        clock.move(running.WATCH)
+    done = await detail(sender, campaign)
+    assert done["status"] == "SENT"
+    assert (done["stats"]["total"], done["stats"]["sent"], done["stats"]["failed"]) == (CONTACTS - 1, CONTACTS - 3, 2)
+    failed = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
+    reasons = {each["to"][0]: each["reason"] for each in failed}
+    assert set(reasons) == {"zero@example.org", "huge@example.org"}
+    assert "unable to calculate 1000 // 0" in reasons["zero@example.org"]
+    assert "more than 10000000 characters" in reasons["huge@example.org"]
+
+    copies = Counter(each.recipients for each in sink.messages)
+    assert len(copies) == CONTACTS - 3
+    assert set(copies.values()) == {1}
+    assert all(b"Subject: Hello N" in each.raw for each in sink.messages)
+
+
+async def outward_to_all(sender):
+    """A draft to a dynamic audience of everybody, from the verified domain."""
+    (domain,) = (await sender.client.get("/domains")).json()
+    audience = (await sender.client.post("/audiences", {"name": "All"})).json()["id"]
+    rules = {"conditions": [{"field": "name", "operator": "exists"}]}
+    assert (await sender.client.patch(f"/audiences/{audience}/rules", rules)).json()["added"] == CONTACTS - 1
+    words = {"name": "Bad", "html": HTML, "subject": "Hello {{ name }}"}
+    template = (await sender.client.post("/templates", words)).json()["id"]
+    fields = {"domainId": domain["id"], "fromEmail": "news@example.com"}
+    return await prepared(sender, 0, templateId=template, audienceId=audience, **fields)
+
+
+async def test_an_address_that_was_never_one_fails_alone(sender, sink, world, work_off):
+    """It cannot come in any more; but a database may be older than the rule."""
+    campaign, emails = await outward(sender, 3)
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update contacts set email = 'a b@@example' where project_id = %s and email = %s", [sender.id, emails[1]]
+        )
+    await work_off()
+    done = await detail(sender, campaign)
+    assert (done["status"], done["stats"]["sent"], done["stats"]["failed"]) == ("SENT", 2, 1)
+    (failed,) = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
+    assert failed["to"] == ["a b@@example"]
+    assert failed["reason"]
+    assert sorted(each.recipients[0] for each in sink.messages) == sorted([emails[0], emails[2]])

@@ -1,0 +1,430 @@
+"""Campaigns over HTTP: each contact exactly once, whatever is done on the way."""
+
+import csv
+import io
+from datetime import timedelta
+from email import message_from_bytes, policy
+from uuid import uuid4
+
+import pytest
+
+from postern.kernel.values import new_id
+from postern.messaging.campaigns.model import ALLOWED, TRANSITIONS
+from postern.protocols.mail.address import parse_address
+
+BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+HTML = '<html><body><p>Dear {{ name }}</p><a href="https://acme.example/x">look</a></body></html>'
+
+
+async def prepared(project, count=5, **fields):
+    """A campaign with a template, a domain, and an audience of `count` contacts; returns (campaign, contacts)."""
+    template = (await project.client.post("/templates", {"name": "T", "html": HTML, "subject": "Hi {{ name }}"})).json()
+    domain = (await project.client.post("/domains", {"domain": f"{uuid4().hex[:8]}.example"})).json()
+    audience = (await project.client.post("/audiences", {"name": "All"})).json()
+    emails = [f"c{number}-{uuid4().hex[:6]}@example.com" for number in range(count)]
+    people = [{"email": email, "attributes": {"name": f"N{number}"}} for number, email in enumerate(emails)]
+    if people:
+        await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", {"contacts": people})
+    body = {
+        "name": "Spring",
+        "subject": "Hello {{ name }}",
+        "fromEmail": f"news@{domain['domain']}",
+        "fromName": "Acme News",
+        "previewText": "The first words",
+        "templateId": template["id"],
+        "domainId": domain["id"],
+        "audienceId": audience["id"],
+        **fields,
+    }
+    made = await project.client.post("/campaigns", body)
+    assert made.status_code == 201, made.text
+    return made.json(), emails
+
+
+async def detail(project, campaign):
+    return (await project.client.get(f"/campaigns/{campaign['id']}")).json()
+
+
+async def act(project, campaign, what, body=None):
+    return await project.client.post(f"/campaigns/{campaign['id']}/{what}", body)
+
+
+async def test_everybody_in_the_audience_gets_it_once_and_it_ends_by_itself(project, work_off):
+    campaign, emails = await prepared(project)
+    assert campaign["status"] == "DRAFT"
+    assert (await act(project, campaign, "send")).json() == {"success": True}
+    assert (await act(project, campaign, "send")).status_code == 409
+    await work_off()
+    done = await detail(project, campaign)
+    assert done["status"] == "SENT"
+    assert done["sentAt"]
+    assert (done["stats"]["total"], done["stats"]["delivered"]) == (5, 5)
+    inbox = (await project.client.get("/inbox?limit=100")).json()
+    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    message = (await project.client.get(f"/inbox/{inbox['data'][0]['id']}")).json()
+    number = emails.index(message["recipients"][0])
+    assert message["subject"] == f"Hello N{number}"
+    assert "The first words" in message["html"]
+    assert f"Dear N{number}" in message["html"]
+    headers = {each["name"]: each["value"] for each in message["headers"]}
+    assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert headers["List-Id"].startswith(f"<{campaign['audienceId']}.")
+    assert headers["From"].startswith("Acme News <news@")
+    sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()
+    assert (sends["total"], {each["status"] for each in sends["data"]}) == (5, {"DELIVERED"})
+    assert all(each["contact"]["id"] for each in sends["data"])
+    table = await project.client.get(f"/campaigns/{campaign['id']}/sends/export")
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert sorted(row["email"] for row in rows) == sorted(emails)
+    named = (await project.client.get("/events?type=campaign.started,campaign.sent")).json()["data"]
+    assert [each["type"] for each in named] == ["campaign.sent", "campaign.started"]
+
+
+async def test_who_left_or_bounced_is_skipped_and_counted(project, work_off):
+    campaign, emails = await prepared(project, 4)
+    found = (await project.client.get(f"/contacts?q={emails[0]}")).json()["data"][0]
+    await project.client.patch(f"/contacts/{found['id']}", {"unsubscribed": True})
+    await project.client.post("/suppressions", {"address": emails[1]})
+    await act(project, campaign, "send")
+    await work_off()
+    done = await detail(project, campaign)
+    assert (done["status"], done["stats"]["total"]) == ("SENT", 2)
+    skipped = {"unsubscribed": 1, "suppressed": 1, "deleted": 0, "frequencyCap": 0}
+    assert done["progress"]["skipped"] == skipped
+
+
+async def test_an_empty_audience_is_sent_at_once(project, work_off):
+    campaign, _ = await prepared(project, 0)
+    await act(project, campaign, "send")
+    await work_off()
+    assert (await detail(project, campaign))["status"] == "SENT"
+
+
+async def test_what_is_missing_is_listed(project):
+    campaign = (await project.client.post("/campaigns", {"name": "Bare"})).json()
+    answer = await act(project, campaign, "send")
+    assert (answer.status_code, answer.json()["code"]) == (409, "campaign_incomplete")
+    assert {each["path"] for each in answer.json()["errors"]} == {
+        "/audienceId",
+        "/domainId",
+        "/fromEmail",
+        "/templateId",
+    }
+
+
+async def test_the_words_are_fixed_at_the_start_and_later_members_are_left_out(project, work_off, clock):
+    campaign, emails = await prepared(project, 2)
+    await act(project, campaign, "send")
+    await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>changed</p>"})
+    clock.move(timedelta(seconds=1))
+    await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/by-email", {"email": "late@example.com"})
+    await work_off()
+    inbox = (await project.client.get("/inbox")).json()
+    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    message = (await project.client.get(f"/inbox/{inbox['data'][0]['id']}")).json()
+    assert "Dear N" in message["html"]
+
+
+async def test_a_scheduled_campaign_waits_for_its_time(project, clock, work_off):
+    at = clock() + timedelta(hours=2)
+    campaign, _ = await prepared(project, 2, scheduledAt=at.isoformat())
+    await act(project, campaign, "send")
+    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    await work_off()
+    assert (await detail(project, campaign))["stats"]["total"] == 0
+    assert (await project.client.delete(f"/templates/{campaign['templateId']}")).status_code == 409
+    assert (await project.client.delete(f"/audiences/{campaign['audienceId']}")).status_code == 409
+    clock.move(timedelta(hours=3))
+    await work_off()
+    assert (await detail(project, campaign))["status"] == "SENT"
+
+
+async def test_pausing_loses_nobody_and_repeats_nothing(project, work_off):
+    campaign, emails = await prepared(project, 6)
+    await act(project, campaign, "send")
+    assert (await act(project, campaign, "pause")).json()["status"] == "PAUSED"
+    await work_off()
+    assert (await project.client.get("/inbox")).json()["total"] == 0
+    assert (await act(project, campaign, "resume")).json()["status"] == "SENDING"
+    await work_off()
+    inbox = (await project.client.get("/inbox")).json()
+    assert sorted(each["recipients"][0] for each in inbox["data"]) == sorted(emails)
+    assert (await detail(project, campaign))["status"] == "SENT"
+
+
+async def test_cancelling_stops_what_has_not_been_handed_over(project, world, work_off):
+    from postern.kernel.due import claim, look
+    from postern.messaging.campaigns.work import WORK
+
+    campaign, _ = await prepared(project, 6)
+    await act(project, campaign, "send")
+    (lane, *_) = [
+        lane for lane in (await look(world.db, WORK[0], world.clock())).lanes if str(lane.project_id) == project.id
+    ]
+    for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
+        await WORK[0].do(world, [row])  # the sends exist, and none has been handed over
+    assert (await detail(project, campaign))["progress"]["waiting"] == 6
+    assert (await act(project, campaign, "cancel")).json()["status"] == "CANCELLED"
+    await work_off()
+    assert (await project.client.get("/inbox")).json()["total"] == 0
+    sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=CANCELLED")).json()
+    assert sends["total"] == 6
+
+
+async def test_one_bad_contact_fails_alone(project, work_off):
+    campaign, _ = await prepared(project, 8)
+    await project.client.patch(f"/templates/{campaign['templateId']}", {"html": "<p>{{ 1 / (name|length - 2) }}</p>"})
+    found = (await project.client.get("/contacts?limit=100")).json()["data"]
+    await project.client.patch(f"/contacts/{found[0]['id']}", {"attributes": {"name": "long name"}})
+    await act(project, campaign, "send")
+    await work_off()
+    done = await detail(project, campaign)
+    assert done["status"] == "SENT"
+    assert done["stats"]["total"] == 8
+    assert done["stats"]["failed"] in (1, 7)
+    failed = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=FAILED")).json()["data"]
+    assert all(each["reason"] for each in failed)
+
+
+async def test_test_copies_are_marked_and_not_counted(project, work_off):
+    campaign, emails = await prepared(project, 1)
+    assert (await act(project, campaign, "test", {"to": emails[0]})).json() == {"success": True, "sent": 1}
+    (message,) = (await project.client.get("/inbox")).json()["data"]
+    assert message["subject"] == "[Test] Hello N0"
+    assert (await act(project, campaign, "test-seed-list")).status_code == 409
+    await project.developer.patch("", {"settings": {"seedList": ["a@seed.example", "b@seed.example"]}})
+    assert (await act(project, campaign, "test-seed-list")).json() == {"success": True, "sent": 2}
+    assert (await act(project, campaign, "test", {"to": "nobody"})).status_code == 400
+    assert (await project.client.get("/analytics")).json()["sends"]["total"] == 0
+    assert (await detail(project, campaign))["stats"]["total"] == 0
+
+
+async def test_a_duplicate_is_a_draft_of_its_own(project):
+    campaign, _ = await prepared(project, 0)
+    copy = (await act(project, campaign, "duplicate")).json()
+    assert copy["id"] != campaign["id"]
+    assert (copy["status"], copy["name"], copy["templateId"]) == ("DRAFT", "Copy of Spring", campaign["templateId"])
+    assert [each["id"] for each in (await project.client.get("/campaigns")).json()] == [copy["id"], campaign["id"]]
+    assert (await project.client.delete(f"/campaigns/{copy['id']}")).json() == {"deleted": True}
+
+
+async def set_status(world, campaign, status):
+    async with world.db.connection() as connection:
+        await connection.execute(
+            """
+            update campaigns set status = %(status)s, due_at = null,
+                scheduled_at = case when %(status)s = 'SCHEDULED' then now() + interval '1 day' end
+            where id = %(id)s
+            """,
+            {"status": status, "id": campaign["id"]},
+        )
+
+
+VERBS = {
+    "edit": ("PATCH", "", {"name": "New"}),
+    "delete": ("DELETE", "", None),
+    "send": ("POST", "/send", None),
+    "cancel": ("POST", "/cancel", None),
+    "pause": ("POST", "/pause", None),
+    "resume": ("POST", "/resume", None),
+    "cancel_test": ("POST", "/ab-test/cancel", None),
+    "select_winner": ("POST", "/ab-test/select-winner", None),
+    "duplicate": ("POST", "/duplicate", None),
+}
+
+
+@pytest.mark.parametrize("status", ALLOWED)
+@pytest.mark.parametrize("verb", VERBS)
+async def test_every_step_in_every_state(project, world, status, verb):
+    variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50}]
+    campaign, _ = await prepared(project, 0, variants=variants)
+    shown = await detail(project, campaign)
+    await set_status(world, campaign, status)
+    method, path, body = VERBS[verb]
+    if verb == "select_winner":
+        body = {"variantId": shown["variants"][1]["id"]}
+    answer = await project.client.request(method, f"/campaigns/{campaign['id']}{path}", json=body)
+    if verb in ALLOWED[status]:
+        assert answer.status_code in (200, 201), answer.text
+    else:
+        assert (answer.status_code, answer.json()["code"]) == (409, "campaign_state_conflict")
+        detail_, _, possible = answer.json()["detail"].partition("possible now: ")
+        assert status in detail_
+        assert possible.removesuffix(".").split(", ") == sorted(each.replace("_", " ") for each in ALLOWED[status])
+        after = await detail(project, campaign)
+        assert after["status"] == status
+
+
+def test_every_state_is_reachable_and_the_final_ones_are_final():
+    assert set(TRANSITIONS) == set(ALLOWED)
+    reached, todo = set(), ["DRAFT"]
+    while todo:
+        state = todo.pop()
+        if state not in reached:
+            reached.add(state)
+            todo += TRANSITIONS[state]
+    assert reached == set(TRANSITIONS)
+    for final in ("SENT", "CANCELLED", "FAILED"):
+        assert not TRANSITIONS[final]
+
+
+async def test_an_ab_test_finds_its_winner_among_people_and_sends_it_to_the_rest(project, stranger, clock, work_off):
+    campaign, emails = await prepared(
+        project,
+        60,
+        abTestEnabled=True,
+        abTestSamplePercent=50,
+        abTestMetric="OPEN_RATE",
+        abTestDurationMinutes=60,
+        variants=[{"name": "A", "subject": "A", "weight": 50}, {"name": "B", "subject": "B", "weight": 50}],
+    )
+    await act(project, campaign, "send")
+    assert (await detail(project, campaign))["status"] == "TESTING"
+    await work_off()
+    testing = await detail(project, campaign)
+    assert testing["status"] == "TESTING"
+    sample = testing["stats"]["total"]
+    assert 10 < sample < 50
+    assert sum(each["stats"]["sent"] for each in testing["variants"]) == sample
+    clock.move(timedelta(minutes=5))
+    sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
+    for each in sends:
+        agent = BROWSER if each["subject"] == "B" else {"user-agent": "Mozilla/5.0"}  # people open B, machines open A
+        await stranger.get(f"/t/o/{each['id']}", headers=agent)
+    clock.move(timedelta(minutes=60))
+    await work_off()
+    done = await detail(project, campaign)
+    assert done["status"] == "SENT"
+    assert done["stats"]["total"] == 60
+    winner = next(each for each in done["variants"] if each["isWinner"])
+    assert winner["subject"] == "B"
+    assert done["evidence"]["winnerId"] == winner["id"]
+    assert done["variants"][0]["stats"]["opened"] == 0
+    inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
+    assert sorted(each["recipients"][0] for each in inbox) == sorted(emails)
+
+
+@pytest.mark.parametrize("how", ["hand", "cancelled"])
+async def test_a_test_is_ended_by_hand(project, work_off, how):
+    campaign, emails = await prepared(
+        project,
+        10,
+        abTestEnabled=True,
+        abTestSamplePercent=50,
+        abTestMetric="CLICK_RATE",
+        abTestDurationMinutes=600,
+        variants=[{"name": "A", "subject": "A", "weight": 50}, {"name": "B", "subject": "B", "weight": 50}],
+    )
+    await act(project, campaign, "send")
+    await work_off()
+    variants = (await detail(project, campaign))["variants"]
+    assert (await act(project, campaign, "ab-test/select-winner", {"variantId": str(uuid4())})).status_code == 404
+    if how == "hand":
+        ended = await act(project, campaign, "ab-test/select-winner", {"variantId": variants[1]["id"]})
+    else:
+        ended = await act(project, campaign, "ab-test/cancel")
+    assert ended.json()["status"] == "SENDING"
+    await work_off()
+    done = await detail(project, campaign)
+    assert (done["status"], done["stats"]["total"]) == ("SENT", 10)
+    assert done["evidence"]["decidedBy"] == how
+    assert [each["isWinner"] for each in done["variants"]] == ([False, True] if how == "hand" else [True, False])
+    assert len({each["recipients"][0] for each in (await project.client.get("/inbox")).json()["data"]}) == len(emails)
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"name": ""}, "/name"),
+        ({"name": "x", "templateId": str(new_id())}, "/templateId"),
+        ({"name": "x", "domainId": "x"}, "/domainId"),
+        ({"name": "x", "audienceId": str(new_id())}, "/audienceId"),
+        ({"name": "x", "fromEmail": "nobody"}, "/fromEmail"),
+        ({"name": "x", "fromName": "Acme\nBcc: all@example.com"}, "/fromName"),
+        ({"name": "x", "fromName": "x" * 321}, "/fromName"),
+        ({"name": "x", "subject": "Hello {{ name"}, "/subject"),
+        ({"name": "x", "subject": "Hello\r\nBcc: all@example.com"}, "/subject"),
+        ({"name": "x", "previewText": "{% if name %}"}, "/previewText"),
+        (
+            {"name": "x", "variants": [{"name": "A", "weight": 50}, {"name": "B", "weight": 50, "subject": "{{"}]},
+            "/variants/1/subject",
+        ),
+        ({"name": "x", "abTestSamplePercent": 4}, "/abTestSamplePercent"),
+        ({"name": "x", "abTestDurationMinutes": 14}, "/abTestDurationMinutes"),
+        ({"name": "x", "abTestMetric": "SALES"}, "/abTestMetric"),
+        ({"name": "x", "variants": [{"name": "A", "weight": 100}]}, "/variants"),
+        ({"name": "x", "variants": [{"name": "A", "weight": 50}, {"name": "B", "weight": 40}]}, "/variants"),
+    ],
+)
+async def test_a_bad_campaign_says_where(project, body, path):
+    answer = await project.client.post("/campaigns", body)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"] == path
+    draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
+    answer = await project.client.patch(f"/campaigns/{draft['id']}", {**body, "name": body["name"]})
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
+
+
+@pytest.mark.parametrize(
+    "name", ["Bob\\", 'Bob "B" Smith', "a <b> c", '"quoted"', "Müller, Jörg", "=?utf-8?q?x?=", " "]
+)
+async def test_any_printable_name_may_be_the_senders(project, work_off, name):
+    campaign, _ = await prepared(project, 1, fromName=name)
+    assert (await act(project, campaign, "send")).status_code == 200
+    await work_off()
+    assert (await detail(project, campaign))["stats"]["delivered"] == 1
+    send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
+    assert parse_address(send["from"]).name == name.strip()
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    parsed = message_from_bytes(source.content, policy=policy.default)
+    assert parsed["from"].addresses[0].display_name == name.strip()
+    assert parsed["from"].addresses[0].addr_spec == campaign["fromEmail"]
+
+
+async def test_the_preview_line_is_words_with_holes(project, work_off):
+    campaign, _ = await prepared(project, 1, previewText="""<Hi> & {{ name | default("friend") }}""")
+    assert (await act(project, campaign, "send")).status_code == 200
+    await work_off()
+    send = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"][0]
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    parsed = message_from_bytes(source.content, policy=policy.default)
+    assert ">&lt;Hi&gt; &amp; N0</div>" in parsed.get_body(("html",)).get_content()
+
+
+async def test_if_match_holds_for_deletion(project):
+    draft = (await project.client.post("/campaigns", {"name": "Draft"})).json()
+    path = f"/campaigns/{draft['id']}"
+    tag = (await project.client.patch(path, {"name": "Other"})).headers["etag"]
+    assert (await project.client.delete(path, headers={"if-match": '"0"'})).status_code == 412
+    assert (await project.client.delete(path, headers={"if-match": tag})).status_code == 200
+
+
+async def test_another_projects_template_and_campaign_are_unknown(project, new_project):
+    theirs = await new_project()
+    campaign, _ = await prepared(theirs, 0)
+    assert (await project.client.get(f"/campaigns/{campaign['id']}")).status_code == 404
+    answer = await project.client.post("/campaigns", {"name": "x", "templateId": campaign["templateId"]})
+    assert answer.json()["errors"][0]["path"] == "/templateId"
+
+
+async def test_who_is_subscribed_again_is_written_to_again(project, stranger, work_off):
+    """But who bounced is not: their sender cannot mend that."""
+    campaign, (ada, bounced) = await prepared(project, 2)
+    await project.client.post("/suppressions", {"address": bounced, "reason": "BOUNCE"})
+    await act(project, campaign, "send")
+    await work_off()
+    (send,) = (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"]
+    source = await project.client.get(f"/emails/logs/{send['id']}/message")
+    link = message_from_bytes(source.content, policy=policy.default)["list-unsubscribe"].strip("<>")
+    assert (await stranger.post("/t/u/" + link.partition("/t/u/")[2])).status_code == 200
+    contacts = {each["email"]: each for each in (await project.client.get("/contacts")).json()["data"]}
+    assert contacts[ada]["unsubscribed"]
+    for email in (ada, bounced):
+        path = f"/contacts/{contacts[email]['id']}"
+        await project.client.patch(path, {"unsubscribed": True})
+        assert not (await project.client.patch(path, {"unsubscribed": False})).json()["unsubscribed"]
+    again = (await act(project, campaign, "duplicate")).json()
+    await act(project, again, "send")
+    await work_off()
+    done = await detail(project, again)
+    assert (done["stats"]["delivered"], done["progress"]["skipped"]["suppressed"]) == (1, 1)

@@ -1,0 +1,116 @@
+"""Test copies, sender names with values, and what is accepted or refused around campaigns."""
+
+from datetime import timedelta
+from html import unescape
+from uuid import uuid4
+
+import pytest
+
+from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+
+
+async def messages(project):
+    found = (await project.client.get("/inbox")).json()["data"]
+    return [(await project.client.get(f"/inbox/{each['id']}")).json() for each in found]
+
+
+def header(message, name):
+    return next(each["value"] for each in message["headers"] if each["name"] == name)
+
+
+async def test_the_unsubscribe_link_of_a_test_copy_works_and_changes_nothing(project, stranger):
+    """Defects: C13"""
+    html = '<p>Hi</p><a href="{{ unsubscribe_url }}">leave</a>'
+    template = (await project.client.post("/templates", {"name": "T", "html": html, "subject": "Hi"})).json()["id"]
+    campaign, _ = await prepared(project, 1, templateId=template)
+    tester = f"{uuid4().hex}@example.com"
+    await project.client.post("/contacts", {"email": tester})
+    assert (await act(project, campaign, "test", {"to": tester})).json()["sent"] == 1
+    (message,) = await messages(project)
+    link = header(message, "List-Unsubscribe").strip("<>")
+    assert f'href="{link}"' in unescape(message["html"])
+    path = link[link.index("/t/u/") :]
+    shown = await stranger.get(path)
+    assert (shown.status_code, "Unsubscribe" in shown.text) == (200, True)
+    pressed = await stranger.post(path)
+    assert (pressed.status_code, "test copy" in pressed.text) == (200, True)
+    (contact,) = (await project.client.get(f"/contacts?q={tester}")).json()["data"]
+    assert contact["unsubscribed"] is False
+    assert (await project.client.get(f"/suppressions/{tester}")).status_code == 404
+
+
+async def test_the_senders_name_is_rendered(project, work_off):
+    """In the campaign, in its test copies, and in automations.
+
+    Defects: C13
+    """
+    campaign, _ = await prepared(project, 2, fromName="Ada for {{ name }}")
+    await act(project, campaign, "test", {"to": "nobody@example.com"})
+    await act(project, campaign, "send")
+    step = {
+        "type": "SEND_EMAIL",
+        "templateId": campaign["templateId"],
+        "fromEmail": campaign["fromEmail"],
+        "fromName": "{{ name }}'s team",
+    }
+    body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step], "active": True}
+    assert (await project.client.post("/automations", body)).status_code == 201
+    await project.client.post("/contacts", {"email": f"{uuid4().hex}@example.com", "attributes": {"name": "Eve"}})
+    await work_off()
+    names = sorted(header(each, "From").partition(" <")[0].strip('"') for each in await messages(project))
+    assert names == ["Ada for", "Ada for N0", "Ada for N1", "Eve's team"]
+
+
+@pytest.mark.parametrize("name", ["{{ name", "{% if %}"])
+async def test_a_senders_name_that_does_not_parse_is_refused(project, name):
+    """Defects: C13"""
+    refused = await project.client.post("/campaigns", {"name": "x", "fromName": name})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/fromName")
+
+
+async def test_scheduled_at_may_be_null(project, work_off, clock):
+    """Nothing for a draft; a scheduled campaign becomes a draft again.
+
+    Defects: C13
+    """
+    campaign, _ = await prepared(project, 1, scheduledAt=None)
+    path = f"/campaigns/{campaign['id']}"
+    at = (clock() + timedelta(hours=1)).isoformat()
+    assert (await project.client.patch(path, {"scheduledAt": at})).status_code == 200
+    assert (await project.client.patch(path, {"scheduledAt": None})).json()["scheduledAt"] is None
+    await project.client.patch(path, {"scheduledAt": at})
+    await act(project, campaign, "send")
+    assert (await detail(project, campaign))["status"] == "SCHEDULED"
+    back = (await project.client.patch(path, {"scheduledAt": None})).json()
+    assert (back["status"], back["scheduledAt"]) == ("DRAFT", None)
+    clock.move(timedelta(hours=2))
+    await work_off()
+    assert (await detail(project, campaign))["status"] == "DRAFT"
+
+
+async def test_unknown_values_of_filters_are_refused(project):
+    """Defects: C13"""
+    campaign, _ = await prepared(project, 0)
+    body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [{"type": "EXIT"}]}
+    automation = (await project.client.post("/automations", body)).json()["id"]
+    hook = (await project.client.post("/webhooks", {"url": "https://example.com/h", "events": ["*"]})).json()["id"]
+    for path in (
+        f"/campaigns/{campaign['id']}/sends?status=SENDT",
+        f"/campaigns/{campaign['id']}/sends/export?status=SENDT",
+        f"/automations/{automation}/runs?status=GONE",
+        f"/automations/{automation}/runs?contactId=ada",
+        f"/webhooks/{hook}/deliveries?status=GONE",
+        f"/webhooks/{hook}/deliveries?event=email.sendt",
+        "/events?type=email.sendt",
+        "/contacts?unsubscribed=perhaps",
+    ):
+        refused = await project.client.get(path)
+        assert (refused.status_code, refused.json()["errors"][0]["path"][:6]) == (400, "query/"), path
+
+
+async def test_a_webhook_test_without_an_answer_says_why(project):
+    """Defects: C13"""
+    hook = (await project.client.post("/webhooks", {"url": "https://nowhere.invalid/h", "events": ["*"]})).json()["id"]
+    tried = (await project.client.post(f"/webhooks/{hook}/test")).json()
+    assert (tried["status"], tried["ok"]) == (None, False)
+    assert tried["reason"]

@@ -1,0 +1,195 @@
+"""What is looked at right before a message leaves: the campaign's state, and whether its recipient still wants it."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from psycopg import OperationalError
+
+from postern.messaging.campaigns import running
+from postern.messaging.emails import pre_send_check
+from tests.messaging.campaigns.test_campaigns import act, detail
+from tests.messaging.campaigns.test_stopping import outward, statuses
+from tests.messaging.emails.test_relay import MAIL, sender
+from tests.peers.smtp_sink import Sink
+
+__all__ = ["sender"]
+CONNECTIONS = 8
+"""How many of a relay's ten connections marketing mail may use."""
+WAIT_SECONDS = 30
+
+
+class SlowSink(Sink):
+    """A relay that takes messages and answers none of them until it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answering = asyncio.Event()
+        self.answering.set()
+        self.answers_after = 0.0
+        """Seconds that each message takes, where that is not nothing."""
+
+    def _commit(self) -> None:
+        if self.answers_after:
+            asyncio.get_running_loop().call_later(self.answers_after, super()._commit)
+        elif self.answering.is_set():
+            super()._commit()
+        else:
+            self._later = asyncio.ensure_future(self._commit_later())
+
+    async def _commit_later(self) -> None:
+        await self.answering.wait()
+        super()._commit()
+
+    async def until(self, number: int) -> None:
+        """Wait until so many messages came in."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while self.accepted < number:
+                await asyncio.sleep(0.005)
+
+    def reached(self) -> set[str]:
+        return {recipient for message in self.messages for recipient in message.recipients}
+
+
+@pytest.fixture
+async def sink():
+    async with SlowSink() as sink:
+        yield sink
+
+
+@asynccontextmanager
+async def all_connections_busy(sink, work_off, connections=CONNECTIONS):
+    """The workers work, each connection of the relay has a message that is not answered, the others wait.
+
+    At the end of the block the relay answers, and everything that is due is done.
+    """
+    sink.answering.clear()
+    working = asyncio.ensure_future(work_off())
+    try:
+        await sink.until(connections)
+        yield
+        await asyncio.sleep(pre_send_check.FRESH_SECONDS_AT_MOST)
+    finally:
+        sink.answering.set()
+        await working
+
+
+async def test_after_cancel_only_what_was_on_the_wire_arrives(sender, sink, work_off):
+    """Defects: C1"""
+    campaign, _ = await outward(sender, 40)
+    async with all_connections_busy(sink, work_off):
+        assert (await act(sender, campaign, "cancel")).status_code == 200
+    await work_off()
+    assert sink.accepted == CONNECTIONS
+    assert await statuses(sender, campaign) == ["CANCELLED"] * (40 - CONNECTIONS) + ["SENT"] * CONNECTIONS
+    progress = (await detail(sender, campaign))["progress"]
+    assert (progress["waiting"], progress["handedOver"]) == (0, CONNECTIONS)
+
+
+@pytest.mark.parametrize("verb", ["cancel", "pause"])
+async def test_a_relay_that_takes_hundreds_a_second_gets_nothing_after_the_answer(sender, sink, work_off, verb):
+    """Many were looked at ahead when the campaign was stopped: the answer comes when they have left. Defects: C1"""
+    campaign, _ = await outward(sender, 400)
+    sink.answers_after = 0.02
+    working = asyncio.ensure_future(work_off())
+    await sink.until(60)
+    assert (await act(sender, campaign, verb)).status_code == 200
+    answered = sink.accepted
+    await working
+    await work_off()
+    assert answered < 400
+    assert sink.accepted - answered <= CONNECTIONS
+
+
+async def test_a_pause_that_is_committed_is_not_told_as_failed_when_the_database_goes(sender, monkeypatch):
+    campaign, _ = await outward(sender, 4)
+
+    async def away(*_, **__):
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(pre_send_check.store, "has_marked", away)
+    answer = await act(sender, campaign, "pause")
+    assert (answer.status_code, answer.json()["status"]) == (200, "PAUSED")
+
+
+async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_the_rest_once(
+    sender, sink, clock, work_off
+):
+    """Defects: C1"""
+    campaign, emails = await outward(sender, 30)
+    async with all_connections_busy(sink, work_off):
+        assert (await act(sender, campaign, "pause")).json()["status"] == "PAUSED"
+    await work_off()
+    assert sink.accepted == CONNECTIONS
+    assert await statuses(sender, campaign) == ["QUEUED"] * (30 - CONNECTIONS) + ["SENT"] * CONNECTIONS
+    assert (await act(sender, campaign, "resume")).status_code == 200
+    await work_off()
+    clock.move(running.WATCH)
+    await work_off()
+    assert sorted(recipient for message in sink.messages for recipient in message.recipients) == sorted(emails)
+    sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
+    assert {each["status"] for each in sends} == {"SENT"}
+    log = (await sender.client.get("/emails/logs?limit=100")).json()["data"]
+    assert {each["ambiguousAttempts"] for each in log} == {0}
+
+
+async def test_who_leaves_is_suppressed_or_deleted_while_waiting_for_a_connection_gets_nothing(
+    sender, sink, stranger, clock, work_off
+):
+    """Defects: C1"""
+    campaign, emails = await outward(sender, 20)
+    async with all_connections_busy(sink, work_off):
+        unsubscribed, suppressed, deleted, *_ = sorted(set(emails) - sink.reached())
+        contacts = {each["email"]: each for each in (await sender.client.get("/contacts?limit=100")).json()["data"]}
+        change = {"unsubscribed": True}
+        assert (await sender.client.patch(f"/contacts/{contacts[unsubscribed]['id']}", change)).status_code == 200
+        assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
+        assert (await sender.client.delete(f"/contacts/{contacts[deleted]['id']}")).status_code == 200
+    await work_off()
+    assert sink.reached() == set(emails) - {unsubscribed, suppressed, deleted}
+    assert sink.accepted == 17
+    clock.move(running.WATCH)
+    await work_off()
+    done = await detail(sender, campaign)
+    assert done["status"] == "SENT"
+    skipped = done["progress"]["skipped"]
+    assert {name: skipped[name] for name in ("unsubscribed", "suppressed", "deleted")} == dict.fromkeys(
+        ("unsubscribed", "suppressed", "deleted"), 1
+    )
+    assert (done["progress"]["waiting"], done["progress"]["handedOver"]) == (0, 17)
+    assert await statuses(sender, campaign) == ["CANCELLED"] + ["SENT"] * 17 + ["SUPPRESSED"] * 2
+
+
+async def test_a_single_send_that_waits_for_a_connection_can_be_cancelled_and_its_recipient_suppressed(
+    sender, sink, work_off
+):
+    """Defects: C1"""
+    emails = [{**MAIL, "to": [f"waits{number}@example.org"], "cc": None, "bcc": None} for number in range(30)]
+    batch = (await sender.client.post("/emails/batch", {"emails": emails})).json()["data"]
+    cancelled = set()
+    async with all_connections_busy(sink, work_off, connections=10):
+        for number in range(30):
+            if (await sender.client.post(f"/emails/{batch[number]['id']}/cancel")).status_code == 200:
+                cancelled.add(f"waits{number}@example.org")
+            if len(cancelled) == 3:
+                break
+        rest = sorted({each["to"][0] for each in emails} - sink.reached() - cancelled)
+        suppressed = rest[0]
+        assert (await sender.client.post("/suppressions", {"address": suppressed})).status_code == 201
+    await work_off()
+    assert len(cancelled) == 3
+    assert sink.reached() == {each["to"][0] for each in emails} - cancelled - {suppressed}
+    assert sink.accepted == 26
+
+
+async def test_the_contact_of_an_erased_customer_gets_nothing_that_waited(sender, sink, work_off):
+    """Defects: C1"""
+    _, emails = await outward(sender, 12)
+    async with all_connections_busy(sink, work_off):
+        gone = min(set(emails) - sink.reached())
+        made = await sender.client.post("/customers", {"email": gone})
+        assert made.status_code == 201, made.text
+        erased = await sender.client.delete(f"/customers/{made.json()['id']}")
+        assert erased.status_code < 300, erased.text
+    await work_off()
+    assert sink.reached() == set(emails) - {gone}

@@ -1,0 +1,83 @@
+"""`postern campaign watch`, against the real application."""
+
+import io
+
+import httpx
+import pytest
+from rich.console import Console
+
+from postern.cli import CannotRun, make_command
+from postern.cli.campaigns import Rate, amount, bar, summary, watched
+from postern.cli.client import There
+from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+
+
+@pytest.fixture
+async def there(project, app):
+    headers = {"Authorization": f"Bearer {project.secret_key}"}
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers) as http:
+        yield There(http, "http://postern.test", project.id, "")
+
+
+async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, monkeypatch):
+    campaign, emails = await prepared(project, 30)
+    await project.client.post("/suppressions", {"address": emails[0]})
+    await act(project, campaign, "send")
+    paper, looks = io.StringIO(), []
+
+    async def working(_seconds):  # While the watcher waits, the worker works.
+        await work_off()
+
+    monkeypatch.setattr("postern.cli.campaigns.sleep", working)
+    with bar(Console(file=paper, width=160, force_terminal=True)) as show:
+
+        def look(state, rate):
+            looks.append((state["status"], *amount(state)))
+            show(state, rate)
+
+        last = await watched(there, campaign["id"], look)
+    assert looks == [("SENDING", 0, 30), ("SENT", 30, 30)]
+    assert last["progress"]["expected"] == 30
+    printed = paper.getvalue()
+    assert "SENDING" in printed
+    assert "30/30" in printed
+    assert "1 skipped" in printed
+    assert summary(last).startswith("Sent: 29 sent, 29 delivered, 0 bounced, 0 failed; skipped: 0 unsubscribed, 1 supp")
+
+
+async def test_a_cancelled_campaign_ends_the_watching(project, there):
+    campaign, _ = await prepared(project, 3)
+    await act(project, campaign, "send")
+    await act(project, campaign, "cancel")
+    last = await watched(there, campaign["id"], lambda *_: None)
+    assert summary(last).startswith("Cancelled: 0 sent")
+
+
+async def test_an_unknown_campaign_is_one_sentence(there):
+    with pytest.raises(CannotRun, match="no such campaign"):
+        await watched(there, "nonsense", lambda *_: None)
+
+
+def test_the_rate_is_that_of_the_last_moments():
+    rate = Rate()
+    assert rate.of(0, 100.0) == 0.0
+    assert rate.of(50, 101.0) == 50.0
+    assert rate.of(50, 111.0) == pytest.approx(0.0)
+    assert [rate.of(50 + 300 * n, 111.0 + n) for n in range(1, 20)][-1] == pytest.approx(300.0)
+
+
+async def test_progress_knows_how_many_there_are_to_come(project):
+    campaign, _ = await prepared(project, 4)
+    assert (await detail(project, campaign))["progress"]["expected"] == 0
+    await act(project, campaign, "send")
+    progress = (await detail(project, campaign))["progress"]
+    assert (progress["expected"], progress["audience"]) == (4, 0)
+
+
+def test_the_command_is_there():
+    from typer.testing import CliRunner
+
+    shown = CliRunner().invoke(make_command(), ["campaign", "watch", "--help"])
+    assert shown.exit_code == 0
+    assert "CAMPAIGN" in shown.output

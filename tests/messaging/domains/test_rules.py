@@ -1,0 +1,141 @@
+"""Names, states and times, as tables."""
+
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.kernel.http.problems import Invalid
+from postern.messaging.domains.model import NEXT_STATUS, Sign, Status
+from postern.messaging.domains.rules import Published, as_domain, look_again_in, registered_domain, sign_of, spf_value
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+NAMES = [
+    ("example.com", "example.com"),
+    (" Mail.Example.COM. ", "mail.example.com"),
+    ("bücher.example", "xn--bcher-kva.example"),
+    ("例え.テスト", "xn--r8jz45g.xn--zckzah"),
+    ("a.co.uk", "a.co.uk"),
+    ("mine.github.io", "mine.github.io"),
+    ("example.test", "example.test"),
+]
+REFUSED = [
+    "", ".", "com", "co.uk", "github.io", "localhost", "example..com", "-a.com", "a-.com", "a_b.com", "a b.com",
+    "a@example.com", "https://example.com", "192.0.2.1", "[::1]", "example.com:25", "x" * 64 + ".com",
+    ".".join(["a" * 60] * 5), "exa\u2028mple.com", "ex\x00ample.com", "例え..テスト", "\ud800.com", "*.example.com",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES)
+def test_names_are_written_one_way(text, name):
+    assert as_domain(text) == name
+    assert as_domain(name) == name
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_no_domain_to_send_from_is_refused_with_its_path(text):
+    with pytest.raises(Invalid) as refused:
+        as_domain(text)
+    assert [fault.path for fault in refused.value.errors] == ["/domain"]
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_name_or_refused(text):
+    try:
+        name = as_domain(text)
+    except Invalid:
+        return
+    assert name.isascii()
+    assert name == name.lower()
+
+
+def test_what_a_domain_is_registered_under():
+    assert registered_domain("a.b.example.co.uk") == "example.co.uk"
+    assert registered_domain("news.example.test") == "news.example.test"
+
+
+def test_every_state_knows_everything_that_can_happen():
+    assert set(NEXT_STATUS) == {(status, sign) for status in get_args(Status) for sign in get_args(Sign)}
+
+
+def test_the_states_move_only_like_this():
+    moves = {(status, sign, to) for (status, sign), to in NEXT_STATUS.items() if to != status}
+    assert moves == {
+        ("PENDING", "SEEN", "VERIFIED"),
+        ("PENDING", "MISSING_TOO_LONG", "FAILED"),
+        ("VERIFIED", "MISSING_TOO_LONG", "DEGRADED"),
+        ("DEGRADED", "SEEN", "VERIFIED"),
+        ("DEGRADED", "MISSING_TOO_LONG", "FAILED"),
+        ("FAILED", "SEEN", "VERIFIED"),
+        ("FAILED", "ASKED_AGAIN", "PENDING"),
+    }
+
+
+SIGNS = [
+    # status, seen, watched for, failing for, sign
+    ("PENDING", None, 40 * DAY, None, "UNSURE"),
+    ("VERIFIED", None, 40 * DAY, 40 * DAY, "UNSURE"),
+    ("PENDING", True, 40 * DAY, None, "SEEN"),
+    ("PENDING", False, 29 * DAY, None, "MISSING"),
+    ("PENDING", False, 30 * DAY, None, "MISSING_TOO_LONG"),
+    ("VERIFIED", False, 90 * DAY, timedelta(), "MISSING"),
+    ("VERIFIED", False, 90 * DAY, 3 * DAY - MINUTE, "MISSING"),
+    ("VERIFIED", False, 90 * DAY, 3 * DAY, "MISSING_TOO_LONG"),
+    ("DEGRADED", False, 90 * DAY, 29 * DAY, "MISSING"),
+    ("DEGRADED", False, 90 * DAY, 30 * DAY, "MISSING_TOO_LONG"),
+    ("FAILED", False, 90 * DAY, 60 * DAY, "MISSING"),
+]
+
+
+@pytest.mark.parametrize(("status", "seen", "watched", "failing", "sign"), SIGNS)
+def test_what_a_look_means(status, seen, watched, failing, sign):
+    failing_since = None if failing is None else NOW - failing
+    assert sign_of(status, seen=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW) == sign
+
+
+def test_a_pending_domain_is_looked_at_often_at_first():
+    waits, now = [], NOW
+    while (age := now - NOW) < 30 * DAY:
+        waits.append(look_again_in("PENDING", watched_since=NOW, failing_since=None, now=now))
+        now += waits[-1]
+        assert age < 30 * DAY
+    assert waits[:10] == [MINUTE] * 10
+    assert waits[10:28] == [10 * MINUTE] * 18
+    assert set(waits[28:]) == {HOUR}
+
+
+def test_the_other_states_are_looked_at_daily_hourly_or_never():
+    assert look_again_in("VERIFIED", watched_since=NOW, failing_since=None, now=NOW) == DAY
+    assert look_again_in("VERIFIED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
+    assert look_again_in("DEGRADED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
+    assert look_again_in("FAILED", watched_since=NOW, failing_since=NOW, now=NOW) is None
+
+
+def test_the_spf_record_names_the_addresses():
+    known = Published(addresses=("192.0.2.1", "2001:db8::1"), relays=("smtp.example.net",))
+    assert spf_value(known) == "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 ~all"
+    assert spf_value(Published()) == "v=spf1 a mx ~all"
+
+
+@pytest.mark.parametrize(
+    ("relays", "terms"),
+    [
+        (("smtp.example.net",), "a:smtp.example.net"),
+        (("198.51.100.7",), "ip4:198.51.100.7"),
+        (("2001:db8::7",), "ip6:2001:db8::7"),
+        (("email-smtp.eu-west-1.amazonaws.com",), "include:amazonses.com"),
+        (("smtp.sendgrid.net", "smtp.example.net"), "include:sendgrid.net a:smtp.example.net"),
+        (("smtp.gmail.com", "smtp-relay.gmail.com"), "include:_spf.google.com"),
+        (("127.0.0.1", "localhost"), "a mx"),
+    ],
+)
+def test_the_advice_on_spf_names_the_relay(relays, terms):
+    """Who sends through a relay is told to let that relay send, by its service's record or its host.
+
+    Defects: N6
+    """
+    assert spf_value(Published(relays=relays)) == f"v=spf1 {terms} ~all"

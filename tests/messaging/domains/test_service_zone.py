@@ -1,0 +1,87 @@
+"""Domains whose records are aliases into a zone that the service keeps."""
+
+import re
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from tests.conftest import Client
+from tests.messaging.domains.test_domains import by_purpose, publish
+
+
+@pytest.fixture
+def settings(settings):
+    return msgspec.structs.replace(
+        settings,
+        dns_zone="post.example.net",
+        sending_addresses=("192.0.2.10",),
+        base_url="https://mail.postern.example",
+        admin_token="a token for the zone",
+    )
+
+
+ADMIN = {"authorization": "Bearer a token for the zone"}
+
+
+async def test_records_are_aliases_and_verified_through_to_the_key(project, zone):
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    records = by_purpose(domain)
+    assert {record["type"] for purpose, record in records.items() if purpose != "DMARC"} == {"CNAME"}
+    assert records["DKIM"]["value"] == f"{domain['dkimTokens'][0]}.dkim.post.example.net"
+    assert (records["RETURN_PATH"]["name"], records["RETURN_PATH"]["value"]) == (
+        "bounce.example.com",
+        "bounce.post.example.net",
+    )
+    publish(zone, domain)
+    seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (seen["status"], by_purpose(seen)["DKIM"]["status"]) == ("PENDING", "PENDING"), "an alias to nothing"
+    assert by_purpose(seen)["RETURN_PATH"]["status"] == "VERIFIED"
+    assert seen["spfVerified"] is False
+    served = await project.client.get("http://postern.test/zone", headers=ADMIN)
+    assert served.headers["content-type"].startswith("text/dns")
+    zone.load(re.sub(r" 3600 IN ", " ", served.text))
+    seen = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert (seen["status"], seen["dkimVerified"], seen["spfVerified"]) == ("VERIFIED", True, True)
+    assert {record["status"] for record in seen["records"]} == {"VERIFIED"}
+    assert by_purpose(seen)["TRACKING"]["value"] == "links.post.example.net"
+
+
+async def test_keys_rotate_by_themselves_and_the_customer_touches_nothing(project, zone, clock, work_off):
+    async def serve():
+        text = (await project.client.get("http://postern.test/zone", headers=ADMIN)).text
+        zone.records = dict(published)
+        zone.load(re.sub(r" 3600 IN ", " ", text))
+
+    domain = (await project.client.post("/domains", {"domain": "turning.example.org"})).json()
+    publish(zone, domain)
+    published = dict(zone.records)
+    await serve()
+    await work_off()
+    assert (await project.client.get(f"/domains/{domain['id']}")).json()["status"] == "VERIFIED"
+    keys = [served_key(zone, token) for token in domain["dkimTokens"]]
+    clock.move(timedelta(days=181))
+    await work_off()
+    turned = (await project.client.get(f"/domains/{domain['id']}")).json()
+    assert turned["dkimTokens"] == domain["dkimTokens"][::-1]
+    await serve()
+    assert [served_key(zone, token) for token in domain["dkimTokens"]] == keys, "both stay published"
+    clock.move(timedelta(days=8))
+    await work_off()
+    await serve()
+    assert served_key(zone, domain["dkimTokens"][0]) != keys[0]
+    assert served_key(zone, domain["dkimTokens"][1]) == keys[1]
+    clock.move(timedelta(days=1))
+    await work_off()
+    seen = (await project.client.get(f"/domains/{domain['id']}")).json()
+    assert seen["status"] == "VERIFIED"
+    assert {by_purpose(seen)[purpose]["status"] for purpose in ("DKIM", "DKIM_NEXT")} == {"VERIFIED"}
+
+
+def served_key(zone, token):
+    return zone.records[f"{token}.dkim.post.example.net", "TXT"]
+
+
+async def test_the_zone_is_the_operators_to_fetch(app):
+    away = Client(app, ip="203.0.113.9")
+    assert (await away.http.get("/zone")).status_code == 403

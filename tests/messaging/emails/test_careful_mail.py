@@ -1,0 +1,181 @@
+"""What a careful user expects of attachments, list headers, test keys, names and permissions."""
+
+import base64
+import email
+from uuid import uuid4
+
+import pytest
+
+from postern.protocols.mail.smtp import greeting_name
+from tests.protocols.mail.test_html_tokens import ours
+
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>x</p>"}
+
+
+async def captured(project, **fields):
+    """The message in the inbox that was just sent, and the answer."""
+    answer = await project.client.post("/emails", {**MAIL, **fields})
+    assert answer.status_code == 201, answer.text
+    (message,) = [
+        each for each in (await project.client.get("/inbox")).json()["data"] if each["sendId"] == answer.json()["id"]
+    ]
+    return (await project.client.get(f"/inbox/{message['id']}")).json(), answer.json()
+
+
+async def test_an_attachment_may_have_line_breaks_and_no_type(project):
+    """
+    Defects: M16
+    """
+    content = bytes(range(256)) * 4
+    encoded = base64.encodebytes(content).decode().replace("\n", "\r\n")
+    files = [
+        {"filename": name, "content": encoded} for name in ("a.pdf", "B.PNG", "notes.txt", "odd.unknown", "x.tar.gz")
+    ]
+    more = ("Offer.xlsx", "letter.docx", "slides.pptx", "invite.ics", "logo.webp", "ada.vcf", "sheet.ods")
+    files += [{"filename": name, "content": encoded} for name in more]
+    message, _ = await captured(project, attachments=files)
+    types = ["application/pdf", "image/png", "text/plain", "application/octet-stream", "application/gzip"]
+    office = "application/vnd.openxmlformats-officedocument"
+    types += [f"{office}.spreadsheetml.sheet", f"{office}.wordprocessingml.document"]
+    types += [f"{office}.presentationml.presentation", "text/calendar", "image/webp", "text/vcard"]
+    types += ["application/vnd.oasis.opendocument.spreadsheet"]
+    assert [each["contentType"] for each in message["attachments"]] == types
+    got = await project.client.get(f"/inbox/{message['id']}/attachments/0")
+    assert got.content == content
+    bad = [{"filename": "a", "content": "AA=A"}]
+    refused = await project.client.post("/emails", {**MAIL, "attachments": bad})
+    assert refused.json()["errors"][0]["path"] == "/attachments/0/content"
+
+
+async def test_a_caller_who_runs_the_list_sets_its_headers(project):
+    """
+    Defects: M16
+    """
+    headers = {"List-Unsubscribe": "<https://acme.example/u/1>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+    _, sent = await captured(project, headers=headers)
+    raw = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
+    message = email.message_from_bytes(raw)
+    for name, value in headers.items():
+        assert message.get_all(name) == [value]
+    both = await project.client.post("/emails", {**MAIL, "headers": headers, "unsubscribable": True})
+    assert (both.status_code, both.json()["errors"][0]["path"]) == (400, "/headers/List-Unsubscribe")
+
+
+async def test_list_headers_that_no_mail_program_could_use_are_refused(project):
+    """
+    Defects: M16
+    """
+    field, pressed = "List-Unsubscribe", "List-Unsubscribe-Post"
+    for headers, wrong in (
+        ({field: "https://acme.example/u/1"}, field),
+        ({field: "nonsense"}, field),
+        ({field: "<javascript:1>"}, field),
+        ({pressed: "List-Unsubscribe=One-Click"}, pressed),
+        ({field: "<mailto:u@acme.example>", pressed: "List-Unsubscribe=One-Click"}, pressed),
+        ({field: "<https://acme.example/u/1>", pressed: "yes"}, pressed),
+    ):
+        refused = await project.client.post("/emails", {**MAIL, "headers": headers})
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, f"/headers/{wrong}"), headers
+    several = {"list-unsubscribe": "<mailto:u@acme.example?subject=leave>, <https://acme.example/u/1?a=b,c>"}
+    assert (await project.client.post("/emails", {**MAIL, "headers": several})).status_code == 201
+
+
+async def test_leaving_a_test_message_changes_nothing_for_live_mail(project, stranger):
+    """
+    Defects: M17
+    """
+    address = f"{uuid4().hex}@example.com"
+    test = await project.key(environment="TEST")
+    sent = (await test.post("/emails", {**MAIL, "to": [address], "unsubscribable": True})).json()
+    log = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
+    live = (await project.client.post("/emails", {**MAIL, "to": [address]})).json()
+    assert (log["test"], (await project.client.get(f"/emails/logs/{live['id']}")).json()["test"]) == (True, False)
+    raw = (await project.client.get(f"/emails/logs/{sent['id']}/message")).content
+    link = email.message_from_bytes(raw)["List-Unsubscribe"].strip("<>").partition("/t/u/")[2]
+    page = await stranger.get(f"/t/u/{link}")
+    assert "Acme (hello@acme.example)" in page.text
+    assert f"{address[0]}…@example.com" in page.text
+    assert address not in page.text
+    assert (await stranger.post(f"/t/u/{link}")).status_code == 200
+    assert (await project.client.get("/suppressions")).json()["total"] == 0
+
+
+async def test_the_inbox_shows_images_and_fires_no_pixel(project, world):
+    """
+    Defects: M17
+    """
+    from postern.messaging.inbox.model import Raw
+    from postern.messaging.inbox.operations import shown_html
+
+    image = {"filename": "l.png", "content": base64.b64encode(b"png").decode(), "contentId": "logo"}
+    html = (
+        '<body><img alt=x src="cid:logo"><img src=cid:logo><img src="cid:other"><a href="https://a.test/">x</a></body>'
+    )
+    message, sent = await captured(project, html=html, attachments=[image], trackOpens=True)
+    raw = (await project.client.get(f"/inbox/{message['id']}/raw")).content
+    assert f"/t/o/{sent['id']}" in message["html"]
+    kept = Raw(
+        id=uuid4(), send_id=sent["id"], mail_from="", recipients=[], sender="", subject="", size=0,
+        captured_at=world.clock(), message=raw, sealed=None,
+    )  # fmt: skip
+    shown = shown_html(kept)
+    assert shown is not None
+    assert "/t/o/" not in shown
+    sources = [each[2]["src"] for each in ours(shown) if each[:2] == ("start", "img")]
+    inlined = "data:image/png;base64," + base64.b64encode(b"png").decode()
+    assert sources == [inlined, inlined, "cid:other"]
+
+
+async def test_blank_names_are_refused(project):
+    """
+    Defects: M17
+    """
+    for body in ({"name": ""}, {"name": "   "}, {"accountName": " "}):
+        answer = await project.developer.patch("/account", body)
+        assert answer.status_code == 400, answer.text
+    for blank in ("", "  "):
+        assert (await project.developer.patch("", {"name": blank})).status_code == 400
+        assert (await project.developer.post("/api-keys", {"name": blank})).status_code == 400
+
+
+async def test_a_key_cannot_have_what_it_would_be_refused(project):
+    """
+    Defects: M17
+    """
+    for name in ("keys:write", "keys:read", "account:write", "billing:*"):
+        answer = await project.developer.post("/api-keys", {"name": "k", "permissions": ["emails:send", name]})
+        assert answer.status_code == 400, answer.text
+        assert (answer.json()["errors"][0]["path"], answer.json()["errors"][0]["code"]) == (
+            "/permissions/1",
+            "not_for_keys",
+        )
+
+
+async def test_a_change_of_nothing_makes_no_version_of_a_template(project):
+    """
+    Defects: M17
+    """
+    words = {"name": "T", "subject": "S", "html": "<p>x</p>"}
+    template = (await project.client.post("/templates", words)).json()
+    for body in ({}, {"subject": "S"}, {"name": "T", "html": "<p>x</p>"}):
+        answer = await project.client.patch(f"/templates/{template['id']}", body)
+        assert (answer.status_code, answer.json()["updatedAt"]) == (200, template["updatedAt"])
+    assert len((await project.client.get(f"/templates/{template['id']}/versions")).json()) == 1
+    await project.client.patch(f"/templates/{template['id']}", {"subject": "S2"})
+    assert len((await project.client.get(f"/templates/{template['id']}/versions")).json()) == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("127.0.0.1", "[127.0.0.1]"),
+        ("2001:db8::1", "[IPv6:2001:db8::1]"),
+        ("mail.example.com", "mail.example.com"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_ehlo_says_an_address_as_a_literal(host, name):
+    """
+    Defects: M17
+    """
+    assert greeting_name(host) == name

@@ -1,0 +1,123 @@
+"""The same key sends once."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postern.kernel.values import to_plain
+from postern.messaging.emails import operations
+from tests.conftest import Client
+
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "Hello."}
+KEY = {"idempotency-key": "order-42"}
+
+
+async def test_a_repeated_request_gets_the_first_answer_and_sends_nothing(project):
+    first = await project.client.post("/emails", MAIL, headers=KEY)
+    again = await project.client.post(
+        "/emails", dict(reversed(MAIL.items())), headers={"idempotency-key": '"order-42"'}
+    )
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_another_body_is_refused(project):
+    await project.client.post("/emails", MAIL, headers=KEY)
+    other = await project.client.post("/emails", {**MAIL, "subject": "Other"}, headers=KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+async def test_keys_belong_to_a_project_and_a_route(project, new_project):
+    theirs = await new_project()
+    first = await project.client.post("/emails", MAIL, headers=KEY)
+    second = await theirs.client.post("/emails", MAIL, headers=KEY)
+    third = await project.client.post("/emails/batch", {"emails": [MAIL]}, headers=KEY)
+    assert len({first.json()["id"], second.json()["id"], third.json()["data"][0]["id"]}) == 3
+
+
+async def test_refusals_are_not_remembered(project):
+    assert (await project.client.post("/emails", {**MAIL, "to": ["x"]}, headers=KEY)).status_code == 400
+    assert (await project.client.post("/emails", MAIL, headers=KEY)).status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "caf\u00e9", "a\tb"])
+async def test_a_key_that_is_none_is_refused(project, key):
+    answer = await project.client.post("/emails", MAIL, headers={"idempotency-key": key.encode("latin-1")})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["path"] == "header/Idempotency-Key"
+
+
+async def test_of_many_at_once_one_sends_and_the_others_wait_or_repeat(project):
+    answers = await asyncio.gather(*(project.client.post("/emails", MAIL, headers=KEY) for _ in range(20)))
+    assert {each.status_code for each in answers} <= {201, 409}
+    ids = {each.json()["id"] for each in answers if each.status_code == 201}
+    assert len(ids) == 1
+    for each in answers:
+        if each.status_code == 409:
+            assert each.json()["code"] == "idempotency_key_in_progress"
+            assert each.headers["retry-after"] == "1"
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_while_it_is_running_the_answer_is_409_and_after_a_crash_the_sends_answer(project, world, monkeypatch):
+    """The process dies between commit and answer: the key's lease ends, and its sends say how they stand."""
+
+    class Died(BaseException):
+        pass
+
+    async def die(*_):
+        raise Died
+
+    monkeypatch.setattr(operations, "_hand_over", lambda *_: asyncio.sleep(0, "QUEUED"))
+    monkeypatch.setattr(operations, "finish_all", die)
+    with pytest.raises(BaseException):  # noqa: B017 - the process ends here
+        await project.client.post("/emails", MAIL, headers=KEY)
+    running = await project.client.post("/emails", MAIL, headers=KEY)
+    assert (running.status_code, running.json()["code"]) == (409, "idempotency_key_in_progress")
+    async with world.db.connection() as connection:
+        await connection.execute("update idempotency_keys set lease_until = now() where project_id = %s", [project.id])
+    taken_over = await project.client.post("/emails", MAIL, headers=KEY)
+    assert (taken_over.status_code, taken_over.json()["status"]) == (201, "QUEUED")
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_a_repetition_is_answered_though_its_time_has_come_and_its_template_gone(project, clock):
+    """What the first request asked for would be refused by now; a repetition asks for nothing new."""
+    template = (await project.client.post("/templates", {"name": "Code", "html": "<p>1234</p>"})).json()
+    soon = {"scheduledAt": clock() + timedelta(minutes=5), "expiresAt": clock() + timedelta(minutes=10)}
+    body = {**MAIL, "templateId": template["id"], **{name: to_plain(at) for name, at in soon.items()}}
+    first = await project.client.post("/emails", body, headers=KEY)
+    assert (first.status_code, first.json()["status"]) == (201, "SCHEDULED")
+    assert (await project.client.delete(f"/templates/{template['id']}")).status_code == 200
+    clock.move(timedelta(minutes=15))
+    again = await project.client.post("/emails", body, headers=KEY)
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again.headers["idempotent-replayed"] == "true"
+    assert (await project.client.post("/emails", body, headers={"idempotency-key": "order-43"})).status_code == 400
+
+
+async def test_after_a_day_the_key_is_forgotten(project, world):
+    first = await project.client.post("/emails", MAIL, headers=KEY)
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update idempotency_keys set created_at = now() - interval '24 hours' where project_id = %s", [project.id]
+        )
+    second = await project.client.post("/emails", MAIL, headers=KEY)
+    assert second.status_code == 201
+    assert second.json()["id"] != first.json()["id"]
+
+
+async def test_a_batch_is_repeated_whole(project):
+    body = {"emails": [MAIL, {**MAIL, "to": ["x"]}]}
+    first = await project.client.post("/emails/batch", body, headers=KEY)
+    again = await project.client.post("/emails/batch", body, headers=KEY)
+    assert again.json() == first.json()
+    assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_a_stranger_cannot_probe_keys(project, stranger):
+    answer = await Client(stranger.app).post(f"/projects/{project.id}/emails", MAIL, headers=KEY)
+    assert answer.status_code == 401

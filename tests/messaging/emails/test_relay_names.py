@@ -1,0 +1,26 @@
+"""A project's relay is looked up for each connection, and reached at the address that was looked at."""
+
+from tests.messaging.emails.test_relay import MAIL, sender, sink
+
+__all__ = ["sender", "sink"]
+
+
+async def test_a_name_is_connected_to_at_an_address_that_was_allowed(sender, sink, zone):
+    """Defects: M2"""
+    zone.set("relay.customer.example", "A", "127.0.0.1")
+    relays = [{"host": "relay.customer.example", "port": sink.port, "tls": "none"}]
+    assert (await sender.developer.patch("", {"settings": {"relays": relays}})).status_code == 200
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    assert (sent["status"], sink.accepted) == ("SENT", 1)
+    (attempt,) = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    assert attempt["host"] == f"relay.customer.example:{sink.port}"
+
+
+async def test_a_relay_without_an_address_is_tried_again_later(sender, sink):
+    """Defects: M2"""
+    relays = [{"host": "nowhere.customer.example", "port": sink.port, "tls": "none"}]
+    assert (await sender.developer.patch("", {"settings": {"relays": relays}})).status_code == 200
+    sent = (await sender.client.post("/emails", MAIL)).json()
+    log = (await sender.client.get(f"/emails/logs/{sent['id']}")).json()
+    assert (log["status"], sink.accepted) == ("DELAYED", 0)
+    assert "nowhere.customer.example" in log["reason"]

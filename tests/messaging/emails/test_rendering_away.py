@@ -1,0 +1,70 @@
+"""Messages that cannot be rendered at the moment wait for that, with the reason, and fail no sooner than others."""
+
+from datetime import timedelta
+
+import pytest
+
+from postern.protocols.mail.templates.rendering import RenderProcesses
+from tests.messaging.emails.test_relay import entry, sender, sink
+
+__all__ = ["sender", "sink"]
+
+MAIL = {"from": "hello@example.com", "subject": "Hi", "text": "Hello\n"}
+
+
+class NoChildren:
+    """A machine that starts no further process."""
+
+    def start(self, *, low):
+        raise OSError("Cannot allocate memory")
+
+    def give_back(self, child):
+        raise AssertionError
+
+
+@pytest.fixture
+async def without_processes(world):
+    ours, world.rendering = world.rendering, RenderProcesses(children=NoChildren())
+    yield lambda: setattr(world, "rendering", ours)
+    world.rendering = ours
+
+
+async def queued(project, number, **fields):
+    emails = [{**MAIL, "to": [f"ada{each}@example.org"], **fields} for each in range(number)]
+    made = await project.client.post("/emails/batch", {"emails": emails})
+    return [each["id"] for each in made.json()["data"]]
+
+
+async def test_a_message_waits_for_render_processes_with_the_reason(sender, sink, without_processes, clock, work_off):
+    (waiting,) = await queued(sender, 1)
+    (ends,) = await queued(sender, 1, expiresAt=(clock() + timedelta(seconds=20)).isoformat())
+    await work_off()
+    for send_id in (waiting, ends):
+        log = await entry(sender, send_id)
+        assert (log["status"], sink.messages) == ("QUEUED", [])
+        assert log["reason"].startswith("Templates cannot be rendered at the moment")
+    clock.move(timedelta(seconds=16))
+    await work_off()
+    log = await entry(sender, ends)
+    assert log["status"] == "EXPIRED", "The next try would come too late."
+    without_processes()
+    clock.move(timedelta(seconds=31))
+    await work_off()
+    log = await entry(sender, waiting)
+    assert (log["status"], log["reason"], len(sink.messages)) == ("SENT", None, 1)
+
+
+async def test_a_crowd_of_expensive_messages_waits_for_its_turn(sender, sink, world, clock, work_off):
+    """More wait than a project's own lane takes: the others come back in a moment."""
+    world.rendering._charge(sender.id, 10_000)
+    assert world.rendering.has_own_lane(sender.id)
+    ids = await queued(sender, 40)
+    await work_off()
+    logs = [await entry(sender, each) for each in ids]
+    assert {log["status"] for log in logs} == {"SENT", "QUEUED"}
+    assert all("one by one" in log["reason"] for log in logs if log["status"] == "QUEUED")
+    for _ in range(4):
+        clock.move(timedelta(minutes=5))
+        await work_off()
+    assert {(await entry(sender, each))["status"] for each in ids} == {"SENT"}
+    assert len(sink.messages) == 40

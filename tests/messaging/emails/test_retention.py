@@ -1,0 +1,35 @@
+"""What has outlived its time goes, and only that."""
+
+from datetime import timedelta
+
+from postern.messaging.emails.retention import tidy
+
+MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "x"}
+
+
+async def test_words_go_when_a_projects_retention_ends_and_the_log_stays(project, new_project, world, clock):
+    theirs = await new_project()
+    await project.developer.patch("", {"settings": {"retentionDays": 2}})
+    mine = (await project.client.post("/emails", MAIL)).json()
+    other = (await theirs.client.post("/emails", MAIL)).json()
+    at = (clock() + timedelta(days=20)).isoformat()
+    waiting = (await project.client.post("/emails", {**MAIL, "scheduledAt": at})).json()
+    clock.move(timedelta(days=3))
+    await tidy(world)
+    assert (await project.client.get(f"/emails/logs/{mine['id']}")).json()["status"] == "DELIVERED"
+    gone = await project.client.get(f"/emails/logs/{mine['id']}/message")
+    assert (gone.status_code, gone.json()["code"]) == (404, "message_gone")
+    assert (await project.client.get("/inbox")).json()["total"] == 0
+    assert (await theirs.client.get(f"/emails/logs/{other['id']}/message")).status_code == 200
+    assert (await project.client.get(f"/emails/logs/{waiting['id']}/message")).status_code == 200
+
+
+async def test_old_keys_are_forgotten(project, world):
+    await project.client.post("/emails", MAIL, headers={"idempotency-key": "k"})
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update idempotency_keys set created_at = now() - interval '25 hours' where project_id = %s", [project.id]
+        )
+        await tidy(world)
+        row = await connection.execute("select count(*) from idempotency_keys where project_id = %s", [project.id])
+        assert await row.fetchone() == (0,)

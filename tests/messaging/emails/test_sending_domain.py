@@ -1,0 +1,76 @@
+"""The sending domain is looked at again when a message leaves, and not let go silently while messages wait for it."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.messaging.domains.test_domains import publish
+from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
+
+__all__ = ["sender", "sink"]
+
+
+@pytest.fixture
+async def domain(sender):
+    (domain,) = (await sender.client.get("/domains")).json()
+    return domain
+
+
+async def scheduled(project, clock, **fields):
+    at = (clock() + timedelta(hours=2)).isoformat()
+    sent = await project.client.post("/emails", {**MAIL, "scheduledAt": at, **fields})
+    assert sent.status_code == 201, sent.text
+    return sent.json()["id"]
+
+
+async def test_a_send_whose_domain_was_deleted_fails_with_that_reason(sender, sink, domain, clock, work_off):
+    """Defects: M1"""
+    send_id = await scheduled(sender, clock)
+    assert (await sender.client.delete(f"/domains/{domain['id']}?force=true")).status_code == 200
+    clock.move(timedelta(hours=3))
+    await work_off()
+    log = await entry(sender, send_id)
+    assert (log["status"], sink.messages) == ("FAILED", [])
+    assert log["reason"].startswith("example.com is no longer a verified sending domain")
+    assert [each["type"] for each in log["webhookEvents"]] == ["Reject"]
+
+
+async def test_a_send_whose_domain_lapsed_fails_and_leaves_signed_once_it_is_verified_again(
+    sender, sink, domain, zone, world, clock, work_off
+):
+    """Defects: M1"""
+    send_id = await scheduled(sender, clock)
+    async with world.db.connection() as connection:
+        await connection.execute("update domains set status = 'DEGRADED' where id = %s", [domain["id"]])
+    clock.move(timedelta(hours=3))
+    await work_off()
+    assert (await entry(sender, send_id))["status"] == "FAILED"
+    publish(zone, domain)
+    assert (await sender.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    assert (await sender.client.post(f"/emails/{send_id}/retry")).status_code == 200
+    await work_off()
+    assert (await entry(sender, send_id))["status"] == "SENT"
+    assert sink.messages[0].raw.startswith(b"DKIM-Signature:")
+
+
+async def test_what_was_captured_is_not_sent_unsigned_by_a_relay_that_comes_later(project, sink, clock, work_off):
+    """Defects: M1"""
+    send_id = await scheduled(project, clock, **{"from": "hello@never-verified.example"})
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
+    changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
+    assert changed.status_code == 200, changed.text
+    clock.move(timedelta(hours=3))
+    await work_off()
+    assert ((await entry(project, send_id))["status"], sink.messages) == ("FAILED", [])
+
+
+async def test_deleting_a_domain_says_how_many_messages_wait_for_it(sender, domain, clock):
+    """Defects: M1"""
+    first, second = await scheduled(sender, clock), await scheduled(sender, clock)
+    refused = await sender.client.delete(f"/domains/{domain['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "domain_has_waiting_sends")
+    assert refused.json()["detail"].startswith("2 messages wait to be sent from this domain")
+    assert (await sender.client.get(f"/domains/{domain['id']}")).status_code == 200
+    for send_id in (first, second):
+        assert (await sender.client.post(f"/emails/{send_id}/cancel")).status_code == 200
+    assert (await sender.client.delete(f"/domains/{domain['id']}")).json() == {"deleted": True}

@@ -1,0 +1,351 @@
+"""Opens, clicks and unsubscribes, from the message to the log."""
+
+import asyncio
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import pytest
+
+from postern.kernel.clock import Moment
+from postern.messaging.audiences import contacts
+from postern.messaging.tracking.model import Hit, RecentClick
+from postern.messaging.tracking.operations import UNSUBSCRIBE_BODY_LIMIT
+from postern.messaging.tracking.recording import keep_all
+from postern.messaging.tracking.rules import judge
+
+BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+MAIL = {
+    "to": ["ada@example.com"],
+    "from": "Acme <hello@acme.example>",
+    "subject": "Hello",
+    "html": '<body><a href="https://acme.example/a?x=1&amp;y=é">one</a> <a href="https://acme.example/b">two</a>'
+    '<a href="mailto:x@acme.example">write</a></body>',
+}
+
+
+async def sent(project, **fields):
+    send = (await project.client.post("/emails", {**MAIL, **fields})).json()
+    inbox = (await project.client.get("/inbox")).json()["data"][0]
+    assert inbox["sendId"] == send["id"]
+    message = (await project.client.get(f"/inbox/{inbox['id']}")).json()
+    return send["id"], message
+
+
+def links(message) -> list[str]:
+    found = [unescape(href) for href in re.findall(r'href="([^"]+)"', message["html"])]
+    return [urlsplit(each)._replace(scheme="", netloc="").geturl() for each in found if "/t/c/" in each]
+
+
+async def entry(project, send_id):
+    return (await project.client.get(f"/emails/logs/{send_id}")).json()
+
+
+async def test_a_click_leads_on_and_marks_the_log_entry(project, stranger, clock):
+    send_id, message = await sent(project)
+    clock.move(timedelta(minutes=1))
+    answer = await stranger.get(links(message)[0], headers=BROWSER)
+    assert answer.status_code == 302
+    assert answer.headers["location"] == "https://acme.example/a?x=1&y=%C3%A9"
+    log = await entry(project, send_id)
+    assert log["clickedAt"]
+    assert log["openedAt"] is None
+    assert [each["type"] for each in log["webhookEvents"]] == ["Send", "Delivery", "Click"]
+    (hit,) = (await project.client.get(f"/emails/logs/{send_id}/hits")).json()
+    assert (hit["verdict"], hit["url"]) == ("human", "https://acme.example/a?x=1&y=é")
+    assert "mailto:x@acme.example" in message["html"]
+
+
+async def test_the_pixel_counts_once_and_answers_everybody(project, stranger, clock):
+    send_id, message = await sent(project)
+    assert f"/t/o/{send_id}" in message["html"]
+    clock.move(timedelta(minutes=1))
+    assert (await stranger.request("HEAD", f"/t/o/{send_id}", headers=BROWSER)).status_code == 200
+    assert (await entry(project, send_id))["openedAt"] is None
+    first = await stranger.get(f"/t/o/{send_id}", headers=BROWSER)
+    assert (len(first.content), first.headers["content-type"]) == (43, "image/gif")
+    assert "no-store" in first.headers["cache-control"]
+    opened = (await entry(project, send_id))["openedAt"]
+    clock.move(timedelta(minutes=1))
+    await stranger.get(f"/t/o/{send_id}", headers=BROWSER)
+    assert (await entry(project, send_id))["openedAt"] == opened
+    for unknown in (str(uuid4()), "x", "%00"):
+        assert (await stranger.get(f"/t/o/{unknown}")).content == first.content
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda link: link.replace("acme.example", "evil.example"),
+        lambda link: link[:-1] + ("A" if link[-1] != "A" else "B"),
+        lambda link: re.sub(r"&s=.*", "", link),
+        lambda link: re.sub(r"\?u=[^&]*&", "?", link),
+        lambda link: re.sub(r"/t/c/[^?]*", f"/t/c/{uuid4()}", link),
+        lambda link: link.replace("?u=https", "?u=javascript"),
+        lambda link: re.sub(r"&s=(.*)", r"&s=%C3%A9", link),
+    ],
+)
+async def test_a_forged_link_never_redirects(project, stranger, spoil):
+    send_id, message = await sent(project)
+    answer = await stranger.get(spoil(links(message)[0]), headers=BROWSER)
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
+    assert (await entry(project, send_id))["clickedAt"] is None
+
+
+@pytest.mark.parametrize(
+    ("target", "location"),
+    [
+        ("http://[bad", "http://[bad"),
+        ("HTTPS://acme.example/", "HTTPS://acme.example/"),
+        ("https://acme.example/{{v}}", "https://acme.example/a%0D%0ASet-Cookie:%20b=c"),
+    ],
+)
+async def test_a_link_leads_where_its_author_wrote_however_odd_that_is(project, stranger, target, location):
+    html = f'<a href="{target}">odd</a>'
+    _, message = await sent(project, html=html, variables={"v": "a\r\nSet-Cookie: b=c"})
+    answer = await stranger.get(links(message)[0], headers=BROWSER)
+    assert (answer.status_code, answer.headers["location"]) == (302, location)
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/json", b'{"s": "\xff"}'),
+        ("application/json", b"[" * 8_000),
+        ("application/json", b'["s"]'),
+        ("multipart/form-data", b"s"),
+        ("multipart/form-data; boundary=b", b'--b\r\nContent-Disposition: ;;name*0*="s\r\n\r\nx\r\n--b--'),
+        ("multipart/form-data; boundary=\u00e9", b"--"),
+        ("application/x-www-form-urlencoded", b"s=%ff&" * 1_000),
+        ("text/plain", b"s=\xff"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_unsubscribes_nobody(project, stranger, kind, body):
+    send_id, _ = await sent(project, unsubscribable=True)
+    headers = {"content-type": kind.encode("latin-1")}
+    answer = await stranger.request("POST", f"/t/u/{send_id}", content=body, headers=headers)
+    assert answer.status_code == 404
+    assert (await project.client.get("/suppressions")).json()["total"] == 0
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("query", ["s=%00", f"s={'x' * 201}", f"s={'x' * 5_000}", "s=%FF", "s=%ED%A0%80", "s=", "x=1"])
+@pytest.mark.parametrize("target", ["", "u=%00&", f"u=https://acme.example/{'x' * 5_000}&", "u=%FF&"])
+async def test_every_bad_link_gets_the_same_page(stranger, method, query, target):
+    for kind in "cu":
+        if (kind, method) == ("c", "POST"):
+            continue
+        answer = await stranger.request(method, f"/t/{kind}/{uuid4()}?{target}{query}", headers=BROWSER)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"].startswith("text/html")
+        assert method == "HEAD" or "This link is not valid." in answer.text
+
+
+async def test_an_unsubscribe_signature_is_no_click_signature(project, stranger):
+    send_id, message = await sent(project, unsubscribable=True)
+    header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
+    signature = re.search(r"s=([^>]+)", header)[1]
+    answer = await stranger.get(f"/t/c/{send_id}", params={"u": "https://acme.example/", "s": signature})
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("piece", "begin"),
+    [
+        (b"--b\r\n\r\n", b""),
+        (b"; a*0=b", b"--b\r\nContent-Disposition: form-data"),
+        (b"(", b"--b\r\nContent-Disposition: form-data; "),
+        (b"--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n", b""),
+    ],
+    ids=["parts", "parameters", "comments", "nesting"],
+)
+async def test_what_strangers_send_to_unsubscribe_is_small_and_read_without_a_parser_of_mail(stranger, piece, begin):
+    """A body of 1 MB held the whole process for 18 seconds, and comments within comments answered 500."""
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    path = f"http://postern.test/t/u/{uuid4()}"
+    small = begin + piece * ((UNSUBSCRIBE_BODY_LIMIT - len(begin)) // len(piece))
+    assert (await stranger.post(path, content=small, headers=kind)).status_code == 404
+    large = await stranger.post(path, content=begin + piece * (1_000_000 // len(piece)), headers=kind)
+    assert (large.status_code, large.json()["code"]) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize("how", ["form", "query", "json", "multipart"])
+async def test_only_a_post_unsubscribes_and_twice_is_once(project, stranger, how):
+    _, message = await sent(project, unsubscribable=True)
+    fields = {each["name"]: each["value"] for each in message["headers"]}
+    assert fields["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    url = urlsplit(fields["List-Unsubscribe"].strip("<>"))
+    path, s = url.path, url.query.removeprefix("s=")
+    page = await stranger.get(f"{path}?s={s}")
+    assert (page.status_code, "<form" in page.text) == (200, True)
+    assert (await project.client.post("/emails", {**MAIL, "unsubscribable": True})).json()["status"] == "DELIVERED"
+    for _ in range(2):
+        if how == "form":
+            done = await stranger.request("POST", path, data={"s": s, "List-Unsubscribe": "One-Click"})
+        elif how == "query":
+            done = await stranger.request("POST", f"{path}?s={s}", data={"List-Unsubscribe": "One-Click"})
+        elif how == "json":
+            done = await stranger.post(path, {"s": s})
+        else:
+            done = await stranger.request("POST", path, files={"s": (None, s)})
+        assert done.status_code == 200, done.text
+    later = await project.client.post("/emails", {**MAIL, "unsubscribable": True})
+    assert later.json()["status"] == "SUPPRESSED"
+    assert (await project.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"  # a password reset still goes
+    assert (await stranger.post(path, {"s": "wrong"})).status_code == 404
+    events = (await project.client.get("/events?type=email.unsubscribed")).json()["data"]
+    assert len(events) == 1
+
+
+DELIVERED = Moment.fromisoformat("2026-01-31T12:00:00+00:00")
+LATER = DELIVERED + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "agent", "at", "verdict", "reason"),
+    [
+        ("OPEN", BROWSER["user-agent"], LATER, "human", None),
+        ("CLICK", BROWSER["user-agent"], LATER, "human", None),
+        ("OPEN", "Mozilla/5.0", LATER, "machine", "apple_mail_privacy_protection"),
+        ("CLICK", "Mozilla/5.0", LATER, "human", None),
+        ("OPEN", "Mozilla/5.0 (Windows NT 5.1) via ggpht.com GoogleImageProxy", DELIVERED, "proxy", "image_proxy"),
+        ("OPEN", "YahooMailProxy; https://help.yahoo.com", LATER, "proxy", "image_proxy"),
+        ("CLICK", "", LATER, "machine", "no_user_agent"),
+        ("CLICK", "Barracuda Sentinel (EE)", LATER, "machine", "user_agent"),
+        ("CLICK", "curl/8.5.0", LATER, "machine", "user_agent"),
+        ("CLICK", BROWSER["user-agent"], DELIVERED + timedelta(seconds=2), "machine", "too_soon"),
+        ("OPEN", BROWSER["user-agent"], DELIVERED + timedelta(seconds=6), "human", None),
+    ],
+)
+def test_who_is_behind_a_hit(kind, agent, at, verdict, reason):
+    hit = Hit(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
+    judged = judge(hit, DELIVERED, [])
+    assert (judged.verdict, judged.reason) == (verdict, reason)
+
+
+def test_all_links_at_once_is_a_scanner():
+    send_id = uuid4()
+    hit = Hit(
+        send_id=send_id, kind="CLICK", url="c", ip_address="", user_agent=BROWSER["user-agent"], occurred_at=LATER
+    )
+    near = [RecentClick(send_id=send_id, url=url, occurred_at=LATER) for url in ("a", "b")]
+    assert judge(hit, DELIVERED, near).reason == "all_links_at_once"
+    assert judge(hit, DELIVERED, near[:1]).verdict == "human"
+    far = [RecentClick(send_id=send_id, url=url, occurred_at=LATER - timedelta(seconds=9)) for url in ("a", "b")]
+    assert judge(hit, DELIVERED, far).verdict == "human"
+
+
+async def test_a_machine_marks_the_entry_but_is_not_counted_as_a_person(project, stranger, world):
+    send_id, message = await sent(project)
+    await stranger.get(links(message)[0], headers=BROWSER)  # within seconds of delivery
+    assert (await entry(project, send_id))["clickedAt"]
+    async with world.db.connection() as connection:
+        rows = await connection.execute(
+            "select measure, sum(count)::int from send_counters where project_id = %s group by measure", [project.id]
+        )
+        counts = dict(await rows.fetchall())
+    assert (counts.get("clicked", 0), counts["click_touched"]) == (0, 1)
+
+
+async def test_another_projects_hits_are_unknown(project, new_project):
+    theirs = await new_project()
+    send_id, _ = await sent(theirs)
+    assert (await project.client.get(f"/emails/logs/{send_id}/hits")).status_code == 404
+
+
+async def test_what_a_contact_does_reaches_audiences_and_unsubscribing_reaches_the_contact(project, stranger, clock):
+    contact = (await project.client.post("/contacts", {"email": "Ada@example.com"})).json()
+    audience = (await project.client.post("/audiences", {"name": "Clickers"})).json()
+    rules = {"match": "all", "conditions": [{"field": "lastClickedAt", "operator": "exists"}]}
+    await project.client.patch(f"/audiences/{audience['id']}/rules", rules)
+    send_id, message = await sent(project, unsubscribable=True)
+    assert (await entry(project, send_id))["contact"]["id"] == contact["id"]
+    clock.move(timedelta(minutes=1))
+    await stranger.get(links(message)[0], headers=BROWSER)
+    members = (await project.client.get(f"/audiences/{audience['id']}/contacts")).json()
+    assert [each["id"] for each in members["data"]] == [contact["id"]]
+    header = next(each["value"] for each in message["headers"] if each["name"] == "List-Unsubscribe")
+    url = urlsplit(header.strip("<>"))
+    await stranger.request("POST", f"{url.path}?{url.query}")
+    assert (await project.client.get(f"/contacts/{contact['id']}")).json()["unsubscribed"] is True
+
+
+async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(project, world, clock, work_off):
+    """One group of hits opens for the one and clicks for the other; somebody else holds first the one it is after."""
+    people, sends = [], []
+    for name in ("ada", "bob"):
+        made = (await project.client.post("/contacts", {"email": f"{name}@example.com"})).json()
+        people.append(UUID(made["id"]))
+        sends.append(UUID((await project.client.post("/emails", {**MAIL, "to": [made["email"]]})).json()["id"]))
+    async with world.db.connection() as connection:
+        for contact_id, send_id in zip(people, sends, strict=True):
+            query = "update sends set contact_id = %s where project_id = %s and id = %s"
+            await connection.execute(query, [contact_id, UUID(project.id), send_id])
+    clock.move(timedelta(minutes=1))
+    hits = [
+        Hit(
+            send_id=send_id,
+            kind=kind,
+            url="https://x.example",
+            ip_address="",
+            user_agent="Firefox",
+            occurred_at=clock(),
+        )
+        for kind, send_id in (("OPEN", sends[1]), ("CLICK", sends[0]))
+    ]
+    async with world.db.transaction() as tx:
+        await contacts.hold(tx, UUID(project.id), people[:1])
+        keeping = asyncio.create_task(keep_all(world, hits))
+        await asyncio.wait([keeping], timeout=0.3)
+        assert not keeping.done()
+        assert await contacts.hold(tx, UUID(project.id), people[1:]) == people[1:]
+    assert await keeping == [True, True]
+    found = [(await project.client.get(f"/contacts/{contact_id}")).json() for contact_id in people]
+    assert [(bool(each["lastOpenedAt"]), bool(each["lastClickedAt"])) for each in found] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+async def test_a_link_that_no_tracking_url_can_carry_is_left_alone(project, stranger):
+    """
+    Defects: M11
+    """
+    start = "https://acme.example/?q="
+    longest, too_long = (start + "x" * (length - len(start)) for length in (4_096, 4_097))
+    swollen = start + "é" * 2_000
+    html = "".join(f'<a href="{each}">x</a>' for each in (longest, too_long, swollen, "{{ a }}", "{{ b }}", "{{ c }}"))
+    _, message = await sent(project, html=html, variables={"a": longest, "b": too_long, "c": swollen})
+    hrefs = [unescape(href) for href in re.findall(r'href="([^"]+)"', message["html"])]
+    assert hrefs[1:3] == hrefs[4:6] == [too_long, swollen]
+    assert len(links(message)) == 2
+    for link in links(message):
+        answer = await stranger.get(link, headers=BROWSER)
+        assert (answer.status_code, answer.headers["location"]) == (302, longest)
+
+
+async def test_a_link_can_be_kept_from_tracking(project):
+    """
+    Defects: M16
+    """
+    kept = ['<a href="https://a.test/" data-postern-no-track>', "<a DATA-POSTERN-NO-TRACK='' href='https://b.test/'>"]
+    kept += ['<a data-track=off href="https://c.test/">', '<a data-postern-no-track href="{{ url }}">']
+    html = "".join(f"{each}x</a>" for each in kept) + '<a href="https://d.test/" title="data-postern-no-track">y</a>'
+    _, message = await sent(project, html=html, trackOpens=False, variables={"url": "https://e.test/"})
+    expected = "".join(f"{each}x</a>" for each in kept).replace("{{ url }}", "https://e.test/")
+    assert unescape(message["html"]).startswith(expected)
+    assert len(links(message)) == 1
+
+
+async def test_a_link_leads_to_the_query_that_was_written(project, stranger):
+    """
+    Defects: M3
+    """
+    target = "https://shop.example/?id=1&currency=EUR&section=2&copy=3"
+    _, message = await sent(project, html=f'<a href="{target}">x</a><a href=https://acme.example/reset?token=abc>y</a>')
+    for link, leads_to in zip(links(message), (target, "https://acme.example/reset?token=abc"), strict=True):
+        assert (await stranger.get(link, headers=BROWSER)).headers["location"] == leads_to

@@ -1,0 +1,64 @@
+"""What several tests about accounts do: read a developer's mail, and bring people together in one account."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+from postern.messaging.emails.system_mail import captured_letters
+from tests.conftest import PASSWORD, Client, Tenant
+
+
+def letters(world: Any, to: str) -> list[Any]:
+    """The letters to an address that the server captured, oldest first."""
+    return captured_letters(world, to)
+
+
+def token_in(letter: Any) -> str:
+    """The token of the one link in a letter."""
+    text = letter.get_body(("plain",)).get_content()
+    found = re.findall(r"\?token=(\w+)", text)
+    assert len(found) == 1, text
+    return found[0]
+
+
+async def proven_sign_up(stranger: Client, work_off: Any, world: Any, email: str) -> str:
+    """Sign up, follow the link in the mail, and sign in; returns the access token."""
+    up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
+    assert up.status_code == 201, up.text
+    await work_off()
+    token = token_in(letters(world, email)[-1])
+    assert (await stranger.post("/auth/verify-email", {"token": token})).status_code == 200
+    signed_in = await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})
+    assert signed_in.status_code == 200, signed_in.text
+    return signed_in.json()["accessToken"]
+
+
+class House:
+    """An account and its people."""
+
+    def __init__(self, tenant: Tenant, stranger: Client, work_off: Any, world: Any) -> None:
+        self.tenant, self.stranger, self.work_off, self.world = tenant, stranger, work_off, world
+        self.owner = tenant.developer
+
+    async def letter(self, to: str, subject: str | None = None) -> Any:
+        await self.work_off()
+        return [each for each in letters(self.world, to) if subject is None or each["Subject"] == subject][-1]
+
+    async def invite(self, email: str, role: str = "DEVELOPER") -> str:
+        made = await self.owner.post("/account/invitations", {"email": email, "role": role})
+        assert made.status_code == 201, made.text
+        return token_in(await self.letter(email, "You are invited to an account"))
+
+    async def member(self, role: str = "DEVELOPER") -> tuple[str, Client]:
+        """Somebody who signed up with an invitation: their id, and a client with their token."""
+        email = f"{uuid4().hex[:12]}@example.com"
+        token = await self.invite(email, role)
+        up = await self.stranger.post(
+            "/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Grace", "invitationToken": token}
+        )
+        assert up.status_code == 201, up.text
+        return up.json()["developer"]["id"], Client(self.stranger.app, up.json()["accessToken"], self.owner.base)
+
+    async def members(self) -> dict[str, str]:
+        rows = (await self.owner.get("/account/members")).json()
+        return {row["id"]: row["role"] for row in rows}

@@ -1,0 +1,199 @@
+"""Deleting projects and accounts: gone at once for callers, gone in chunks from the disk."""
+
+import asyncio
+from uuid import UUID
+
+from postern.kernel.database import catalog
+from postern.kernel.database.catalog import tenant_tables
+from postern.kernel.due import drain
+from postern.platform.accounts import deletion
+from tests.conftest import PASSWORD
+
+
+async def rows_left(world, project_id: str) -> dict[str, int]:
+    """How many rows of a project each table still holds."""
+    left = {}
+    async with world.db.connection() as connection:
+        for table in await tenant_tables(world.db):
+            query = f'select count(*) from "{table.name}" where project_id = %s'
+            (number,) = await (await connection.execute(query, (UUID(project_id),))).fetchone()
+            if number:
+                left[table.name] = number
+    return left
+
+
+async def fill(project, contacts: int = 30) -> None:
+    """Something of many kinds in a project."""
+    for number in range(3):
+        sent = await project.client.post(
+            "/emails", {"to": [f"x{number}@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
+        )
+        assert sent.status_code == 201, sent.text
+    audience = (await project.client.post("/audiences", {"name": "Everybody"})).json()
+    body = {"emails": [f"c{number}@example.com" for number in range(contacts)]}
+    assert (await project.client.post(f"/audiences/{audience['id']}/contacts/bulk-email", body)).status_code == 200
+    hook = {"url": "https://example.com/hook", "events": ["*"]}
+    await project.client.post("/webhooks", hook)
+    await project.client.post("/domains", {"name": "acme.example"})
+
+
+async def project_row(world, project_id: str):
+    async with world.db.connection() as connection:
+        query = "select deleted_at from projects where id = %s"
+        return await (await connection.execute(query, (UUID(project_id),))).fetchone()
+
+
+async def test_a_deleted_project_answers_404_at_once_and_its_rows_go(project, world, clock, new_project, work_off):
+    other = await new_project()
+    await fill(project)
+    await fill(other, contacts=5)
+    kept = await rows_left(world, other.id)
+    assert {"sends", "contacts", "audiences", "events", "api_keys", "projects"} - {"projects"} <= set(
+        await rows_left(world, project.id)
+    )
+    gone = await project.developer.delete("")
+    assert (gone.status_code, gone.json()) == (200, {"deleted": True})
+    assert (await project.developer.get("")).status_code == 404
+    assert (await project.developer.delete("")).status_code == 404
+    assert (await project.client.get("")).status_code == 401
+    assert (await project.developer.get("/account")).json()["projects"] == []
+    await work_off()
+    assert await rows_left(world, project.id) == {"deletions": 1}
+    assert await project_row(world, project.id) is None
+    log = (await project.developer.get("/account/audit-log?action=project.deleted")).json()
+    assert [each["targetId"] for each in log["data"]] == [project.id]
+    clock.move(deletion.LATE_ROWS)
+    await work_off()
+    assert await rows_left(world, project.id) == {}
+    assert await rows_left(world, other.id) == kept
+
+
+async def test_rows_that_come_late_are_swept_up(project, world, clock, work_off):
+    await project.developer.delete("")
+    await work_off()
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "insert into events (project_id, id, type, actor_type, occurred_at) values (%s, gen_random_uuid(), 'x', "
+            "'SYSTEM', now())",
+            (UUID(project.id),),
+        )
+    clock.move(deletion.LATE_ROWS)
+    await work_off()
+    assert await rows_left(world, project.id) == {}
+
+
+async def test_a_deletion_that_is_killed_half_way_finishes_later(project, world, clock, monkeypatch, work_off):
+    """Small chunks, and the worker dies after some of them; the lease ends, and another goes on."""
+    await fill(project)
+    await work_off()
+    before = await rows_left(world, project.id)
+    await project.developer.delete("")
+    chunks = 0
+
+    delete_some = catalog.delete_some
+
+    async def dying(db, doomed, values):
+        nonlocal chunks
+        chunks += 1
+        if chunks == 10:
+            raise asyncio.CancelledError
+        return await delete_some(db, doomed, values, limit=3)
+
+    monkeypatch.setattr(catalog, "delete_some", dying)
+    await drain(world, [deletion.DELETIONS])
+    half = await rows_left(world, project.id)
+    assert 0 < sum(half.values()) < sum(before.values())
+    monkeypatch.setattr(catalog, "delete_some", delete_some)
+    await drain(world, [deletion.DELETIONS])
+    assert await rows_left(world, project.id) == half  # The dead worker's lease still runs.
+    clock.move(deletion.DELETIONS.lease)
+    await drain(world, [deletion.DELETIONS])
+    assert await rows_left(world, project.id) == {"deletions": 1}
+    assert await project_row(world, project.id) is None
+
+
+async def test_a_big_deletion_gives_the_worker_back_in_between(project, world, monkeypatch, work_off):
+    await fill(project)
+    monkeypatch.setattr(catalog, "CHUNKS_AT_ONCE", 2)
+    await project.developer.delete("")
+    async with world.db.connection() as connection:
+        query = "select attempt from deletions where project_id = %s"
+        await work_off()
+        (attempt,) = await (await connection.execute(query, (UUID(project.id),))).fetchone()
+    assert attempt > 3
+
+
+async def test_the_account_goes_with_everything_and_the_address_is_free(house, world, clock, stranger):
+    project = house.tenant
+    await fill(project)
+    _, grace = await house.member()
+    invited = await house.invite("somebody@example.com")
+    wrong = await house.owner.delete("/account", {"password": "wrong"})
+    assert (wrong.status_code, wrong.json()["code"]) == (403, "password_wrong")
+    gone = await house.owner.delete("/account", {"password": PASSWORD})
+    assert (gone.status_code, gone.json()) == (200, {"deleted": True})
+    for client in (house.owner, grace):
+        assert (await client.get("/account")).status_code == 401
+    assert (await project.client.get("")).status_code == 401
+    body = {"email": "somebody@example.com", "password": PASSWORD, "invitationToken": invited}
+    assert (await stranger.post("/auth/sign-up", body)).status_code == 400
+    again = await stranger.post("/auth/sign-up", {"email": project.email, "password": PASSWORD})
+    assert again.status_code == 201
+    await house.work_off()
+    clock.move(deletion.LATE_ROWS)
+    await house.work_off()
+    assert await rows_left(world, project.id) == {}
+    async with world.db.connection() as connection:
+        for query in (
+            "select 1 from accounts where id = %s",
+            "select 1 from developers where account_id = %s",
+            "select 1 from audit_log where account_id = %s",
+            "select 1 from audit_heads where chain_id = %s",
+            "select 1 from deletions where account_id = %s",
+            "select 1 from account_mails where project_id = %s",
+        ):
+            assert await (await connection.execute(query, (UUID(project.account_id),))).fetchone() is None, query
+
+
+async def test_a_project_made_while_the_account_goes_is_found(house, world, clock):
+    """A request in flight may create one between the deletion and its sweep."""
+    await house.owner.delete("/account", {"password": PASSWORD})
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "insert into projects (id, account_id, name, created_at, updated_at) "
+            "values (gen_random_uuid(), %s, 'late', now(), now())",
+            (UUID(house.tenant.account_id),),
+        )
+    for _ in range(3):
+        await house.work_off()
+        clock.move(deletion.LATE_ROWS)
+    async with world.db.connection() as connection:
+        for query in ("select 1 from accounts where id = %s", "select 1 from projects where account_id = %s"):
+            assert await (await connection.execute(query, (UUID(house.tenant.account_id),))).fetchone() is None
+
+
+async def test_a_viewer_deletes_no_project(house):
+    _, viewer = await house.member("VIEWER")
+    assert (await viewer.delete("")).status_code == 403
+    assert (await house.owner.get("")).status_code == 200
+
+
+async def test_children_are_deleted_before_what_they_refer_to(world):
+    async with world.db.connection() as connection:
+        rows = await (
+            await connection.execute(
+                "select conrelid::regclass::text, confrelid::regclass::text from pg_constraint "
+                "where contype = 'f' and conrelid <> confrelid"
+            )
+        ).fetchall()
+    order = [table.name for table in await tenant_tables(world.db)]
+    assert len(order) > 20
+    for child, parent in rows:
+        if child in order and parent in order:
+            assert order.index(child) < order.index(parent), f"{child} refers to {parent}"
+
+
+async def test_every_tenant_table_has_its_project_in_the_key(world):
+    """What deletion and export go by: a chunk is found by index, and the next one after it."""
+    for table in await tenant_tables(world.db):
+        assert "project_id" in [each.name for each in table.key], table.name

@@ -1,0 +1,82 @@
+"""The pages that links in mail lead to."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import PASSWORD
+from tests.platform.accounts.members import token_in
+from tests.platform.accounts.test_recovery import sign_up
+
+HERE = "http://postern.test"
+
+
+def link_in(letter) -> str:
+    text = letter.get_body(("plain",)).get_content()
+    return HERE + "/" + re.search(r"https?://\S+", text)[0].split("/", 3)[3]
+
+
+async def test_confirming_takes_a_button_so_that_a_preview_does_not(house, stranger):
+    email, session = await sign_up(stranger)
+    letter = await house.letter(email)
+    link, token = link_in(letter), token_in(letter)
+    page = await stranger.get(link)
+    assert f'value="{token}"' in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert (await session.get("/account")).json()["emailVerifiedAt"] is None
+    done = await stranger.request("POST", link, data={"token": token})
+    assert "is confirmed" in done.text
+    assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 200
+    again = await stranger.request("POST", link, data={"token": token})
+    assert (again.status_code, again.headers["content-type"]) == (400, "text/html; charset=utf-8")
+
+
+async def test_a_password_is_reset_on_a_page(house, stranger):
+    await stranger.post("/auth/password/forgot", {"email": house.tenant.email})
+    letter = await house.letter(house.tenant.email, "Reset your password")
+    link, token = link_in(letter), token_in(letter)
+    assert (await stranger.get(link)).status_code == 200
+    short = await stranger.request("POST", link, data={"token": token, "password": "short"})
+    assert short.status_code == 400
+    assert "8 to 256" in short.text
+    foreign = await stranger.request(
+        "POST", link, data={"token": token, "password": "a new long one"}, headers={"origin": "https://evil.example"}
+    )
+    assert foreign.status_code == 403
+    done = await stranger.request("POST", link, data={"token": token, "password": "a new long one"})
+    assert done.status_code == 200
+    body = {"email": house.tenant.email, "password": "a new long one"}
+    assert (await stranger.post("/auth/sign-in", body)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/verify-email", "/reset-password", "/join", "/billing/manual/00", "/inbox/sign-in"])
+async def test_a_form_that_no_page_of_ours_sent_is_refused(stranger, path):
+    for origin in ("http://[", "https://evil.example", "http://postern.test@evil.example", "x", ""):
+        sent = await stranger.request("POST", HERE + path, data={"token": "x"}, headers={"origin": origin})
+        assert sent.status_code == 403, (origin, sent.text)
+
+
+@pytest.mark.parametrize("path", ["/verify-email", "/reset-password", "/join", "/billing/manual/00"])
+async def test_a_form_with_too_many_fields_is_refused(stranger, path):
+    sent = await stranger.request("POST", HERE + path, data={f"field{number}": "x" for number in range(100)})
+    assert (sent.status_code, sent.json()["code"]) == (400, "too_many_fields")
+
+
+async def test_an_invited_person_joins_on_a_page(house, stranger):
+    email = f"{uuid4().hex[:12]}@example.com"
+    token = await house.invite(email, "VIEWER")
+    link = link_in(await house.letter(email))
+    assert "Accept the invitation" in (await stranger.get(link)).text
+    given = {"token": token, "email": f'"><script>{email}', "name": "Grace", "password": PASSWORD}
+    wrong = await stranger.request("POST", link, data=given)
+    assert wrong.status_code == 400
+    assert "<script" not in wrong.text
+    joined = await stranger.request("POST", link, data={**given, "email": email})
+    assert "as VIEWER" in joined.text
+    assert "VIEWER" in (await house.members()).values()
+
+
+async def test_what_a_link_carries_is_shown_as_text(stranger):
+    page = await stranger.get(f"{HERE}/verify-email", params={"token": '"><script>alert(1)</script>'})
+    assert "<script" not in page.text

@@ -1,0 +1,109 @@
+"""Developers sign up, sign in and stay signed in."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+from tests.conftest import PASSWORD, Client
+from tests.platform.accounts.members import letters, token_in
+
+
+async def test_the_whole_way_from_sign_up_to_sign_out(stranger, app, work_off, world):
+    email = f"{uuid4().hex}@example.com"
+    up = await stranger.post("/auth/sign-up", {"email": email, "password": PASSWORD, "name": "Ada"})
+    assert up.status_code == 201
+    assert (up.json()["developer"]["role"], up.json()["developer"]["emailVerifiedAt"]) == ("OWNER", None)
+    assert len(up.json()["projects"]) == 1
+    assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
+    await work_off()
+    confirmed = await stranger.post("/auth/verify-email", {"token": token_in(letters(world, email)[-1])})
+    assert confirmed.json() == {"email": email}
+    into = await stranger.post("/auth/sign-in", {"email": email.upper(), "password": PASSWORD})
+    assert into.status_code == 200
+    developer = Client(app, into.json()["accessToken"])
+    assert (await developer.get("/projects/")).status_code in (200, 404)
+    assert (await developer.post("/auth/sign-out")).status_code == 204
+    assert (await developer.post("/auth/sign-out")).status_code == 401
+
+
+async def test_the_same_address_signs_up_once(stranger, work_off, world):
+    """Any number may begin with an address; the first proof wins, and the others hear of it by mail only."""
+    body = {"email": f"{uuid4().hex}@example.com", "password": PASSWORD}
+    again = {**body, "email": body["email"].upper()}
+    answers = [await stranger.post("/auth/sign-up", each) for each in (body, again)]
+    assert [each.status_code for each in answers] == [201, 201]
+    await work_off()
+    first, second = (token_in(each) for each in letters(world, body["email"]))
+    assert (await stranger.post("/auth/verify-email", {"token": second})).status_code == 200
+    late = await stranger.post("/auth/verify-email", {"token": first})
+    assert (late.status_code, late.json()["code"]) == (409, "email_taken")
+
+
+async def test_common_passwords_are_refused(house, stranger):
+    """Wherever a developer chooses one; and a link that was followed in vain still works."""
+    email, grace = (f"{uuid4().hex}@example.com" for _ in range(2))
+    invited = await house.invite(grace)
+    forgotten = house.tenant.email
+    await stranger.post("/auth/password/forgot", {"email": forgotten})
+    token = token_in(await house.letter(forgotten, "Reset your password"))
+    for bad in ("password1", "PASSWORD1", "iloveyou1"):
+        for refused in (
+            await stranger.post("/auth/sign-up", {"email": email, "password": bad}),
+            await stranger.post("/auth/sign-up", {"email": grace, "password": bad, "invitationToken": invited}),
+            await stranger.post("/auth/password/reset", {"token": token, "newPassword": bad}),
+            await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": bad}),
+        ):
+            assert (refused.status_code, refused.json()["code"]) == (400, "password_common"), refused.text
+    own = await house.owner.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": f"{forgotten}1"})
+    assert own.json()["code"] == "password_common"
+    assert (
+        await stranger.post("/auth/password/reset", {"token": token, "newPassword": "not so common"})
+    ).status_code == 204
+
+
+async def test_unknown_people_and_wrong_passwords_look_the_same(stranger, project):
+    wrong = await stranger.post("/auth/sign-in", {"email": project.email, "password": "wrong password"})
+    unknown = await stranger.post("/auth/sign-in", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    assert wrong.status_code == unknown.status_code == 401
+    assert {**wrong.json(), "requestId": ""} == {**unknown.json(), "requestId": ""}
+
+
+async def test_guessing_is_slowed_down(stranger, project):
+    answers = [
+        await stranger.post("/auth/sign-in", {"email": project.email, "password": f"guess number {number}"})
+        for number in range(12)
+    ]
+    assert [each.status_code for each in answers] == [401] * 10 + [429] * 2
+    assert int(answers[-1].headers["retry-after"]) > 0
+
+
+async def test_a_refresh_token_works_once_and_theft_ends_the_session(stranger, clock, app):
+    up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    old = up.json()["refreshToken"]
+    renewed = (await stranger.post("/auth/refresh", {"refreshToken": old})).json()
+    assert (await stranger.post("/auth/refresh", {"refreshToken": old})).status_code == 200  # within the grace
+    latest = (await stranger.post("/auth/refresh", {"refreshToken": old})).json()
+    clock.move(timedelta(seconds=31))
+    assert (await stranger.post("/auth/refresh", {"refreshToken": old})).status_code == 401
+    assert (await stranger.post("/auth/refresh", {"refreshToken": latest["refreshToken"]})).status_code == 401
+    assert (await Client(app, renewed["accessToken"]).post("/auth/sign-out")).status_code == 401
+
+
+async def test_refreshing_at_the_same_time_signs_nobody_out(stranger, app):
+    """Two tabs, or an answer that was lost: everybody has the same tokens, and they are good."""
+    up = await stranger.post("/auth/sign-up", {"email": f"{uuid4().hex}@example.com", "password": PASSWORD})
+    body = {"refreshToken": up.json()["refreshToken"]}
+    answers = [each.json() for each in await asyncio.gather(*(stranger.post("/auth/refresh", body) for _ in range(4)))]
+    assert [each["refreshToken"] for each in answers] == [answers[0]["refreshToken"]] * 4
+    assert [each["accessTokenExpiresAt"] for each in answers] == [answers[0]["accessTokenExpiresAt"]] * 4
+    for each in answers:
+        assert (await Client(app, each["accessToken"]).get("/account")).status_code == 200
+    assert (await Client(app, up.json()["accessToken"]).get("/account")).status_code == 401
+    further = await stranger.post("/auth/refresh", {"refreshToken": answers[3]["refreshToken"]})
+    assert (await Client(app, further.json()["accessToken"]).get("/account")).status_code == 200
+
+
+async def test_an_access_token_lives_thirty_minutes(project, clock):
+    assert (await project.developer.get("")).status_code == 200
+    clock.move(timedelta(minutes=31))
+    assert (await project.developer.get("")).status_code == 401

@@ -1,0 +1,60 @@
+"""Whoever alters the audit log is found out, and `postern audit verify` says so."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from postern.platform.audit.operations import verify_chain
+
+CHANGES = {
+    "an entry altered": "update audit_log set action = 'customer.praised' where chain_id = %s and seq = 2",
+    "details altered": "update audit_log set metadata = '{\"a\": 1}' where chain_id = %s and seq = 2",
+    "details in an entry that passes for erased": "update audit_log set actor_email = 'eve@example.com', salt = ''"
+    " where chain_id = %s and seq = 2",
+    "an entry removed": "delete from audit_log where chain_id = %s and seq = 2",
+    "the end cut off": "delete from audit_log where chain_id = %s and seq = (select max(seq) from audit_log l"
+    " where l.chain_id = audit_log.chain_id)",
+    "two entries swapped": "update audit_log set seq = case seq when 2 then 1002 else seq end where chain_id = %s",
+}
+
+
+async def busy(project):
+    for number in range(3):
+        await project.client.post("/customers", {"email": f"ada{number}@example.com"})
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+async def test_tampering_shows(project, world, change):
+    await busy(project)
+    report = await verify_chain(world.db, project.id)
+    assert (report.intact, report.broken_at) == (True, None)
+    async with world.db.connection() as connection:
+        await connection.execute(change, [project.id])
+    report = await verify_chain(world.db, project.id)
+    assert not report.intact
+    assert report.broken_at is not None
+
+
+async def test_the_command_finds_the_chain_that_was_altered(project, new_project, world, database_url, tmp_path):
+    await busy(project)
+    other = await new_project()
+    await busy(other)
+
+    def run(*arguments):
+        environment = {**os.environ, "DATABASE_URL": database_url, "POSTERN_DATA": str(tmp_path)}
+        command = [str(Path(sys.executable).with_name("postern")), "audit", "verify", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+
+    whole = run("--project", other.id)
+    assert (whole.returncode, "intact" in whole.stdout) == (0, True), whole.stderr
+    async with world.db.connection() as connection:
+        await connection.execute(CHANGES["an entry removed"], [project.id])
+    broken = run()
+    assert broken.returncode == 1
+    assert f"{project.id}: broken at entry" in broken.stdout
+    assert other.id not in broken.stdout
+    assert run("--project", other.id).returncode == 0
+    assert run("--project", "nonsense").returncode == 78

@@ -1,0 +1,310 @@
+"""Plans without money, usage, and what a plan allows."""
+
+import asyncio
+import re
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.kernel.clock import Moment
+from postern.kernel.config import SettingInvalid
+from postern.platform.billing.model import Limits, Standing
+from postern.platform.billing.rules import Subscription, next_period, parse_limits, period_end, standing_of
+
+MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
+
+
+async def billing(project) -> dict:
+    return (await project.developer.get("/account/auth-billing")).json()
+
+
+def path_of(answer) -> str:
+    assert answer.status_code == 200, answer.text
+    return "http://postern.test/" + answer.json()["url"].split("/", 3)[3]
+
+
+async def test_a_plan_is_booked_on_a_page_of_this_server(project, stranger, clock):
+    first = await billing(project)
+    assert (first["plan"], first["status"], first["billingCycle"], first["provider"]) == (
+        "free",
+        "none",
+        None,
+        "manual",
+    )
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(answer)
+    page = await stranger.get(path)
+    assert page.status_code == 200
+    assert "Book the pro plan, monthly?" in page.text
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script|style=| on\w+=", page.text)
+    assert (await billing(project))["plan"] == "free"  # Looking at the page books nothing.
+    assert (await stranger.request("POST", path)).status_code == 200
+    booked = await billing(project)
+    assert (booked["plan"], booked["status"], booked["billingCycle"]) == ("pro", "active", "monthly")
+    assert booked["currentPeriodEnd"] > clock().isoformat()
+    assert (await stranger.request("POST", path)).status_code == 404  # Once.
+    assert (await stranger.get(path)).status_code == 404
+
+
+async def test_the_portal_cancels(project, stranger):
+    nothing = await project.developer.post("/account/auth-billing/portal")
+    assert (nothing.status_code, nothing.json()["code"]) == (409, "nothing_booked")
+    for name in ("checkout", "b2b-enhanced"):
+        answer = await project.developer.post(f"/account/auth-billing/{name}", {"billingCycle": "yearly"})
+        assert (await stranger.request("POST", path_of(answer))).status_code == 200
+    assert (await billing(project))["b2bEnhanced"] is True
+    path = path_of(await project.developer.post("/account/auth-billing/portal"))
+    assert (await stranger.request("POST", path, data={"cancel": "b2b"})).status_code == 200
+    now = await billing(project)
+    assert (now["plan"], now["b2bEnhanced"]) == ("pro", False)
+    path = path_of(await project.developer.post("/account/auth-billing/portal"))
+    for unclear in ({}, {"cancel": ""}, {"cancel": "b2c"}):
+        refused = await stranger.request("POST", path, data=unclear)
+        assert (refused.status_code, (await billing(project))["plan"]) == (400, "pro")
+    assert (await stranger.request("POST", path, data={"cancel": "all"})).status_code == 200
+    now = await billing(project)
+    assert (now["plan"], now["status"]) == ("free", "cancelled")
+    log = (await project.developer.get("/account/audit-log?action=billing.changed")).json()["data"]
+    assert {each["actorEmail"] for each in log} == {project.email}
+    found = [(each["metadata"]["plan"], each["metadata"]["b2bEnhanced"]) for each in log]
+    assert found == [("free", False), ("pro", False), ("pro", True), ("pro", False)]
+
+
+async def test_links_are_ours_young_and_for_one_account(project, stranger, clock):
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    path = path_of(answer)
+    other = f"{int(path[-2:], 16) ^ 1:02x}"
+    for forged in (path[:-2] + other, path[:-1], path + "00", path.rsplit("/", 1)[0] + "/zz"):
+        assert (await stranger.request("POST", forged)).status_code == 404
+    foreign = await stranger.request("POST", path, headers={"origin": "https://evil.example"})
+    assert foreign.status_code == 403
+    clock.move(timedelta(hours=1, seconds=1))
+    assert (await stranger.request("POST", path)).status_code == 404
+
+
+async def test_a_link_confirmed_twice_at_once_counts_once(project, stranger):
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    answers = await asyncio.gather(*(stranger.request("POST", path_of(answer)) for _ in range(5)))
+    assert sorted(each.status_code for each in answers) == [200, 404, 404, 404, 404]
+
+
+async def test_a_checkout_ends_on_a_page(stranger):
+    for query, words in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
+        page = await stranger.get(f"http://postern.test/billing/done{query}")
+        assert page.status_code == 200
+        assert words in page.text
+
+
+async def test_roles_see_and_change_what_they_may(project, stranger, work_off, world):
+    from tests.platform.accounts.members import House
+
+    house = House(project, stranger, work_off, world)
+    _, viewer = await house.member("VIEWER")
+    assert (await viewer.get("/account/auth-billing")).status_code == 200
+    for name in ("checkout", "portal", "b2b-enhanced"):
+        body = {"billingCycle": "monthly"}
+        assert (await viewer.post(f"/account/auth-billing/{name}", body)).status_code == 403
+        assert (await project.client.post(f"/account/auth-billing/{name}", body)).status_code == 403
+
+
+async def test_usage_counts_live_mail_of_the_month_and_customers(project, clock, new_project):
+    other = await new_project()
+    for _ in range(2):
+        assert (await project.client.post("/emails", MAIL)).status_code == 201
+    await project.client.post("/emails/batch", {"emails": [MAIL] * 3})
+    await (await project.key(environment="TEST")).post("/emails", MAIL)
+    body = {"email": "customer@example.com", "password": "a password nobody guesses"}
+    key = await project.key(type="PUBLISHABLE")
+    later = await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
+    assert later.status_code == 200, later.text
+    signed_up = await key.post(f"{project.client.base}/auth/sign-up", body)
+    assert signed_up.status_code == 201, signed_up.text
+    assert (await billing(project))["usage"] == {"customers": 1, "emails": 5}
+    assert (await billing(other))["usage"] == {"customers": 0, "emails": 0}
+
+
+@pytest.fixture
+def limited(world):
+    world.settings = msgspec.structs.replace(world.settings, plan_limits="free: projects=2 emails=3; pro: projects=4")
+
+
+async def test_a_plan_limits_projects_and_a_larger_one_allows_more(project, stranger, limited):
+    create = "http://postern.test/projects"
+    assert (await billing(project))["limits"] == {"projects": 2, "customers": None, "emails": 3}
+    assert (await project.developer.post(create, {"name": "Second"})).status_code == 201
+    refused = await project.developer.post(create, {"name": "Third"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
+    assert refused.json()["detail"] == "The free plan allows 2 projects; 2 are used."
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    await stranger.request("POST", path_of(answer))
+    answers = await asyncio.gather(*(project.developer.post(create, {"name": str(n)}) for n in range(5)))
+    assert sorted(each.status_code for each in answers) == [201, 201, 403, 403, 403]
+
+
+async def test_a_plan_limits_mail_and_repetitions_get_their_answer(project, limited, clock):
+    once = {"idempotency-key": "third"}
+    for _ in range(2):
+        assert (await project.client.post("/emails", MAIL)).status_code == 201
+    third = await project.client.post("/emails", MAIL, headers=once)
+    assert third.status_code == 201
+    refused = await project.client.post("/emails", MAIL)
+    assert (refused.status_code, refused.json()["code"]) == (403, "plan_limit_reached")
+    assert (await project.client.post("/emails/batch", {"emails": [MAIL]})).status_code == 403
+    again = await project.client.post("/emails", MAIL, headers=once)
+    assert (again.status_code, again.json()["id"]) == (201, third.json()["id"])
+    assert (await (await project.key(environment="TEST")).post("/emails", MAIL)).status_code == 201
+
+
+async def test_without_limits_nothing_is_asked(project):
+    assert (await billing(project))["limits"] == {"projects": None, "customers": None, "emails": None}
+
+
+REFUSED = (403, "plan_limit_reached")
+
+
+def told(answer) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def hold(world, limits: str) -> None:
+    world.settings = msgspec.structs.replace(world.settings, plan_limits=limits)
+
+
+async def test_a_plan_limits_customers_exactly_also_those_who_come_at_once(project, world):
+    hold(world, "free: customers=4")
+    path = "/customers"
+    assert (await project.client.post(path, {"email": "a@example.com"})).status_code == 201
+    many = {"customers": [{"email": f"{name}@example.com"} for name in "abcdef"]}
+    answers = await asyncio.gather(
+        *(project.client.post(path, {"email": f"more{n}@example.com"}) for n in range(6)),
+        project.client.post("/customers/import", many),
+    )
+    imported = answers.pop().json()
+    alone = sum(each.status_code == 201 for each in answers)
+    assert {told(each) for each in answers if each.status_code != 201} <= {REFUSED}
+    assert alone + imported["created"] == 3, "four in all"
+    assert imported["created"] + imported["skipped"] + imported["failed"] == 6
+    assert {fault["code"] for fault in imported["faults"]} <= {"plan_limit_reached"}
+    usage = (await billing(project))["usage"]
+    assert usage["customers"] == 4
+
+
+async def test_a_full_plan_lets_nobody_sign_up_and_tells_nobody_who_has_an_account(project, stranger, world, work_off):
+    door = f"{project.client.base}/auth/sign-up"
+    known = {"email": "ada@example.com", "password": "a password nobody guesses"}
+    await project.client.post("/customers", {**known, "emailVerified": True})
+    new = {**known, "email": "grace@example.com"}
+    asked = await stranger.post(door, new)
+    assert asked.status_code == 201, "there is room yet"
+    await work_off()
+    mails = (await project.client.get("/inbox?q=grace@example.com")).json()["data"]
+    text = re.search(r"\b\d{6}\b", (await project.developer.get(f"/inbox/{mails[0]['id']}")).json()["text"])
+    hold(world, "free: customers=1")
+    answers = [await stranger.post(door, each) for each in (known, new)]
+    assert [told(each) for each in answers] == [REFUSED, REFUSED]
+    assert answers[0].json()["detail"] == "The free plan allows 1 customers; 1 are used."
+    late = {"challengeId": asked.json()["challengeId"], "code": text[0]}
+    assert told(await stranger.post(f"{door}/verify", late)) == REFUSED
+    signed_in = await stranger.post(f"{project.client.base}/auth/sign-in", known)
+    assert signed_in.status_code == 200, "who is there already comes in"
+    await project.developer.patch("", {"settings": {"signIn": {"verifyEmail": "LATER"}}})
+    assert told(await stranger.post(door, new)) == REFUSED
+    hold(world, "free: customers=2")
+    assert (await stranger.post(f"{door}/verify", late)).status_code == 200
+
+
+async def test_a_campaign_starts_only_if_the_plan_allows_a_mail_to_everybody(project, world, work_off, clock):
+    from tests.messaging.campaigns.test_campaigns import act, detail, prepared
+
+    campaign, _ = await prepared(project, 4)
+    hold(world, "free: emails=3")
+    refused = await act(project, campaign, "send")
+    assert told(refused) == REFUSED
+    assert refused.json()["detail"] == "The free plan allows 3 emails; 0 are used."
+    assert (await detail(project, campaign))["status"] == "DRAFT"
+    later = (clock() + timedelta(minutes=5)).isoformat()
+    await project.client.patch(f"/campaigns/{campaign['id']}", {"scheduledAt": later})
+    assert (await act(project, campaign, "send")).status_code == 200, "it is asked when it starts"
+    clock.move(timedelta(minutes=5))
+    await work_off()
+    failed = await detail(project, campaign)
+    assert failed["status"] == "FAILED"
+    assert (await billing(project))["usage"]["emails"] == 0
+    again, _ = await prepared(project, 4)
+    hold(world, "free: emails=4")
+    assert (await act(project, again, "send")).status_code == 200
+    await work_off()
+    assert (await detail(project, again))["status"] == "SENT"
+    assert (await billing(project))["usage"]["emails"] == 4
+    assert told(await project.client.post("/emails", MAIL)) == REFUSED
+
+
+async def test_the_mails_of_automations_count_and_end_at_the_limit(project, world, work_off):
+    words = {"name": "Welcome", "subject": "Hello", "html": "<p>Hello</p>"}
+    template = (await project.client.post("/templates", words)).json()["id"]
+    step = {"type": "SEND_EMAIL", "templateId": template, "fromEmail": "hello@example.org"}
+    body = {"name": "Welcome", "trigger": {"type": "CONTACT_CREATED"}, "steps": [step]}
+    automation = (await project.client.post("/automations", body)).json()["id"]
+    started = await project.client.patch(f"/automations/{automation}/active", {"active": True})
+    assert started.status_code == 200, started.text
+    hold(world, "free: emails=2")
+    for name in "abc":
+        await project.client.post("/contacts", {"email": f"{name}@example.com"})
+    await work_off()
+    runs = (await project.client.get(f"/automations/{automation}/runs")).json()
+    assert sorted(run["status"] for run in runs) == ["COMPLETED", "COMPLETED", "FAILED"]
+    (failed,) = [run for run in runs if run["status"] == "FAILED"]
+    assert failed["error"].startswith("The free plan allows 2 emails;")
+    assert (await billing(project))["usage"]["emails"] == 2
+
+
+def test_limits_are_read_strictly():
+    assert parse_limits("free: projects=3 emails=10000; pro: emails=5") == {
+        "free": Limits(projects=3, emails=10_000),
+        "pro": Limits(emails=5),
+    }
+    assert parse_limits(None) == parse_limits("  ") == {}
+    for text in ("gold: emails=1", "free: colour=1", "free: emails=-1", "free emails=1", "free: emails=many"):
+        with pytest.raises(SettingInvalid):
+            parse_limits(text)
+
+
+MOMENTS = st.integers(1_577_836_800, 3_786_912_000).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
+
+
+@given(MOMENTS, st.sampled_from(["monthly", "yearly"]))
+def test_periods_go_on_and_never_skip_a_month(start, cycle):
+    end = next_period(start, cycle)
+    apart = (end.year - start.year) * 12 + end.month - start.month
+    assert apart == (12 if cycle == "yearly" else 1)
+    assert end.day == start.day or end.day < start.day <= 31
+    later = Moment.of(start + timedelta(days=800))
+    assert period_end(Moment.of(start), cycle, later) > later
+
+
+PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly")}
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "standing"),
+    [
+        ([], Standing()),
+        ([("canceled", "m")], Standing(status="cancelled")),
+        ([("active", "m"), ("canceled", "y")], Standing(plan="pro", billing_cycle="monthly", status="active")),
+        ([("canceled", "y"), ("trialing", "m")], Standing(plan="pro", billing_cycle="monthly", status="active")),
+        ([("past_due", "y")], Standing(plan="pro", billing_cycle="yearly", status="past_due")),
+        ([("active", "b")], Standing(b2b_enhanced=True)),
+        ([("canceled", "b")], Standing()),
+        ([("incomplete", "m")], Standing()),
+        ([("active", "unknown"), ("a new state", "m")], Standing()),
+    ],
+)
+def test_what_subscriptions_add_up_to(subscriptions, standing):
+    told = [Subscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions]
+    assert standing_of(told, PRICES) == standing

@@ -1,0 +1,207 @@
+"""Booking at Stripe, against a stand-in of its documented API."""
+
+import asyncio
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from tests.conftest import PASSWORD
+from tests.peers.stripe_api import KEY, WEBHOOK_SECRET, StripeApi, event, signature, stripe_api
+from tests.platform.accounts.members import House
+
+
+@pytest.fixture
+async def stripe():
+    async with stripe_api() as api:
+        yield api
+
+
+@pytest.fixture
+def settings(settings, stripe):
+    return msgspec.structs.replace(
+        settings,
+        billing="stripe",
+        stripe_secret_key=KEY,
+        stripe_webhook_secret=WEBHOOK_SECRET,
+        stripe_api=stripe.url,
+        stripe_price_monthly="price_m",
+        stripe_price_yearly="price_y",
+        stripe_price_b2b_monthly="price_b",
+    )
+
+
+async def billing(project) -> dict:
+    return (await project.developer.get("/account/auth-billing")).json()
+
+
+async def signal(stranger, clock, body: bytes, **more):
+    headers = {"stripe-signature": signature(body, clock().timestamp(), **more), "content-type": "application/json"}
+    return await stranger.request("POST", "http://postern.test/billing/stripe/events", content=body, headers=headers)
+
+
+async def customer_of(project, stripe: StripeApi) -> str:
+    answer = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "yearly"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {"url": "https://checkout.stripe.com/c/pay/price_y"}
+    return list(stripe.customers)[-1]
+
+
+async def test_from_checkout_to_cancellation(project, stripe, stranger, clock, work_off):
+    customer = await customer_of(project, stripe)
+    assert (await billing(project))["plan"] == "free"
+    subscription = stripe.subscribe(customer, "price_y")
+    heard = await signal(stranger, clock, event("evt_1" + customer, "customer.subscription.created", subscription))
+    assert (heard.status_code, heard.json()) == (200, {"received": True})
+    await work_off()
+    now = await billing(project)
+    assert (now["plan"], now["billingCycle"], now["status"], now["provider"]) == ("pro", "yearly", "active", "stripe")
+    assert now["currentPeriodEnd"] == "2030-03-17T17:46:40.000Z"
+    again = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    assert (again.status_code, again.json()["code"]) == (409, "already_booked")
+    portal = await project.developer.post("/account/auth-billing/portal")
+    assert portal.json() == {"url": f"https://billing.stripe.com/p/{customer}"}
+    subscription["status"] = "past_due"
+    await signal(stranger, clock, event("evt_2" + customer, "invoice.payment_failed", {"customer": customer}))
+    await work_off()
+    assert [(await billing(project))[name] for name in ("plan", "status")] == ["pro", "past_due"]
+    subscription["status"] = "canceled"
+    await signal(stranger, clock, event("evt_3" + customer, "customer.subscription.deleted", subscription))
+    await work_off()
+    ended = await billing(project)
+    assert (ended["plan"], ended["status"], ended["billingCycle"]) == ("free", "cancelled", None)
+
+
+async def test_the_addition_is_a_subscription_of_its_own(project, stripe, stranger, clock, work_off):
+    answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "monthly"})
+    assert answer.json()["url"].endswith("price_b")
+    (customer,) = stripe.customers
+    stripe.subscribe(customer, "price_b")
+    await signal(stranger, clock, event("evt_b" + customer, "checkout.session.completed", {"customer": customer}))
+    await work_off()
+    now = await billing(project)
+    assert (now["b2bEnhanced"], now["plan"]) == (True, "free")
+    unpriced = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "weekly"})
+    assert unpriced.status_code == 400
+
+
+async def test_what_has_no_price_is_not_for_sale(project, stripe):
+    answer = await project.developer.post("/account/auth-billing/b2b-enhanced", {"billingCycle": "yearly"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_for_sale")
+
+
+async def test_a_signal_told_twice_is_heard_once(project, stripe, stranger, clock, work_off):
+    customer = await customer_of(project, stripe)
+    body = event("evt_twice" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
+    await asyncio.gather(*(signal(stranger, clock, body) for _ in range(5)))
+    await work_off()
+    asked = len(stripe.asked)
+    assert (await billing(project))["plan"] == "pro"
+    assert (await signal(stranger, clock, body)).status_code == 200
+    await work_off()
+    assert len(stripe.asked) == asked
+
+
+async def test_the_order_of_signals_does_not_matter(project, stripe, stranger, clock, work_off):
+    """`deleted` comes first and `created` last, with the old state in it: what Stripe says now counts."""
+    customer = await customer_of(project, stripe)
+    subscription = stripe.subscribe(customer, "price_m")
+    created = event("evt_old" + customer, "customer.subscription.created", subscription)
+    subscription["status"] = "canceled"
+    await signal(stranger, clock, event("evt_new" + customer, "customer.subscription.deleted", subscription))
+    await signal(stranger, clock, created)
+    await work_off()
+    assert (await billing(project))["status"] == "cancelled"
+
+
+async def test_a_signal_while_we_ask_is_not_lost(project, stripe, stranger, clock, work_off):
+    """Stripe's answer is on its way when the state changes: the old answer counts for nothing, and we ask again."""
+    customer = await customer_of(project, stripe)
+    subscription = stripe.subscribe(customer, "price_m")
+    times = 0
+
+    async def meanwhile(method: str, path: str) -> None:
+        nonlocal times
+        times += 1
+        if times == 1:
+            subscription["status"] = "canceled"
+            body = event("evt_during" + customer, "customer.subscription.deleted", subscription)
+            assert (await signal(stranger, clock, body)).status_code == 200
+
+    await signal(stranger, clock, event("evt_first" + customer, "customer.subscription.created", subscription))
+    stripe.before_answer = meanwhile
+    await work_off()
+    assert times == 2
+    assert (await billing(project))["status"] == "cancelled"
+
+
+async def test_forged_and_stale_signals_are_refused(project, stripe, stranger, clock, work_off):
+    customer = await customer_of(project, stripe)
+    body = event("evt_x" + customer, "customer.subscription.created", stripe.subscribe(customer, "price_m"))
+    old = signature(body, clock().timestamp() - 301)
+    forged = signature(body, clock().timestamp(), "whsec_other")
+    for header in (None, "", "t=1", "t=x,v1=y", old, forged, signature(b"{}", clock().timestamp())):
+        headers = {"content-type": "application/json"} | ({} if header is None else {"stripe-signature": header})
+        answer = await stranger.request(
+            "POST", "http://postern.test/billing/stripe/events", content=body, headers=headers
+        )
+        assert (answer.status_code, answer.json()["code"]) == (400, "signature_invalid")
+    await work_off()
+    assert (await billing(project))["plan"] == "free"
+    for nonsense in (b"[]", b"{}", b"x", b'{"id": 1, "type": 2, "data": {"object": null}}'):
+        assert (await signal(stranger, clock, nonsense)).status_code == 400
+
+
+async def test_somebody_elses_customer_is_heard_and_ignored(project, stripe, stranger, clock):
+    assert (await signal(stranger, clock, event("evt_else", "x", {"customer": "cus_else"}))).status_code == 200
+
+
+async def test_stripe_being_down_is_said_and_made_up_for(project, stripe, stranger, clock, work_off):
+    customer = await customer_of(project, stripe)
+    stripe.subscribe(customer, "price_m")
+    stripe.down = True
+    away = await project.developer.post("/account/auth-billing/checkout", {"billingCycle": "monthly"})
+    assert (away.status_code, away.json()["code"]) == (503, "billing_unavailable")
+    assert away.headers["retry-after"]
+    await signal(stranger, clock, event("evt_down" + customer, "customer.subscription.created", {"customer": customer}))
+    await work_off()
+    assert (await billing(project))["plan"] == "free"
+    stripe.down = False
+    clock.move(timedelta(minutes=5))
+    await work_off()
+    assert (await billing(project))["plan"] == "pro"
+
+
+async def test_two_checkouts_at_once_make_one_customer(project, stripe):
+    body = {"billingCycle": "monthly"}
+    answers = await asyncio.gather(*(project.developer.post("/account/auth-billing/checkout", body) for _ in range(4)))
+    assert {each.status_code for each in answers} == {200}
+    assert len(stripe.customers) == 1
+
+
+async def test_two_members_who_check_out_at_once_both_can(project, stranger, stripe, work_off, world):
+    house = House(project, stranger, work_off, world)
+    _, grace = await house.member("ADMIN")
+    body = {"billingCycle": "monthly"}
+    answers = await asyncio.gather(
+        *(each.post("/account/auth-billing/checkout", body) for each in (house.owner, grace))
+    )
+    assert [each.status_code for each in answers] == [200, 200], [each.text for each in answers]
+    assert len({each["customer"] for each in stripe.sessions}) == 1
+
+
+async def test_a_deleted_account_stops_paying(project, stranger, stripe, clock, work_off, world):
+    customer = await customer_of(project, stripe)
+    subscription = stripe.subscribe(customer, "price_m")
+    stripe.down = True
+    house = House(project, stranger, work_off, world)
+    assert (await house.owner.delete("/account", {"password": PASSWORD})).status_code == 200
+    await work_off()
+    assert subscription["status"] == "active"
+    stripe.down = False
+    clock.move(timedelta(minutes=5))
+    await work_off()
+    assert subscription["status"] == "canceled"
+    async with world.db.connection() as connection:
+        found = await connection.execute("select 1 from billing_accounts where customer_ref = %s", (customer,))
+        assert await found.fetchone() is None

@@ -1,0 +1,141 @@
+"""Projects and API keys over HTTP."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from postern.platform.projects import operations as projects
+from postern.security.secrets import looks_like_key
+from tests.conftest import Client
+
+
+async def test_a_key_is_shown_once_and_works_until_it_is_deleted(project):
+    made = (await project.developer.post("/api-keys", {"name": "ci", "type": "SECRET"})).json()
+    assert made["key"].startswith("sk_live_")
+    assert looks_like_key(made["key"])
+    listed = (await project.developer.get("/api-keys")).json()
+    assert [each["name"] for each in listed] == ["ci", "server"]
+    assert listed[0]["key"] == f"sk_live_…{made['key'][-4:]}"
+    client = Client(project.client.app, made["key"], project.client.base)
+    assert (await client.get("")).status_code == 200
+    gone = await project.developer.delete(f"/api-keys/{made['id']}")
+    assert gone.json()["id"] == made["id"]
+    assert (await client.get("")).status_code == 401
+    assert (await project.developer.delete(f"/api-keys/{made['id']}")).status_code == 404
+
+
+async def test_projects_are_made_listed_and_renamed(project, new_project):
+    other = await new_project()
+    path = "http://postern.test/projects"
+    made = await project.developer.post(path, {"name": "Second"})
+    assert made.status_code == 201
+    await project.developer.patch(f"/projects/{made.json()['id']}", {"name": "Renamed"})
+    listed = (await project.developer.get(path)).json()
+    assert {each["id"]: each["name"] for each in listed}[made.json()["id"]] == "Renamed"
+    assert {each["id"] for each in listed} == {project.id, made.json()["id"]}
+    assert other.id not in str(listed)
+
+
+async def test_a_leaked_key_mints_no_keys(project):
+    assert (await project.client.post("/api-keys", {"name": "more"})).status_code == 403
+
+
+async def test_a_key_ends_when_it_says(project, clock):
+    ends = (clock() + timedelta(hours=1)).isoformat()
+    client = await project.key(expiresAt=ends)
+    assert (await client.get("")).status_code == 200
+    clock.move(timedelta(hours=2))
+    assert (await client.get("")).status_code == 401
+
+
+async def test_a_key_is_held_to_its_addresses(project):
+    away = await project.key(ipAllowList=["203.0.113.0/24"])
+    assert (await away.get("")).status_code == 403
+    here = await project.key(ipAllowList=["127.0.0.0/8"])
+    assert (await here.get("")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "/name"),
+        ({"name": ""}, "/name"),
+        ({"name": 7}, "/name"),
+        ({"name": "a", "type": "ROOT"}, "/type"),
+        ({"name": "a", "permissions": ["emails:fly"]}, "/permissions/0"),
+        ({"name": "a", "ipAllowList": ["not an address"]}, "/ipAllowList/0"),
+        ({"name": "a", "expiresAt": "2001-01-01T00:00:00Z"}, "/expiresAt"),
+        ({"name": "a", "expiresAt": "soon"}, "/expiresAt"),
+        ({"name": "a", "colour": "red"}, "/colour"),
+        ({"name": "a\0b"}, "/name"),
+        ({"name": "a\ud800"}, None),
+    ],
+)
+async def test_a_bad_key_request_says_where(project, body, path):
+    import json
+
+    answer = await project.developer.request(
+        "POST", "/api-keys", content=json.dumps(body), headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 400
+    if path:
+        assert answer.json()["errors"][0]["path"] == path
+
+
+async def test_settings_change_one_by_one_and_hide_passwords(project):
+    relay = {"host": "smtp.example.com", "username": "u", "password": "hunter2hunter2"}
+    first = await project.developer.patch("", {"settings": {"relays": [relay], "trackOpens": False}})
+    assert first.json()["settings"]["relays"][0]["password"] == "********"
+    second = await project.developer.patch("", {"name": "Renamed", "settings": {"trackClicks": False}})
+    settings = second.json()["settings"]
+    assert (settings["trackOpens"], settings["trackClicks"], settings["relays"][0]["host"]) == (
+        False,
+        False,
+        "smtp.example.com",
+    )
+
+
+async def test_a_relay_may_have_the_longest_password(project, world):
+    longest = "🔑" * 1_000
+    relay = {"host": "smtp.example.com", "username": "u", "password": longest}
+    assert (await project.developer.patch("", {"settings": {"relays": [relay]}})).status_code == 200
+    assert (await project.developer.get("")).json()["settings"]["relays"][0]["password"] == "********"
+    kept = await projects.require_project(world.db, UUID(project.id))
+    assert projects.relay_password(world, kept.id, kept.settings.relays[0]) == longest
+    longer = {"settings": {"relays": [{**relay, "password": longest + "🔑"}]}}
+    refused = await project.developer.patch("", longer)
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "/settings/relays/0/password"
+
+
+async def test_if_match_is_honoured(project):
+    read = await project.developer.get("")
+    changed = await project.developer.patch("", {"name": "One"}, headers={"if-match": read.headers["etag"]})
+    assert changed.status_code == 200
+    late = await project.developer.patch("", {"name": "Two"}, headers={"if-match": '"0"'})
+    assert late.status_code == 412
+
+
+async def test_a_malformed_id_is_an_unknown_id(project):
+    for identifier in (
+        "x",
+        "00000000-0000-0000-0000-00000000000",
+        "%00",
+        "01990000-0000-7000-8000-000000000000",
+    ):
+        answer = await project.developer.delete(f"/api-keys/{identifier}")
+        assert answer.status_code == 404
+        assert answer.json()["code"] == "api_key_missing"
+
+
+async def test_lists_go_on_where_they_ended(project):
+    for number in range(4):
+        await project.developer.post("/api-keys", {"name": f"key {number}"})
+    first = await project.developer.get("/api-keys?limit=2")
+    assert [each["name"] for each in first.json()] == ["key 3", "key 2"]
+    following = first.links["next"]["url"].split("8025")[1]
+    second = await project.developer.get(following)
+    assert [each["name"] for each in second.json()] == ["key 1", "key 0"]
+    tampered = await project.developer.get(following + "x")
+    assert tampered.status_code == 400

@@ -1,0 +1,75 @@
+"""Relays that a project names are hosts on the public Internet, as its webhooks are."""
+
+import pytest
+
+from tests.messaging.domains.test_domains import publish
+from tests.peers.smtp_sink import Behaviour, Sink
+
+INSIDE = [
+    "127.0.0.1",
+    "10.0.0.1",
+    "172.16.3.4",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "localhost",
+    "LOCALHOST.",
+    "mail.localhost",
+    "::1",
+    "::ffff:127.0.0.1",
+    "fe80::1",
+    "fd00::1",
+    "64:ff9b::7f00:1",
+    "2130706433",
+    "0x7f.1",
+    "0177.0.0.1",
+    "127.1",
+]
+MAIL = {"to": ["ada@example.org"], "from": "hello@example.com", "subject": "Hello", "text": "Hello."}
+
+
+def relay(host: str, port: int = 25) -> dict[str, object]:
+    return {"settings": {"transport": "relay", "relays": [{"host": host, "port": port, "tls": "none"}]}}
+
+
+@pytest.mark.parametrize("host", INSIDE)
+async def test_a_relay_inside_is_refused_when_it_is_named(project, host):
+    """Defects: M2, S4"""
+    refused = await project.developer.patch("", relay(host))
+    assert refused.status_code == 400, refused.text
+    assert [each["path"] for each in refused.json()["errors"]] == ["/settings/relays/0/host"]
+    assert (await project.developer.get("")).json()["settings"]["relays"] is None
+
+
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["169.254.169.254"]])
+async def test_a_name_that_leads_inside_is_never_connected_to_and_nothing_is_shown_of_it(project, zone, addresses):
+    """Defects: M2, S4"""
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    zone.set("relay.customer.example", "A", *addresses)
+    async with Sink(Behaviour(replies={"GREETING": b"554 a secret banner"})) as inside:
+        assert (await project.developer.patch("", relay("relay.customer.example", inside.port))).status_code == 200
+        sent = (await project.client.post("/emails", MAIL)).json()
+        assert inside.connections == 0
+    attempts = (await project.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
+    log = (await project.client.get(f"/emails/logs/{sent['id']}")).json()
+    assert sent["status"] == "DELAYED"
+    assert "not on the public Internet" in log["reason"]
+    assert "secret" not in str(attempts) + str(log)
+    assert not any(each["dialogue"] for each in attempts)
+
+
+async def test_the_servers_own_relay_may_stand_anywhere(project, zone, world):
+    """Defects: M2"""
+    import msgspec
+
+    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    async with Sink() as sink:
+        own = f"smtp://127.0.0.1:{sink.port}?tls=none"
+        world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=own)
+        assert (await project.client.post("/emails", MAIL)).json()["status"] == "SENT"
+        assert sink.accepted == 1

@@ -1,0 +1,50 @@
+"""The endpoint in the guide is run as it is printed, and believes us and nobody else."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.peers.http_receiver import http_receiver
+
+GUIDE = Path(__file__).parents[3] / "docs/guide/webhooks.md"
+
+
+@pytest.fixture
+async def port() -> int:
+    """One that is free again when the test begins."""
+    async with http_receiver() as receiver:
+        return receiver.port
+
+
+async def test_the_endpoint_of_the_guide_verifies_what_we_send(subscribe, happen, project, work_off, world, port):
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    hook = await subscribe(url=f"http://127.0.0.1:{port}/")
+    environment = {**os.environ, "WEBHOOK_SECRET": hook.secret, "PORT": str(port)}
+    endpoint = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        tried = {}
+        for _ in range(600):
+            tried = (await project.client.post(f"/webhooks/{hook.id}/test")).json()
+            if tried["status"] is not None:
+                break
+            await asyncio.sleep(0.1)
+        assert (tried["status"], tried["ok"]) == (204, True)
+        await happen()
+        await work_off()
+        assert (await hook.delivery())["responseStatus"] == 204
+        rotated = await project.client.post(f"/webhooks/{hook.id}/rotate-secret")
+        assert rotated.status_code == 200
+        assert (await project.client.post(f"/webhooks/{hook.id}/test")).json()["ok"], "the old secret still signs"
+        await project.client.post(f"/webhooks/{hook.id}/rotate-secret")
+        assert (await project.client.post(f"/webhooks/{hook.id}/test")).json()["status"] == 401, "now it is dead"
+    finally:
+        endpoint.kill()
+        said = endpoint.communicate()[0].decode().split()
+    assert said == ["webhook.test", "email.delivered", "webhook.test", "forged"]

@@ -1,0 +1,164 @@
+"""`postern listen`: every event once, in order, forwarded as a webhook would be."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from uuid import uuid4
+
+import httpx
+import pytest
+import standardwebhooks
+import svix
+
+from postern.cli import CannotRun
+from postern.cli import listen as listening
+from postern.cli.listen import follow, send_on
+from postern.security.signatures import new_webhook_secret
+from tests.peers.whole_server import whole_server
+
+LOOKS_BEFORE = 20
+"""Requests after which the first look for new events has certainly begun."""
+
+
+@pytest.fixture
+def looks():
+    """The queries that the server was asked."""
+    return []
+
+
+@pytest.fixture
+async def server(app, project, looks):
+    async def note(request):
+        looks.append(str(request.url.query))
+
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(
+        transport=transport,
+        base_url="http://postern.test",
+        headers={"authorization": f"Bearer {project.secret_key}"},
+        event_hooks={"request": [note]},
+    ) as client:
+        yield client
+
+
+async def following(stream, looks):
+    """The next event of a stream, awaited once it has seen what was there before."""
+    first = asyncio.ensure_future(anext(stream))
+    async with asyncio.timeout(60):
+        while len(looks) < LOOKS_BEFORE:
+            await asyncio.sleep(0.01)
+    assert not first.done(), "what happened before is not told"
+    return first
+
+
+async def test_events_are_shown_once_and_forwarded_signed(server, looks, project, happen, receiver, monkeypatch):
+    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    secret, seen = new_webhook_secret(), []
+    before = await happen("email.sent", 3)
+    stream = follow(server, project.id, ["email.*", "custom.*"])
+    first = await following(stream, looks)
+    after = await happen("email.sent", 2) + await happen("customer.signed_in") + await happen("order.placed")
+    async with httpx.AsyncClient(timeout=60) as there:
+        async with asyncio.timeout(60):
+            for pending in (first, anext(stream), anext(stream)):
+                event = await pending
+                seen.append(event["id"])
+                said = await send_on(there, receiver.url("/hook"), event, secret)
+                assert said.startswith("  → 200 in ")
+        assert "ConnectError" in await send_on(there, "http://127.0.0.1:9/", event, secret)
+    await stream.aclose()
+    assert seen == [after[0], after[1], after[3]]
+    assert not set(seen) & set(before)
+    for event_id, request in zip(seen, receiver.requests, strict=True):
+        assert request.headers["webhook-id"] == event_id
+        assert standardwebhooks.Webhook(secret).verify(request.body, dict(request.headers))["timestamp"]
+
+
+async def test_a_busy_project_is_followed_page_by_page(server, looks, project, happen, monkeypatch):
+    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    monkeypatch.setattr(listening, "PAGE", 4)
+    await happen("email.sent", 9)
+    stream = follow(server, project.id, ["email.sent"])
+    first = await following(stream, looks)
+    ids = [await happen("email.sent", 9), await happen("email.sent", 8)]
+    async with asyncio.timeout(60):
+        seen = [(await first)["id"]] + [(await anext(stream))["id"] for _ in range(16)]
+    await stream.aclose()
+    assert seen == ids[0] + ids[1]
+
+
+async def test_a_server_that_is_away_for_a_while_is_waited_for(app, looks, project, happen, monkeypatch):
+    monkeypatch.setattr(listening, "LOOK_EVERY", listening.LOOK_EVERY / 100)
+    there = httpx.ASGITransport(app=app)
+    away: list[str] = []
+    missed: list[str] = []
+
+    async def answer(request):
+        looks.append(str(request.url.query))
+        if away:
+            missed.append(away[0])
+            if away[0] == "gone":
+                raise httpx.ConnectError("gone")
+            return httpx.Response(503, json={"detail": "The database does not answer."})
+        found = await there.handle_async_request(request)
+        return httpx.Response(found.status_code, headers=found.headers, content=await found.aread())
+
+    headers = {"authorization": f"Bearer {project.secret_key}"}
+    async with httpx.AsyncClient(
+        transport=httpx.MockTransport(answer), base_url="http://postern.test", headers=headers
+    ) as server:
+        stream = follow(server, project.id, ["*"])
+        event = await following(stream, looks)
+        away.append("gone")
+        ids = await happen("email.sent", 2)
+        async with asyncio.timeout(60):
+            while missed.count("gone") < 3:
+                await asyncio.sleep(0.01)
+            away[0] = "503"
+            while missed.count("503") < 3:
+                await asyncio.sleep(0.01)
+            away.clear()
+            assert [(await event)["id"], (await anext(stream))["id"]] == ids
+        await stream.aclose()
+
+
+async def test_a_wrong_project_is_said(server):
+    with pytest.raises(CannotRun, match="no such project"):
+        await anext(follow(server, str(uuid4()), ["*"]))
+
+
+async def test_events_after_one_come_oldest_first(project, happen):
+    ids = await happen("email.sent", 5)
+    since = (await project.client.get(f"/events?after={ids[1]}")).json()
+    assert [event["id"] for event in since["data"]] == ids[2:]
+    assert (await project.client.get("/events?after=nonsense")).status_code == 400
+
+
+async def test_the_command_as_it_is_typed(receiver, tmp_path):
+    """With a server in another thread, the command as a process, and a signature that two libraries believe."""
+    with whole_server(tmp_path) as server:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as api:
+            made = await server.account()
+            project, key = made.project_id, made.secret_key
+            api.headers["authorization"] = f"Bearer {made.developer_token}"
+            environment = {**os.environ, "POSTERN_PROJECT": project, "POSTERN_KEY": key, "POSTERN_URL": server.url}
+            command = [sys.executable, "-m", "postern", "listen", "--forward", receiver.url("/hook")]
+            process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
+            try:
+                async with asyncio.timeout(90):
+                    secret = (await process.stdout.readline()).decode().split()[-1]
+                    while not receiver.requests:  # What happens before it has begun to listen is not told.
+                        body = {"name": "order.placed", "email": "ada@example.com"}
+                        sent = await api.post(f"/projects/{project}/events", json=body)
+                        assert sent.status_code == 201, sent.text
+                        await asyncio.sleep(0.2)
+                    shown = (await process.stdout.readline()).decode()
+            finally:
+                process.kill()
+                await process.communicate()
+    assert " → 200 in " in shown
+    request = receiver.requests[0]
+    assert request.json["type"] in shown
+    for library in (standardwebhooks.Webhook, svix.Webhook):
+        library(secret).verify(request.body, dict(request.headers))

@@ -1,0 +1,104 @@
+"""What a delivery says: the contact, the subject that the contact got, and a caller's data in a place of its own."""
+
+from uuid import uuid4
+
+import pytest
+
+from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
+from tests.messaging.campaigns.test_campaigns import act, prepared
+
+
+def told(receiver):
+    return [(each.json["type"], each.json["data"]) for each in receiver.requests]
+
+
+async def test_a_callers_data_overwrites_nothing(subscribe, receiver, project, work_off):
+    """Defects: C2"""
+    hook = await subscribe("custom.order.placed")
+    sent = {"id": "mine", "projectId": "theirs", "contact": "none", "total": 42}
+    made = await project.client.post("/events", {"name": "order.placed", "email": "ada@example.com", "data": sent})
+    contact = {"id": made.json()["contactId"], "email": "ada@example.com"}
+    await work_off()
+    ((type_, data),) = told(receiver)
+    assert type_ == "order.placed"
+    assert data == {"id": contact["id"], "projectId": project.id, "contact": contact, "data": sent}
+    assert (await hook.delivery())["payload"]["data"] == data
+    (listed,) = (await project.client.get("/events?type=order.placed")).json()["data"]
+    assert (listed["contact"], listed["data"]) == (contact, sent)
+
+
+async def test_a_custom_event_about_nobody_has_no_contact(subscribe, receiver, project, work_off):
+    """Defects: C2"""
+    await subscribe("custom.*")
+    await project.client.post("/events", {"name": "stock.low", "data": {"sku": 7}})
+    await work_off()
+    ((_, data),) = told(receiver)
+    assert data == {"id": None, "projectId": project.id, "contact": None, "data": {"sku": 7}}
+
+
+async def test_events_of_contacts_audiences_and_automations_name_the_contact(subscribe, receiver, project, work_off):
+    """Defects: C2"""
+    await subscribe("contact.*", "audience.joined", "audience.left", "automation.*")
+    audience = (await project.client.post("/audiences", {"name": "All"})).json()["id"]
+    trigger = {"type": "AUDIENCE_JOINED", "audienceId": audience}
+    body = {"name": "Short", "trigger": trigger, "steps": [{"type": "EXIT"}], "active": True}
+    await project.client.post("/automations", body)
+    address = f"{uuid4().hex}@example.com"
+    ada = (await project.client.post("/contacts", {"email": address})).json()["id"]
+    await project.client.post(f"/audiences/{audience}/contacts", {"contactId": ada})
+    await project.client.delete(f"/audiences/{audience}/contacts/{ada}")
+    await work_off()
+    await project.client.delete(f"/contacts/{ada}")
+    await work_off()
+    found = dict(told(receiver))
+    assert set(found) >= {
+        "contact.created",
+        "contact.deleted",
+        "audience.joined",
+        "audience.left",
+        "automation.started",
+        "automation.completed",
+    }
+    for type_, data in found.items():
+        assert data["contact"] == {"id": ada, "email": address}, type_
+    (left,) = (await project.client.get("/events?type=audience.left")).json()["data"]
+    assert left["contact"] == {"id": ada, "email": None}, "a deleted contact's address is not kept for this"
+
+
+async def test_events_of_a_campaign_have_the_rendered_subject_and_the_contact(subscribe, receiver, project, work_off):
+    """Defects: C2"""
+    await subscribe("email.*", "campaign.*")
+    campaign, emails = await prepared(project, 2)
+    await project.client.post("/suppressions", {"address": emails[1]})
+    late = f"{uuid4().hex}@example.com"
+    bulk = {"contacts": [{"email": late, "attributes": {"name": "Late"}}]}
+    await project.client.post(f"/audiences/{campaign['audienceId']}/contacts/bulk-email", bulk)
+    await act(project, campaign, "send")
+    await work_off()
+    mail = [(type_, data) for type_, data in told(receiver) if type_.startswith("email.")]
+    assert {type_ for type_, _ in mail} <= set(CAMPAIGN_SEND_EVENTS)
+    subjects = {(data["contact"]["email"], data["subject"]) for _, data in mail}
+    assert subjects == {(emails[0], "Hello N0"), (late, "Hello Late")}
+    assert all(data["contact"]["id"] == data["contactId"] for _, data in mail)
+
+
+async def test_a_campaign_message_that_was_never_composed_has_no_subject(subscribe, receiver, project, work_off):
+    """Defects: C2"""
+    await subscribe("email.*")
+    campaign, _ = await prepared(project, 1, subject="Hello {{ name | upper(1) }}")
+    await act(project, campaign, "send")
+    await work_off()
+    ((type_, data),) = told(receiver)
+    assert (type_, data["subject"]) == ("email.failed", None)
+
+
+@pytest.mark.parametrize("name", ["email.queued", "email.scheduled", "email.cancelled"])
+def test_the_catalogue_says_which_events_campaign_sends_have(name):
+    """Defects: C2"""
+    from pathlib import Path
+
+    text = (Path(__file__).parents[3] / "docs/guide/events.md").read_text()
+    said = text.partition("has\nthe events that say how it went:")[2].partition("`subject`")[0]
+    assert name in EVENT_NAMES
+    assert f"`{name}`" not in said
+    assert all(f"`{each}`" in said for each in CAMPAIGN_SEND_EVENTS)

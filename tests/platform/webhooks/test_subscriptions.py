@@ -1,0 +1,90 @@
+"""Subscriptions over HTTP."""
+
+import base64
+
+import pytest
+
+from postern.platform.webhooks.model import WEBHOOKS_PER_PROJECT
+
+PUBLIC = "https://hooks.example.com/postern"
+
+
+async def test_a_subscription_lives_and_dies(project, world):
+    made = await project.client.post("/webhooks", {"url": PUBLIC, "events": ["email.*", "send.delivered", "email.*"]})
+    assert made.status_code == 201
+    hook = made.json()
+    assert len(base64.b64decode(hook["secret"].removeprefix("whsec_"))) == 32
+    assert (hook["url"], hook["events"], hook["active"]) == (PUBLIC, ["email.*", "send.delivered"], True)
+    assert hook["appId"] == project.id
+    (listed,) = (await project.client.get("/webhooks")).json()
+    assert listed == {name: value for name, value in hook.items() if name != "secret"}
+    changed = await project.client.patch(f"/webhooks/{hook['id']}", {"active": False, "events": ["*"]})
+    assert (changed.json()["active"], changed.json()["events"], changed.json()["url"]) == (False, ["*"], PUBLIC)
+    gone = await project.client.delete(f"/webhooks/{hook['id']}")
+    assert gone.json() == changed.json()
+    assert (await project.client.get("/webhooks")).json() == []
+    query = "select action from audit_log where chain_id = %s and target_id = %s order by seq"
+    async with world.db.connection() as connection:
+        actions = await (await connection.execute(query, (project.id, hook["id"]))).fetchall()
+    assert [action for (action,) in actions] == ["webhook.created", "webhook.updated", "webhook.deleted"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"url": "ftp://example.com/", "events": ["*"]}, "/url"),
+        ({"url": "http://127.0.0.2.3/", "events": ["*"]}, "/url"),
+        ({"url": "http://10.0.0.1/", "events": ["*"]}, "/url"),
+        ({"url": "http://[::ffff:169.254.169.254]/latest/meta-data", "events": ["*"]}, "/url"),
+        ({"url": "http://user:pw@example.com/", "events": ["*"]}, "/url"),
+        ({"url": PUBLIC, "events": ["email.deliverd"]}, "/events/0"),
+        ({"url": PUBLIC, "events": ["*", "order.placed"]}, "/events/1"),
+        ({"url": PUBLIC, "events": ["custom.two words"]}, "/events/0"),
+        ({"url": PUBLIC, "events": []}, "/events"),
+        ({"url": PUBLIC}, "/events"),
+        ({"events": ["*"]}, "/url"),
+        ({"url": PUBLIC, "events": ["*"], "secret": "x"}, "/secret"),
+        ({"url": 7, "events": ["*"]}, "/url"),
+    ],
+)
+async def test_bad_subscriptions_are_refused_with_the_place(project, body, path):
+    refused = await project.client.post("/webhooks", body)
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == path
+    if path.startswith("/events/"):
+        assert "email.delivered" in refused.json()["detail"], "the list of names is part of the answer"
+
+
+async def test_changes_are_checked_like_creations(project):
+    made = (await project.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})).json()
+    for body in ({"url": "http://10.0.0.1/"}, {"events": ["nonsense"]}, {"active": "yes"}, {"id": "x"}):
+        assert (await project.client.patch(f"/webhooks/{made['id']}", body)).status_code == 400
+    late = await project.client.patch(f"/webhooks/{made['id']}", {"active": False}, headers={"if-match": '"0"'})
+    assert late.status_code == 412
+    assert (await project.client.get(f"/webhooks/{made['id']}")).json()["active"] is True
+
+
+async def test_anothers_subscription_is_an_unknown_one(project, new_project):
+    theirs = await new_project()
+    made = (await theirs.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})).json()
+    for method, path, body in (
+        ("GET", "", None),
+        ("PATCH", "", {"active": False}),
+        ("DELETE", "", None),
+        ("POST", "/rotate-secret", None),
+        ("POST", "/test", None),
+        ("GET", "/deliveries", None),
+        ("POST", "/deliveries/replay", {}),
+        ("POST", f"/deliveries/{made['id']}/replay", None),
+        ("GET", f"/deliveries/{made['id']}", None),
+    ):
+        refused = await project.client.request(method, f"/webhooks/{made['id']}{path}", json=body)
+        assert refused.status_code == 404, (method, path)
+    assert (await theirs.client.get(f"/webhooks/{made['id']}")).json()["active"] is True
+
+
+async def test_there_is_a_limit(project):
+    for _ in range(WEBHOOKS_PER_PROJECT):
+        await project.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})
+    refused = await project.client.post("/webhooks", {"url": PUBLIC, "events": ["*"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "too_many_webhooks")

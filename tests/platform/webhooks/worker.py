@@ -1,0 +1,31 @@
+"""A worker process for tests that kill it: `python -m tests.platform.webhooks.worker <data folder> <database url>`."""
+
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import uvloop
+
+import postern.app
+from postern.kernel.config import Settings
+from postern.kernel.due import Worker
+from postern.kernel.outbound.client import Outbound
+from postern.kernel.outbound.ssrf import read_networks
+from postern.world import open_world
+
+PATIENCE = timedelta(minutes=5)
+
+
+async def work(folder: str, url: str, secret: str) -> None:
+    allowed = tuple(read_networks("127.0.0.0/8"))
+    settings = Settings(data=Path(folder), secret=secret, database_pool=6, outbound_allow=allowed)
+    async with open_world(settings, url) as world:
+        # However slow the machine: only a killed worker's requests are repeated here.
+        world.outbound = Outbound(world.resolver.addresses, allowed=allowed, total=PATIENCE, connect=PATIENCE)
+        sys.stdout.write("working\n")
+        sys.stdout.flush()
+        await Worker(world, [each for each in postern.app.WORK if each.name.startswith("webhook")]).run()
+
+
+if __name__ == "__main__":
+    uvloop.run(work(*sys.argv[1:]))

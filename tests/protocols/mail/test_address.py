@@ -1,0 +1,131 @@
+"""Addresses: what is one, what is not, and how it is written in a header."""
+
+from email.header import decode_header, make_header
+from email.headerregistry import Address as Oracle
+from email.utils import parseaddr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.protocols.mail.address import AddressInvalid, _judged_spec, _parse_spec, normalise, parse_address
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "spec"),
+    [
+        ("ada@example.com", "", "ada@example.com"),
+        ("  ada@Example.COM ", "", "ada@example.com"),
+        ("Ada Lovelace <ada@example.com>", "Ada Lovelace", "ada@example.com"),
+        ("<ada@example.com>", "", "ada@example.com"),
+        ('"Lovelace, Ada" <ada@example.com>', "Lovelace, Ada", "ada@example.com"),
+        (r'"Ada \"the\" first" <ada@example.com>', 'Ada "the" first', "ada@example.com"),
+        ("delivered@postern.test", "", "delivered@postern.test"),
+        ("a+tag@sub.example", "", "a+tag@sub.example"),
+        ("info@bücher.example", "", "info@xn--bcher-kva.example"),
+        ("info@例え.テスト", "", "info@xn--r8jz45g.xn--zckzah"),
+        ("שלום 👋 <a@b.test>", "שלום 👋", "a@b.test"),
+    ],
+)
+def test_addresses_that_are_read(text, name, spec):
+    found = parse_address(text)
+    assert (found.name, found.spec, found.needs_smtputf8) == (name, spec, False)
+    assert found.domain.isascii()
+
+
+def test_a_local_part_beyond_ascii_needs_smtputf8_and_keeps_its_letters():
+    found = parse_address("jörg@bücher.example")
+    assert found.needs_smtputf8
+    assert found.spec == "jörg@xn--bcher-kva.example"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "ada",
+        "ada@",
+        "@example.com",
+        "a@b@c.example",
+        "a b@example.com",
+        "<a@b.test",
+        "a@b.test>",
+        "A <a@b.test> <c@d.test>",
+        "a@b.test, c@d.test",
+        "a@-x-.test",
+        "a@[127.0.0.1]",
+        '"a b"@example.com',
+        ".a@example.com",
+        "a..b@example.com",
+        "a@exa mple.com",
+        "x" * 65 + "@example.com",
+        "ä" * 33 + "@b.test",
+        "a@" + "x" * 64 + ".test",
+        "a@" + ".".join(["x" * 60] * 5) + ".test",
+        "N" * 321 + " <a@b.test>",
+        "a@example..com",
+        "a(comment)@example.com",
+        "a@b.test\x00",
+    ],
+)
+def test_addresses_that_are_refused_with_a_sentence(text):
+    with pytest.raises(AddressInvalid) as refused:
+        parse_address(text)
+    assert len(str(refused.value)) > 10
+    assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("character", ["\r", "\n", "\x00", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\u2029", "\ud800"])
+@pytest.mark.parametrize("shape", ["a{}@b.test", "a@b{}.test", "N{}ame <a@b.test>", "Name <a@b.test>{}", "{}a@b.test"])
+def test_no_control_character_gets_through(character, shape):
+    with pytest.raises(AddressInvalid):
+        parse_address(shape.format(character))
+
+
+def test_lookups_do_not_care_about_letter_case_or_spelling():
+    assert normalise("Ada@EXAMPLE.com") == normalise("ada@example.com") == "ada@example.com"
+    assert normalise("a@BÜCHER.example") == normalise("a@xn--bcher-kva.example")
+
+
+NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")) | st.just(" "), max_size=60)
+
+
+@given(NAMES)
+def test_every_display_name_arrives_as_it_was_written(name):
+    name = name.strip()
+    written = parse_address("a@b.test")
+    header = type(written)(name=name, local="a", domain="b.test", spec="a@b.test").header()
+    assert "\n" not in header
+    assert header.isascii()
+    phrase, spec = parseaddr(header)
+    assert spec == "a@b.test"
+    assert str(make_header(decode_header(phrase))) == name
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_an_address_or_a_clear_refusal(text):
+    try:
+        found = parse_address(text)
+    except AddressInvalid:
+        return
+    assert Oracle(addr_spec=found.spec) if found.spec.isascii() else found.needs_smtputf8
+
+
+LOCALS = st.text(alphabet=st.sampled_from("abcXYZ019._+-!'\"@ é"), min_size=0, max_size=70)
+DOMAINS = st.sampled_from(
+    ["example.com", "EXAMPLE.Com", "b.test", "a..b", "localhost", "bücher.example", "x", "-a.com", ""]
+)
+
+
+@given(LOCALS, DOMAINS)
+def test_a_plain_local_part_is_judged_as_the_library_judges_the_whole_address(local, domain):
+    spec = f"{local}@{domain}"
+
+    def judged(by):
+        try:
+            return by(spec)
+        except AddressInvalid as refusal:
+            return str(refusal)
+
+    assert judged(_parse_spec) == judged(_judged_spec)

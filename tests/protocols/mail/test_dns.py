@@ -1,0 +1,184 @@
+"""What the DNS says, what it denies and what it could not say are three different things."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postern.protocols.mail.dns import (
+    DnsUnavailable,
+    MailExchanger,
+    Nameserver,
+    NoSuchRecord,
+    Resolver,
+    as_dns_name,
+    parse_nameservers,
+)
+from tests.peers.dns_zone import PATIENT, dns_zone, hasty, patient
+
+ZONE = """
+    example.com.       MX    20 Backup.example.com.
+    example.com.       MX    10 mail.example.com.
+    example.com.       NS    ns1.example.com.
+    ns1.example.com.   A     127.0.0.1
+    example.com.       TXT   "v=spf1 " "-all"
+    mail.example.com.  A     192.0.2.1
+    mail.example.com.  AAAA  2001:db8::1
+    six.example.com.   AAAA  2001:db8::6
+    www.example.com.   CNAME mail.example.com.
+    loop.example.com.  CNAME pool.example.com.
+    pool.example.com.  CNAME loop.example.com.
+    away.example.com.  CNAME elsewhere.example.net.
+    1.2.0.192.in-addr.arpa. PTR mail.example.com.
+    null.example.com.  MX    0 .
+"""
+
+
+@pytest.fixture
+async def zone():
+    async with dns_zone(ZONE) as zone:
+        yield zone
+
+
+@pytest.fixture
+def resolver(zone):
+    return patient(zone)
+
+
+async def test_each_type_comes_back_in_its_plain_form(resolver):
+    assert await resolver.txt("example.com") == ["v=spf1 -all"]
+    assert await resolver.a("www.example.com.") == ["192.0.2.1"]
+    assert await resolver.aaaa("mail.example.com") == ["2001:db8::1"]
+    assert await resolver.addresses("mail.example.com") == ["2001:db8::1", "192.0.2.1"]
+    assert await resolver.addresses("six.example.com") == ["2001:db8::6"]
+    assert await resolver.mx("example.com") == [
+        MailExchanger(10, "mail.example.com"),
+        MailExchanger(20, "backup.example.com"),
+    ]
+    assert await resolver.mx("null.example.com") == [MailExchanger(0, "")]
+    assert await resolver.cname("www.example.com") == "mail.example.com"
+    assert await resolver.ns("example.com") == ["ns1.example.com"]
+    assert await resolver.ptr("192.0.2.1") == ["mail.example.com"]
+
+
+async def test_a_name_that_does_not_exist_and_a_type_that_does_not_exist_are_permanent(resolver):
+    with pytest.raises(NoSuchRecord) as unknown:
+        await resolver.a("nowhere.example.com")
+    assert unknown.value.nxdomain
+    with pytest.raises(NoSuchRecord) as empty:
+        await resolver.mx("mail.example.com")
+    assert not empty.value.nxdomain
+    with pytest.raises(NoSuchRecord):
+        await resolver.addresses("example.com")
+
+
+@pytest.mark.parametrize("fault", ["servfail", "refuse", "silence"])
+async def test_trouble_is_temporary_and_never_an_absence(zone, resolver, fault):
+    getattr(zone, fault)("example.com", "TXT")
+    asking = hasty(zone) if fault == "silence" else resolver
+    with pytest.raises(DnsUnavailable):
+        await asking.txt("example.com")
+    assert await resolver.mx("example.com")
+    zone.heal()
+    assert await resolver.txt("example.com") == ["v=spf1 -all"]
+
+
+async def test_one_unknown_family_with_the_other_empty_stays_unknown(zone, resolver):
+    zone.servfail("six.example.com", "A")
+    assert await resolver.addresses("six.example.com") == ["2001:db8::6"]
+    zone.servfail("www.example.com", "AAAA")
+    zone.remove("mail.example.com", "A")
+    with pytest.raises(DnsUnavailable):
+        await resolver.addresses("www.example.com")
+
+
+async def test_an_alias_loop_ends_and_is_not_an_absence(resolver):
+    with pytest.raises(DnsUnavailable):
+        await resolver.a("loop.example.com")
+
+
+async def test_a_server_that_is_not_there_is_temporary():
+    with pytest.raises(DnsUnavailable):
+        await Resolver([Nameserver("127.0.0.1", 1)], lookup_timeout=timedelta(seconds=0.2)).a("example.com")
+
+
+async def test_the_next_server_answers_when_the_first_one_fails(zone):
+    async with dns_zone(ZONE) as broken:
+        broken.servfail()
+        resolver = Resolver([Nameserver(*broken.nameserver), Nameserver(*zone.nameserver)], **PATIENT)
+        assert await resolver.a("mail.example.com") == ["192.0.2.1"]
+
+
+async def test_an_answer_too_long_for_a_datagram_comes_over_tcp(zone, resolver):
+    long = "x" * 4_000
+    zone.add("long.example.com", "TXT", long)
+    assert await resolver.txt("long.example.com") == [long]
+    assert [each.tcp for each in zone.asked if each.name == "long.example.com"] == [False, True]
+
+
+async def test_what_no_name_can_be_is_not_asked(zone, resolver):
+    long = ".".join(["abcdefgh"] * 40)
+    for name in ("a..example.com", "x" * 64 + ".example.com", "ünïcode.example.com", long):
+        with pytest.raises(NoSuchRecord):
+            await resolver.txt(name)
+    assert zone.count() == 0
+
+
+async def test_a_backslash_is_a_letter_like_any_other():
+    assert as_dns_name(r"\065.example").labels[0] == rb"\065"
+
+
+async def test_no_more_lookups_at_a_time_than_allowed(zone):
+    zone.silence()
+    resolver = patient(zone, concurrency=3)
+    waiting = [asyncio.create_task(resolver.a(f"n{n}.example.com")) for n in range(10)]
+    while zone.count() < 3:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert zone.count() == 3
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_a_cache_is_used_only_when_asked_for(zone, resolver):
+    for _ in range(2):
+        await resolver.a("mail.example.com")
+    assert zone.count("mail.example.com") == 2
+    cached = patient(zone, cache=True)
+    for _ in range(2):
+        await cached.a("mail.example.com")
+    assert zone.count("mail.example.com") == 3
+
+
+async def test_authoritative_servers_are_asked_past_the_ordinary_ones(zone):
+    old = ZONE.replace("192.0.2.1", "192.0.2.9") + "elsewhere.example.net. A 192.0.2.77"
+    async with dns_zone(old) as ordinary:
+        # The ordinary server knows who is authoritative, and an old address.
+        resolver = patient(ordinary, authority_port=zone.port, private_authorities=True)
+        fresh = await resolver.authoritative("deep.mail.example.com")
+        assert await resolver.a("mail.example.com") == ["192.0.2.9"]
+        assert await fresh.a("mail.example.com") == ["192.0.2.1"]
+        assert await fresh.a("away.example.com") == ["192.0.2.77"], "aliases out of the zone are followed"
+        with pytest.raises(NoSuchRecord):
+            await fresh.a("nowhere.example.com")
+        zone.servfail()
+        assert await fresh.a("mail.example.com") == ["192.0.2.9"], "a broken authority falls back"
+
+
+async def test_an_authority_at_a_private_address_is_not_asked(zone):
+    resolver = patient(zone, authority_port=zone.port)
+    assert await resolver.authoritative("mail.example.com") is resolver
+
+
+def test_nameservers_are_read_from_a_setting():
+    assert parse_nameservers("127.0.0.1:5353, 9.9.9.9 [2620:fe::fe]:53,2620:fe::9") == [
+        Nameserver("127.0.0.1", 5353),
+        Nameserver("9.9.9.9", 53),
+        Nameserver("2620:fe::fe", 53),
+        Nameserver("2620:fe::9", 53),
+    ]
+    assert parse_nameservers("") == []
+    for wrong in ("localhost", "127.0.0.1:0", "127.0.0.1:x", "1.2.3.4:70000", "[::1]:x"):
+        with pytest.raises(ValueError):
+            parse_nameservers(wrong)

@@ -1,0 +1,113 @@
+"""Backing off and recovering, by the clock of the test."""
+
+import pytest
+
+from postern.protocols.mail.rate_shaper import (
+    ACCEPTED_TO_RECOVER,
+    DEFERRALS_TO_SLOW,
+    FAILURES_TO_OPEN,
+    LONGEST_PAUSE,
+    SLOWEST_PER_SECOND,
+    Limits,
+    Shaper,
+)
+
+
+def half() -> float:
+    return 0.5
+
+
+def shaper(**limits) -> Shaper:
+    return Shaper(Limits(**limits), half)
+
+
+# What happens, and then: open?, does the next caller get in?
+CIRCUIT = [
+    ("", False, True),
+    ("f", False, True),
+    ("ff", False, True),
+    ("fff", True, False),
+    ("ffc", False, True),
+    ("ffcff", False, True),
+    ("ffcfff", True, False),
+    ("fff1", False, True),  # The pause is over: one trial.
+    ("fff1t", True, False),  # … and only one.
+    ("fff1tc", False, True),
+    ("fff1tf", True, False),
+    ("fff1tf1", True, False),  # The second pause is longer.
+    ("fff1tf2", False, True),
+    ("fff1t2", False, True),  # A trial that never reports does not block the next.
+]
+
+
+@pytest.mark.parametrize(("signals", "is_open", "admits"), CIRCUIT)
+def test_the_circuit(signals, is_open, admits):
+    subject, now = shaper(), 1_000.0
+    for signal in signals:
+        if signal == "f":
+            subject.failed(now)
+        elif signal == "c":
+            subject.connected()
+        elif signal == "t":
+            assert subject.admits(now)
+        else:
+            now += int(signal) * 1.0
+    assert subject.open(now) is is_open
+    assert subject.admits(now) is admits
+
+
+def test_pauses_double_up_to_the_longest():
+    subject, now, pauses = shaper(), 0.0, []
+    for _ in range(FAILURES_TO_OPEN + 20):
+        subject.failed(now)
+        pauses.append(subject.wait(now))
+        now += subject.wait(now)
+    opened = pauses[FAILURES_TO_OPEN - 1 :]
+    assert opened[:5] == pytest.approx([1, 2, 4, 8, 16])
+    assert opened[-1] == pytest.approx(LONGEST_PAUSE)
+
+
+def test_a_421_halves_at_once_and_others_only_in_a_row():
+    subject = shaper(connections=8, per_second=100)
+    subject.deferred(421, 10.0)
+    assert (subject.connections, subject.per_second) == (4, 50)
+    subject.deferred(421, 10.5)
+    assert (subject.connections, subject.per_second) == (4, 50), "what was under way counts once"
+    for _ in range(DEFERRALS_TO_SLOW - 1):
+        subject.deferred(451, 12.0)
+    assert subject.connections == 4
+    subject.accepted()
+    for _ in range(DEFERRALS_TO_SLOW - 1):
+        subject.deferred(450, 13.0)
+    assert subject.connections == 4, "an acceptance breaks the row"
+    subject.deferred(452, 13.0)
+    assert (subject.connections, subject.per_second) == (2, 25)
+    for _ in range(50):
+        subject.deferred(550, 20.0)
+    assert subject.connections == 2, "a rejection is no sign of pressure"
+
+
+@pytest.mark.parametrize("configured", [None, 1_000.0, 2.0])
+def test_a_storm_and_the_way_back(configured):
+    subject, now = shaper(connections=10, per_second=configured), 100.0
+    for _ in range(300):
+        subject.take(now)
+    for _ in range(100):
+        now += 2
+        subject.deferred(421, now)
+    assert subject.connections == 1
+    assert subject.per_second == min(SLOWEST_PER_SECOND, configured or SLOWEST_PER_SECOND)
+    for _ in range(ACCEPTED_TO_RECOVER * 40):
+        now += max(subject.delay(now), 0.001)
+        subject.take(now)
+        subject.accepted()
+    assert subject.connections == 10
+    assert subject.per_second == configured or (configured is None and subject.per_second > 100)
+
+
+def test_the_pace_is_even():
+    subject, now = shaper(per_second=100), 50.0
+    for _ in range(1_000):
+        now += subject.delay(now)
+        subject.take(now)
+    assert now - 50 == pytest.approx(10, abs=0.2)

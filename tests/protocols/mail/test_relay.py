@@ -1,0 +1,275 @@
+"""Smart hosts that limit, fail, vanish and come back."""
+
+import asyncio
+import random
+from datetime import timedelta
+
+import pytest
+
+from postern.protocols.mail import connection_pool as site_module
+from postern.protocols.mail.smtp import Patience, Tls
+from postern.protocols.mail.transports.relay import MOST_RELAYS, Relay, RelayTransport
+from postern.protocols.mail.transports.transport import Accepted, Deferred, Envelope
+from tests.peers.ports import nobodys_port
+from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
+
+MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
+
+
+class Clock:
+    """Time that moves when told."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def held():
+    """A port where nobody listens yet."""
+    with nobodys_port() as held:
+        yield held
+
+
+def envelope(*recipients: str, **more) -> Envelope:
+    return Envelope(mail_from="b@a.test", recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
+
+
+def relay(sink: Sink, **more) -> Relay:
+    return Relay(**{"host": "127.0.0.1", "port": sink.port, "tls": Tls.NONE} | more)
+
+
+def names(outcomes) -> set[str]:
+    return {type(one).__name__ for outcome in outcomes for one in outcome.results}
+
+
+async def test_connections_are_shared_and_bounded():
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink, max_connections=3)])
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(100)))
+        assert names(outcomes) == {"Accepted"}
+        assert len(sink.messages) == 100
+        assert sink.connections == sink.most_present == 3
+        await transport.aclose()
+
+
+async def test_messages_per_connection():
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink, max_connections=1, max_messages_per_connection=10)])
+        for _ in range(25):
+            await transport.deliver(envelope(), MESSAGE)
+        assert sink.connections == 3
+        await transport.aclose()
+        assert sink.commands.count("QUIT") == 3
+
+
+async def test_a_server_that_ends_connections_loses_nothing():
+    async with Sink(Behaviour(messages_per_connection=7)) as sink:
+        transport = RelayTransport([relay(sink, max_connections=2)])
+        outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(60)]
+        assert names(outcomes) == {"Accepted"}
+        assert len(sink.messages) == 60
+        await transport.aclose()
+
+
+async def test_a_connection_that_died_while_resting_is_replaced():
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink)])
+        for _ in range(3):
+            assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Accepted"}
+            for session in list(sink.present):
+                session.reset()
+        assert sink.connections == 3
+        # … and so is one whose end reaches us only with the next message.
+        assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Accepted"}
+        sink.behaviour.drop_at = "MAIL"
+        assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Deferred"}
+        sink.behaviour.drop_at = ""
+        assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Accepted"}
+        assert len(sink.messages) == 5
+        await transport.aclose()
+
+
+async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
+    monkeypatch.setattr(site_module, "IDLE_BEFORE_NOOP_SECONDS", 0.0)
+    monkeypatch.setattr(site_module, "IDLE_SECONDS", 0.05)
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink)])
+        await transport.deliver(envelope(), MESSAGE)
+        await transport.deliver(envelope(), MESSAGE)
+        assert sink.commands.count("NOOP") == sink.connections == 1
+        while sink.present:
+            await asyncio.sleep(0.01)
+        assert sink.commands[-1] == "QUIT"
+        await transport.aclose()
+
+
+async def test_the_circuit_opens_and_closes_again(held):
+    clock = Clock()
+    transport = RelayTransport([Relay(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
+    tried = [await transport.deliver(envelope(), MESSAGE) for _ in range(3)]
+    assert names(tried) == {"Deferred"}
+    assert not any(outcome.untried for outcome in tried)
+    assert transport.open
+    untried = await transport.deliver(envelope(), MESSAGE)
+    assert untried.untried
+    assert timedelta() < untried.retry_after <= timedelta(seconds=2)
+    async with Sink(at=held) as sink:
+        assert (await transport.deliver(envelope(), MESSAGE)).untried
+        clock.now += 2
+        assert not transport.open
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(5)))
+        assert len(sink.messages) == sum(isinstance(one.results[0], Accepted) for one in outcomes) >= 1
+        assert not transport.open
+        await transport.aclose()
+
+
+@pytest.mark.parametrize("at", ["GREETING", "AUTH", "EHLO"])
+async def test_an_opening_that_fails_is_kept_for_the_log(at):
+    behaviour = Behaviour(users={"u": "p"}, replies={at: b"421 4.3.2 Not today"})
+    async with Sink(behaviour) as sink:
+        transport = RelayTransport([relay(sink, user="u", password="p")])
+        outcome = await transport.deliver(envelope("a@b.test", "c@b.test"), MESSAGE)
+        assert names([outcome]) == {"Deferred"}
+        assert any("Not today" in line for line in outcome.dialogue)
+        assert len(outcome.results) == 2
+        await transport.aclose()
+
+
+async def test_certificates_are_checked_unless_told_otherwise():
+    async with Sink(Behaviour(tls=server_context())) as sink:
+        there = relay(sink, host="localhost", tls=Tls.STARTTLS_REQUIRED)
+        for relays, context, expected in (
+            (there, None, "Deferred"),
+            (there, client_context(), "Accepted"),
+            (relay(sink, host="localhost", tls=Tls.STARTTLS, verify=False), None, "Accepted"),
+        ):
+            transport = RelayTransport([relays], context=context)
+            assert names([await transport.deliver(envelope(), MESSAGE)]) == {expected}
+            await transport.aclose()
+        assert all(one.encrypted for one in sink.messages)
+
+
+async def test_weights():
+    async with Sink() as light, Sink() as heavy:
+        transport = RelayTransport([relay(light, weight=1), relay(heavy, weight=3)], chance=random.Random(1).random)
+        for _ in range(400):
+            await transport.deliver(envelope(), MESSAGE)
+        assert 60 < len(light.messages) < 140
+        assert len(light.messages) + len(heavy.messages) == 400
+        await transport.aclose()
+
+
+async def test_another_relay_takes_over_and_only_before_anything_was_said(held):
+    async with Sink() as alive:
+        transport = RelayTransport([relay(alive, port=held.getsockname()[1]), relay(alive)])
+        outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(20)]
+        assert names(outcomes) == {"Accepted"}
+        assert len(alive.messages) == 20
+        await transport.aclose()
+    lossy = Behaviour(drop_after_dot=1.0)
+    async with Sink(lossy) as one, Sink(lossy) as other:
+        transport = RelayTransport([relay(one), relay(other)])
+        outcome = await transport.deliver(envelope(), MESSAGE)
+        assert outcome.ambiguous
+        assert len(one.messages) + len(other.messages) == 1, "a second relay could be a second copy"
+        await transport.aclose()
+
+
+async def test_a_storm_slows_and_passes():
+    async with Sink(Behaviour(replies={"RCPT": b"451 4.7.1 Slow down"})) as sink:
+        clock = Clock()
+        transport = RelayTransport([relay(sink, max_connections=8)], clock=clock)
+        site = transport._sites[0][1]
+        for _ in range(40):
+            clock.now += 2
+            assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Deferred"}
+        assert site.shaper.connections == 1
+        clock.now += 0.001
+        burst = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(3)))
+        assert names(burst) == {"Deferred"}
+        sink.behaviour.replies = {}
+        for _ in range(400):
+            clock.now += 1
+            assert names([await transport.deliver(envelope(), MESSAGE)]) == {"Accepted"}
+        assert site.shaper.connections == 8
+        await transport.aclose()
+
+
+async def test_greylisting_of_some_slows_nobody():
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink, max_connections=4)])
+        for at in range(60):
+            await transport.deliver(envelope("greylist@b.test" if at % 3 else "x@b.test"), MESSAGE)
+        assert transport._sites[0][1].shaper.connections == 4
+        await transport.aclose()
+
+
+async def test_a_rate_beyond_patience_sends_messages_back():
+    async with Sink() as sink:
+        transport = RelayTransport([relay(sink, per_second=0.01)], clock=Clock())
+        first = await transport.deliver(envelope(), MESSAGE)
+        second = await transport.deliver(envelope(), MESSAGE)
+        assert isinstance(first.results[0], Accepted)
+        assert second.untried
+        assert second.retry_after > timedelta(seconds=90)
+        await transport.aclose()
+
+
+async def test_the_queue_in_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(site_module, "LONGEST_QUEUE", 5)
+    async with Sink(Behaviour(slow_seconds=0.05)) as sink:
+        transport = RelayTransport([relay(sink, max_connections=2)])
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(20)))
+        assert sum(outcome.untried for outcome in outcomes) == 13
+        assert len(sink.messages) == 7
+        await transport.aclose()
+
+
+async def test_bulk_mail_leaves_room_for_the_rest():
+    async with Sink(Behaviour(stall_at="DOT")) as sink:
+        transport = RelayTransport([relay(sink, max_connections=5)])
+        bulk = [asyncio.ensure_future(transport.deliver(envelope(bulk=True), MESSAGE)) for _ in range(20)]
+        while sink.accepted < 4:
+            await asyncio.sleep(0.001)
+        sink.behaviour.stall_at = ""
+        urgent = await transport.deliver(envelope("urgent@b.test"), MESSAGE)
+        assert isinstance(urgent.results[0], Accepted)
+        assert sink.accepted == 5
+        for task in bulk:
+            task.cancel()
+        await asyncio.gather(*bulk, return_exceptions=True)
+        # Nobody who gave up keeps a connection: there is room for all again.
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(bulk=True), MESSAGE) for _ in range(20)))
+        assert names(outcomes) == {"Accepted"}
+        await transport.aclose()
+
+
+async def test_a_stalled_relay_is_given_up():
+    brief = timedelta(seconds=0.1)
+    hasty = Patience(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
+    async with Sink(Behaviour(stall_at="GREETING")) as sink:
+        transport = RelayTransport([relay(sink)], patience=hasty)
+        outcome = await transport.deliver(envelope(), MESSAGE)
+        assert isinstance(outcome.results[0], Deferred)
+        assert not outcome.ambiguous
+        await transport.aclose()
+
+
+async def test_replies_lost_after_the_dot_are_ambiguous_and_nothing_else_is():
+    async with Sink(Behaviour(drop_after_dot=0.3)) as sink:
+        transport = RelayTransport([relay(sink, max_connections=4)])
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(100)))
+        taken = sum(isinstance(outcome.results[0], Accepted) for outcome in outcomes)
+        unknown = sum(outcome.ambiguous for outcome in outcomes)
+        assert taken + unknown == len(sink.messages) == 100
+        assert 10 < unknown < 60
+        await transport.aclose()
+
+
+@pytest.mark.parametrize("count", [0, MOST_RELAYS + 1])
+def test_how_many_relays(count):
+    with pytest.raises(ValueError):
+        RelayTransport([Relay(host="a.test")] * count)

@@ -1,0 +1,457 @@
+"""The SMTP client against a server that behaves, and against one that does not."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postern.protocols.mail.smtp import (
+    Dropped,
+    NotAuthenticated,
+    NotEncrypted,
+    Patience,
+    Peer,
+    Tls,
+    TurnedAway,
+    Unreachable,
+    connect,
+)
+from postern.protocols.mail.transports.transport import LONGEST_DIALOGUE, Accepted, Deferred, Envelope, Rejected
+from tests.peers.ports import nobodys_port
+from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
+
+MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
+SHORT = timedelta(seconds=0.15)
+HASTY = Patience(greeting=SHORT, command=SHORT)
+"""For peers that say nothing; with those that answer, how busy the machine is must not decide."""
+
+
+def envelope(*recipients: str, mail_from: str = "b@a.test", **more) -> Envelope:
+    return Envelope(mail_from=mail_from, recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
+
+
+def peer(sink: Sink, **more) -> Peer:
+    return Peer(**{"host": "127.0.0.1", "port": sink.port, "tls": Tls.NONE} | more)
+
+
+async def deliver(sink: Sink, to: Envelope, message: bytes = MESSAGE, **more):
+    """One message over a connection of its own."""
+    connection = await connect(peer(sink, **more))
+    try:
+        return await connection.send(to, message)
+    finally:
+        await connection.quit()
+
+
+def kinds(outcome) -> list[str]:
+    return [type(one).__name__ for one in outcome.results]
+
+
+async def test_the_words_of_a_message():
+    async with Sink() as sink:
+        outcome = await deliver(sink, envelope(), hello="mail.a.test")
+        assert sink.commands == [
+            "EHLO mail.a.test",
+            f"MAIL FROM:<b@a.test> SIZE={len(MESSAGE)}",
+            "RCPT TO:<x@b.test>",
+            "DATA",
+            "QUIT",
+        ]
+        assert outcome.dialogue == [
+            "S: 220 sink.test ESMTP",
+            "C: EHLO mail.a.test",
+            "S: 250-sink.test",
+            "S: 250-PIPELINING",
+            "S: 250-8BITMIME",
+            "S: 250-SMTPUTF8",
+            "S: 250-ENHANCEDSTATUSCODES",
+            "S: 250 SIZE 50000000",
+            f"C: MAIL FROM:<b@a.test> SIZE={len(MESSAGE)}",
+            "C: RCPT TO:<x@b.test>",
+            "C: DATA",
+            "S: 250 2.1.0 Ok",
+            "S: 250 2.1.5 Ok",
+            "S: 354 End data with <CR><LF>.<CR><LF>",
+            f"C: ({len(MESSAGE)} octets and the final dot)",
+            "S: 250 2.0.0 Ok: queued as 0",
+        ]
+        assert outcome.host == f"127.0.0.1:{sink.port}"
+        assert outcome.results[0].enhanced == "2.0.0"
+
+
+@pytest.mark.parametrize("pipelining", [True, False])
+async def test_each_recipient_has_its_own_fate(pipelining):
+    async with Sink(Behaviour(pipelining=pipelining)) as sink:
+        outcome = await deliver(
+            sink, envelope("a@b.test", "tempfail@b.test", "permfail@b.test", "many@b.test", "c@b.test")
+        )
+        assert kinds(outcome) == ["Accepted", "Deferred", "Rejected", "Deferred", "Accepted"]
+        assert [one.enhanced for one in outcome.results] == ["2.0.0", "4.2.0", "5.1.1", "", "2.0.0"]
+        assert [one.recipients for one in sink.messages] == [("a@b.test", "c@b.test")]
+
+
+@pytest.mark.parametrize("pipelining", [True, False])
+@pytest.mark.parametrize(
+    ("replies", "to", "expected"),
+    [
+        ({"MAIL": b"451 4.3.0 Later"}, ("a@b.test", "permfail@b.test"), ["Deferred 4.3.0", "Deferred 4.3.0"]),
+        ({"MAIL": b"550 5.7.1 Never"}, ("a@b.test",), ["Rejected 5.7.1"]),
+        ({"RCPT": b"550 5.1.1 No"}, ("a@b.test", "tempfail@b.test"), ["Rejected 5.1.1", "Deferred 4.2.0"]),
+        ({"DATA": b"451 4.3.2 Later"}, ("a@b.test", "permfail@b.test"), ["Deferred 4.3.2", "Rejected 5.1.1"]),
+        ({"DOT": b"554 5.7.1 Spam"}, ("a@b.test", "tempfail@b.test"), ["Rejected 5.7.1", "Deferred 4.2.0"]),
+        ({"DOT": b"452 4.3.1 Full"}, ("a@b.test",), ["Deferred 4.3.1"]),
+        ({"MAIL": b"421 4.7.0 Bye"}, ("a@b.test", "b@b.test"), ["Deferred 4.7.0", "Deferred 4.7.0"]),
+        ({"DOT": b"421 4.3.2 Bye"}, ("a@b.test",), ["Deferred 4.3.2"]),
+    ],
+)
+async def test_what_each_refusal_means(pipelining, replies, to, expected):
+    async with Sink(Behaviour(pipelining=pipelining, replies=replies)) as sink:
+        connection = await connect(peer(sink))
+        outcome = await connection.send(envelope(*to), MESSAGE)
+        assert [f"{type(one).__name__} {one.enhanced}" for one in outcome.results] == expected
+        assert not outcome.ambiguous
+        assert sink.messages == []
+        sink.behaviour.replies = {}
+        leaving = any(reply.startswith(b"421") for reply in replies.values())
+        assert connection.usable is not leaving
+        if not leaving:
+            # The next message on the same connection is none the worse for it.
+            again = await connection.send(envelope(), MESSAGE)
+            assert kinds(again) == ["Accepted"]
+            assert len(sink.messages) == 1
+        await connection.quit()
+
+
+async def test_an_open_ear_without_recipients_gets_a_lone_dot():
+    async with Sink(Behaviour(open_ear=True)) as sink:
+        connection = await connect(peer(sink))
+        outcome = await connection.send(envelope("permfail@b.test", "tempfail@b.test"), MESSAGE)
+        assert kinds(outcome) == ["Rejected", "Deferred"]
+        assert sink.messages == []
+        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert [one.raw for one in sink.messages] == [MESSAGE]
+        await connection.quit()
+
+
+async def test_an_open_ear_without_a_sender_gets_hung_up_on():
+    """MAIL refused, RCPT and DATA taken: a dot there could deliver an empty message."""
+    broken = {"MAIL": b"550 5.7.1 No", "UNASKED": b"250 2.1.5 Ok"}
+    async with Sink(Behaviour(open_ear=True, replies=broken)) as sink:
+        connection = await connect(peer(sink))
+        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Rejected"]
+        assert not connection.usable
+        assert sink.messages == []
+
+
+@pytest.mark.parametrize("body", [b".\r\n", b"..\r\n", b"a\r\n.\r\nb\r\n", b".a\r\n.b", b"", b"no end"])
+async def test_dots(body):
+    async with Sink() as sink:
+        head = b"Subject: x\r\n\r\n"
+        await deliver(sink, envelope(), head + body)
+        whole = head + body
+        assert [one.raw for one in sink.messages] == [whole if whole.endswith(b"\r\n") else whole + b"\r\n"]
+
+
+SMUGGLES = [
+    head + dot + tail
+    for head in (b"\n", b"\r", b"\r\n", b"\r\n\0", b"\n\r", b"")
+    for dot in (b".", b"..")
+    for tail in (b"\n", b"\r", b"\r\n", b"\n\r", b"\r\r\n")
+]
+
+
+@pytest.mark.parametrize("sloppy", [True, False])
+async def test_no_body_smuggles_a_second_message(sloppy):
+    """Refused, or one message; whatever the server takes for an end."""
+    async with Sink(Behaviour(sloppy=sloppy)) as sink:
+        connection = await connect(peer(sink))
+        sent = 0
+        for end in SMUGGLES:
+            second = b"MAIL FROM:<evil@a.test>\r\nRCPT TO:<victim@b.test>\r\nDATA\r\nSubject: evil\r\n\r\nevil\r\n"
+            outcome = await connection.send(envelope(), b"Subject: x\r\n\r\nbody" + end + second + b".\r\nQUIT\r\n")
+            sent += isinstance(outcome.results[0], Accepted)
+        await connection.quit()
+        assert len(sink.messages) == sent
+        assert {one.sender for one in sink.messages} <= {"b@a.test"}
+        assert not any(one.startswith("MAIL FROM:<evil") for one in sink.commands)
+
+
+async def test_what_the_peer_cannot_take_is_not_sent():
+    async with Sink(Behaviour(size=100, smtputf8=False, eightbit=False)) as sink:
+        connection = await connect(peer(sink))
+
+        async def refused(to: Envelope, message: bytes = MESSAGE) -> list[str]:
+            return [f"{type(one).__name__} {one.enhanced}" for one in (await connection.send(to, message)).results]
+
+        assert await refused(envelope(), MESSAGE + b"x" * 100) == ["Rejected 5.3.4"]
+        assert await refused(envelope(), MESSAGE + b"\xc3\xa4\r\n") == ["Rejected 5.6.3"]
+        assert await refused(envelope(needs_smtputf8=True)) == ["Rejected 5.6.7"]
+        assert await refused(envelope(mail_from="grün@a.test")) == ["Rejected 5.6.7"]
+        assert await refused(envelope("grün@b.test", "x@müller.test")) == ["Rejected 5.6.7", "Accepted 2.0.0"]
+        assert await refused(envelope("grün@b.test")) == ["Rejected 5.6.7"]
+        assert [one.recipients for one in sink.messages] == [("x@xn--mller-kva.test",)]
+        await connection.quit()
+
+
+async def test_parameters_of_mail():
+    async with Sink() as sink:
+        connection = await connect(peer(sink))
+        await connection.send(envelope(mail_from=""), MESSAGE)
+        await connection.send(envelope("grün@b.test"), MESSAGE)
+        await connection.send(envelope(), MESSAGE + "ä\r\n".encode())
+        assert [(one.sender, one.parameters) for one in sink.messages] == [
+            ("", f"SIZE={len(MESSAGE)}"),
+            ("b@a.test", f"SIZE={len(MESSAGE)} SMTPUTF8"),
+            ("b@a.test", f"SIZE={len(MESSAGE) + 4} BODY=8BITMIME"),
+        ]
+        await connection.quit()
+
+
+async def test_a_server_without_ehlo():
+    async with Sink(Behaviour(replies={"EHLO": b"502 5.5.1 Unknown"})) as sink:
+        assert kinds(await deliver(sink, envelope())) == ["Accepted"]
+        assert sink.commands[1:3] == ["HELO localhost", "MAIL FROM:<b@a.test>"]
+
+
+# Encryption and passwords.
+
+
+async def test_starttls_with_a_right_certificate():
+    async with Sink(Behaviour(tls=server_context())) as sink:
+        to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.STARTTLS_REQUIRED, context=client_context())
+        connection = await connect(to)
+        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert sink.messages[0].encrypted
+        assert sink.commands[:3] == ["EHLO localhost", "STARTTLS", "EHLO localhost"]
+        await connection.quit()
+
+
+async def test_implicit_tls():
+    async with Sink(Behaviour(tls=server_context(), implicit=True)) as sink:
+        to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.IMPLICIT, context=client_context())
+        connection = await connect(to)
+        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        assert sink.messages[0].encrypted
+        await connection.quit()
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+@pytest.mark.parametrize(
+    ("host", "verify", "trusted", "good"),
+    [
+        ("localhost", True, True, True),
+        ("localhost", True, False, False),
+        ("other.test", True, True, False),
+        ("other.test", False, False, True),
+    ],
+)
+async def test_certificates(implicit, host, verify, trusted, good):
+    tls = Tls.IMPLICIT if implicit else Tls.STARTTLS
+    async with Sink(Behaviour(tls=server_context(), implicit=implicit)) as sink:
+        context = client_context() if trusted else None
+        to = peer(sink, host=host, address="127.0.0.1", tls=tls, verify=verify, context=context)
+        if good:
+            connection = await connect(to)
+            assert connection.encrypted
+            await connection.quit()
+        else:
+            with pytest.raises(NotEncrypted):
+                await connect(to)
+            assert not any(one.startswith("MAIL") for one in sink.commands)
+
+
+async def test_no_starttls_is_fine_only_where_it_need_not_be():
+    async with Sink() as sink:
+        connection = await connect(peer(sink, tls=Tls.STARTTLS))
+        assert not connection.encrypted
+        await connection.quit()
+        with pytest.raises(NotEncrypted):
+            await connect(peer(sink, tls=Tls.STARTTLS_REQUIRED))
+        with pytest.raises(NotEncrypted, match="in the clear"):
+            await connect(peer(sink, tls=Tls.STARTTLS, user="u", password="secret"))
+        assert not any("AUTH" in one for one in sink.commands)
+
+
+async def test_what_comes_before_tls_is_forgotten():
+    """Injected replies would answer commands that are still to come (RFC 3207 §6)."""
+    injected = b"250-fake\r\n250 AUTH PLAIN\r\n250 2.1.0 fake\r\n"
+    async with Sink(Behaviour(tls=server_context(), inject_after_starttls=injected)) as sink:
+        to = peer(sink, host="localhost", address="127.0.0.1", tls=Tls.STARTTLS, context=client_context())
+        connection = await connect(to)
+        assert "AUTH" not in connection.features
+        assert "PIPELINING" in connection.features
+        outcome = await connection.send(envelope("permfail@b.test"), MESSAGE)
+        assert kinds(outcome) == ["Rejected"]
+        await connection.quit()
+
+
+@pytest.mark.parametrize("mechanisms", ["PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"])
+async def test_passwords(mechanisms):
+    async with Sink(Behaviour(users={"ü": "geheim"}, mechanisms=mechanisms)) as sink:
+        connection = await connect(peer(sink, user="ü", password="geheim"))
+        outcome = await connection.send(envelope(), MESSAGE)
+        assert sink.messages[0].user == "ü"
+        assert not any("geheim" in line or "Z2VoZWlt" in line for line in outcome.dialogue)
+        assert any("****" in line for line in outcome.dialogue)
+        await connection.quit()
+        with pytest.raises(NotAuthenticated) as wrong:
+            await connect(peer(sink, user="ü", password="falsch"))
+        assert wrong.value.reply.code == 535
+        assert wrong.value.opening
+
+
+async def test_a_mechanism_we_do_not_have():
+    async with Sink(Behaviour(users={"u": "p"}, mechanisms="GSSAPI")) as sink:
+        with pytest.raises(NotAuthenticated):
+            await connect(peer(sink, user="u", password="p"))
+
+
+# Peers that fail us.
+
+
+async def test_nobody_there():
+    with nobodys_port() as held, pytest.raises(Unreachable):
+        await connect(Peer(host="127.0.0.1", port=held.getsockname()[1]))
+    with pytest.raises(Unreachable):
+        await connect(Peer(host="a..b", port=25))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "problem"),
+    [
+        (Behaviour(replies={"GREETING": b"554 5.3.2 No service here"}), TurnedAway),
+        (Behaviour(replies={"GREETING": b"421 4.3.2 Later"}), TurnedAway),
+        (Behaviour(replies={"EHLO": b"421 4.3.2 Later"}), Dropped),
+        (Behaviour(replies={"EHLO": b"550 no", "HELO": b"550 no"}), TurnedAway),
+        (Behaviour(replies={"GREETING": b"220-x\r\n" * 200 + b"220 x"}), Dropped),
+        (Behaviour(replies={"GREETING": b"220 " + b"x" * 5_000_000}), Dropped),
+        (Behaviour(replies={"GREETING": b"HTTP/1.1 400 Bad Request"}), Dropped),
+        (Behaviour(stall_at="GREETING"), Dropped),
+        (Behaviour(stall_at="EHLO"), Dropped),
+        (Behaviour(drop_at="GREETING"), Dropped),
+        (Behaviour(drop_at="EHLO"), Dropped),
+        (Behaviour(drip_seconds=0.05), Dropped),
+    ],
+)
+async def test_bad_openings(behaviour, problem):
+    async with Sink(behaviour) as sink:
+        with pytest.raises(problem) as raised:
+            is_silent = behaviour.stall_at or behaviour.drip_seconds
+            await connect(peer(sink, patience=HASTY if is_silent else Patience()))
+        assert sum(len(said) for _, said in raised.value.opening) <= LONGEST_DIALOGUE + 300_000
+
+
+@pytest.mark.parametrize("pipelining", [True, False])
+@pytest.mark.parametrize(
+    ("change", "ambiguous"),
+    [
+        ({"drop_at": "MAIL"}, False),
+        ({"drop_at": "RCPT"}, False),
+        ({"drop_at": "DATA"}, False),
+        ({"drop_at": "TEXT"}, None),
+        ({"drop_at": "DOT"}, True),
+        ({"drop_after_dot": 1.0}, True),
+        ({"stall_at": "MAIL"}, False),
+        ({"stall_at": "RCPT"}, False),
+        ({"stall_at": "DATA"}, False),
+        ({"stall_at": "DOT"}, True),
+        ({"drip_seconds": 0.05}, False),
+        ({"replies": {"MAIL": b"garbage"}}, False),
+        ({"replies": {"DOT": b"garbage"}}, True),
+    ],
+)
+async def test_a_peer_that_fails_in_the_middle(pipelining, change, ambiguous):
+    async with Sink(Behaviour(pipelining=pipelining)) as sink:
+        connection = await connect(peer(sink))
+        for name, value in change.items():
+            setattr(sink.behaviour, name, value)
+        if change.get("stall_at") == "DOT":
+            connection._dot = SHORT.total_seconds()
+        elif change.keys() & {"stall_at", "drip_seconds"}:
+            connection._command = connection._group = SHORT.total_seconds()
+        outcome = await connection.send(envelope("a@b.test", "b@b.test"), MESSAGE)
+        assert kinds(outcome) == ["Deferred", "Deferred"]
+        assert {one.code for one in outcome.results} == {0}
+        assert ambiguous is None or outcome.ambiguous is ambiguous
+        assert not connection.usable
+
+
+async def test_a_message_that_never_left_whole_is_not_ambiguous():
+    """The peer reads nothing of a large message: the dot is still in our own memory."""
+    async with Sink(Behaviour(deaf=True)) as sink:
+        connection = await connect(peer(sink, patience=Patience(block=SHORT)))
+        outcome = await connection.send(envelope(), MESSAGE + b"line\r\n" * 4_000_000)
+        assert kinds(outcome) == ["Deferred"]
+        assert not outcome.ambiguous
+
+
+async def test_a_large_message_arrives():
+    async with Sink() as sink:
+        whole = MESSAGE + (b"x" * 76 + b"\r\n") * 300_000
+        assert kinds(await deliver(sink, envelope(), whole)) == ["Accepted"]
+        assert sink.messages[0].raw == whole
+
+
+async def test_a_connection_that_dies_during_the_hook_is_not_ambiguous():
+    async with Sink() as sink:
+        connection = await connect(peer(sink))
+        gone = asyncio.Event()
+
+        async def before_dot():
+            for session in list(sink.present):
+                session.reset()
+            while connection.usable:
+                await asyncio.sleep(0)
+            gone.set()
+
+        outcome = await connection.send(envelope(), MESSAGE, before_dot=before_dot)
+        assert gone.is_set()
+        assert kinds(outcome) == ["Deferred"]
+        assert not outcome.ambiguous
+        assert sink.messages == []
+
+
+async def test_a_cancelled_delivery_leaves_no_half_message():
+    async with Sink() as sink:
+        connection = await connect(peer(sink))
+        waiting = asyncio.Event()
+
+        async def before_dot():
+            waiting.set()
+            await asyncio.Event().wait()
+
+        sending = asyncio.ensure_future(connection.send(envelope(), MESSAGE, before_dot=before_dot))
+        await waiting.wait()
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert not connection.usable
+        assert sink.messages == []
+
+
+async def test_what_is_said_unasked_ends_the_connection():
+    async with Sink() as sink:
+        connection = await connect(peer(sink))
+        (session,) = sink.present
+        session._write(b"250 2.0.0 Ok\r\n")
+        while connection.usable:
+            await asyncio.sleep(0)
+
+
+async def test_the_dialogue_is_bounded():
+    async with Sink(
+        Behaviour(replies={"DOT": b"554-" + b"x" * 1000 + (b"\r\n554-" + b"x" * 1000) * 90 + b"\r\n554 x"})
+    ) as sink:
+        outcome = await deliver(sink, envelope())
+        assert isinstance(outcome.results[0], Rejected)
+        assert sum(len(said) for _, said in outcome.exchange) < LONGEST_DIALOGUE + 300_000
+
+
+async def test_hello_again():
+    async with Sink() as sink:
+        connection = await connect(peer(sink))
+        assert await connection.noop()
+        assert kinds(await connection.send(envelope(), MESSAGE)) == ["Accepted"]
+        await connection.quit()
+        assert not await connection.noop()
+        assert isinstance((await deliver(sink, envelope("tempfail@b.test"))).results[0], Deferred)

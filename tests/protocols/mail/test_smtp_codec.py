@@ -1,0 +1,124 @@
+"""The octets of SMTP."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.protocols.mail.smtp_codec import LONGEST_LINE, MOST_LINES, Nonsense, Reply, ReplyReader, spelled, stuffed
+from postern.protocols.mail.transports.transport import unfit
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=60)
+REPLIES = st.lists(st.tuples(st.integers(200, 599), st.lists(TEXT, min_size=1, max_size=5)), min_size=1, max_size=6)
+
+
+def octets(code: int, lines: list[str]) -> bytes:
+    marks = ["-"] * (len(lines) - 1) + [" "]
+    return b"".join(f"{code}{mark}{line}\r\n".encode() for mark, line in zip(marks, lines, strict=True))
+
+
+@given(REPLIES, st.data())
+def test_replies_survive_any_cut(replies, data):
+    whole = b"".join(octets(code, lines) for code, lines in replies)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    reader = ReplyReader()
+    read = [
+        reply
+        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
+        for reply in reader.feed(whole[start:end])
+    ]
+    assert [reply.code for reply in read] == [code for code, _ in replies]
+    for reply, (_, lines) in zip(read, replies, strict=True):
+        if not reply.enhanced:
+            assert reply.text == "\n".join(lines)
+
+
+@given(st.lists(st.binary(max_size=3000), max_size=8))
+def test_no_octets_break_the_reader_or_fill_it(pieces):
+    reader = ReplyReader()
+    try:
+        for piece in pieces:
+            for reply in reader.feed(piece):
+                assert 200 <= reply.code <= 599
+    except Nonsense:
+        return
+    assert len(reader._torn) <= LONGEST_LINE
+    assert len(reader._lines) <= MOST_LINES
+
+
+@pytest.mark.parametrize(
+    ("said", "reply"),
+    [
+        (b"250 2.1.5 Ok\r\n", Reply(250, "2.1.5", "Ok")),
+        (b"250 Ok\n", Reply(250, "", "Ok")),
+        (b"250\r\n", Reply(250, "", "")),
+        (b"550-5.1.1 No\r\n550 5.1.1 body\r\n", Reply(550, "5.1.1", "No\nbody")),
+        (b"550 4.1.1 torn class\r\n", Reply(550, "", "4.1.1 torn class")),
+        (b"250 2.0.0\r\n", Reply(250, "2.0.0", "")),
+        (b"250 127.0.0.1 hello\r\n", Reply(250, "", "127.0.0.1 hello")),
+        (b"220 \xff\xfe\r\n", Reply(220, "", "��")),
+    ],
+)
+def test_enhanced_codes(said, reply):
+    assert ReplyReader().feed(said) == [reply]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"hello\r\n",
+        b"199 low\r\n",
+        b"600 high\r\n",
+        b"25x no\r\n",
+        b"250_no\r\n",
+        b"250-a\r\n251 b\r\n",
+        b"\r\n",
+        b"2" * (LONGEST_LINE + 1),
+        b"250 " + b"x" * LONGEST_LINE + b"\r\n",
+        b"250-x\r\n" * (MOST_LINES + 1),
+        "２５０ wide\r\n".encode(),
+    ],
+)
+def test_nonsense(said):
+    with pytest.raises(Nonsense):
+        ReplyReader().feed(said)
+
+
+@pytest.mark.parametrize(
+    ("address", "smtputf8", "expected"),
+    [
+        ("a@b.test", False, b"a@b.test"),
+        ('"a b>c"@b.test', False, b'"a b>c"@b.test'),
+        ("a@müller.test", False, b"a@xn--mller-kva.test"),
+        ("a@MÜLLER.test", True, b"a@xn--mller-kva.test"),
+        ("grün@b.test", True, "grün@b.test".encode()),
+        ("grün@b.test", False, None),
+        ("a@[192.0.2.1]", False, b"a@[192.0.2.1]"),
+    ],
+)
+def test_addresses(address, smtputf8, expected):
+    assert spelled(address, smtputf8=smtputf8) == expected
+
+
+@given(st.text(max_size=60).map(lambda text: text + "@b.test") | st.text(max_size=60))
+def test_no_address_leaves_its_brackets(address):
+    try:
+        written = spelled(address, smtputf8=True)
+    except ValueError:
+        return
+    assert written is not None
+    assert not set(written) & {0, 10, 13}
+    if not address.startswith('"'):
+        assert not set(written) & set(b"<> ")
+
+
+LINES = st.lists(st.binary(max_size=20).map(lambda line: line.translate(None, b"\r\n\0")), max_size=10)
+
+
+@given(LINES | st.lists(st.sampled_from([b".", b"..", b"", b"a", b".a"]), max_size=10))
+def test_stuffing_can_be_undone_and_hides_every_dot(lines):
+    message = b"".join(line + b"\r\n" for line in lines)
+    assert unfit(message) is None
+    sent = stuffed(message)
+    assert b"\r\n.\r\n" not in b"\r\n" + sent
+    undone = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]
+    assert b"\r\n".join(undone) == (message or b"\r\n")

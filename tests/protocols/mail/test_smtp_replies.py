@@ -1,0 +1,134 @@
+# ruff: noqa: E501 - servers talk as long as they like
+"""What replies of real servers mean, and when to try again."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.protocols.mail.smtp_replies import (
+    HORIZONS,
+    Kind,
+    Lane,
+    Reason,
+    Verdict,
+    classify,
+    counts_towards_suppression,
+    next_retry,
+    suppresses,
+)
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+REPLIES = [
+    # Recipients.
+    (550, "5.1.1", "The email account that you tried to reach does not exist. https://support.google.com/mail/?p=NoSuchUser", "hard", "user_unknown"),
+    (550, "5.1.1", "<x@y.test>: Recipient address rejected: User unknown in virtual mailbox table", "hard", "user_unknown"),
+    (550, "5.5.0", "Requested action not taken: mailbox unavailable (S2017062302).", "hard", "user_unknown"),
+    (550, "5.4.1", "Recipient address rejected: Access denied. [DB5EUR03FT010.eop-EUR03.prod.protection.outlook.com]", "hard", "user_unknown"),
+    (550, "5.1.10", "RESOLVER.ADR.RecipientNotFound; Recipient x@y.test not found by SMTP address lookup", "hard", "user_unknown"),
+    (554, "", "delivery error: dd This user doesn't have a yahoo.com account (x@yahoo.com) [0] - mta1.mail.bf1.yahoo.com", "hard", "user_unknown"),
+    (550, "", "No such user here", "hard", "user_unknown"),
+    (550, "5.7.1", "No such user", "hard", "user_unknown"),
+    (553, "5.3.0", "<x@y.test>... Addressee unknown, relay=[192.0.2.1]", "hard", "user_unknown"),
+    (550, "5.2.1", "The email account that you tried to reach is disabled.", "hard", "mailbox_inactive"),
+    (554, "5.7.1", "<x@y.test>: Recipient address rejected: this mailbox is inactive and has been disabled", "hard", "mailbox_inactive"),
+    (550, "5.1.6", "recipient no longer on server: x@y.test", "hard", "has_moved"),
+    (556, "5.1.10", "Domain does not accept mail (nullMX)", "hard", "no_mail_here"),
+    (0, "5.1.2", "The domain does not exist", "hard", "host_unknown"),
+    (450, "4.1.1", "<x@y.test>: Recipient address rejected: unverified address: User unknown", "soft", "user_unknown"),
+    (552, "5.2.2", "The email account that you tried to reach is over quota.", "soft", "mailbox_full"),
+    (452, "4.2.2", "The email account that you tried to reach is over quota", "soft", "mailbox_full"),
+    (552, "", "Requested mail action aborted: exceeded storage allocation; mailbox full", "soft", "mailbox_full"),
+    # On the way.
+    (450, "4.7.1", "Client host rejected: Greylisted, see http://postgrey.schweikert.ch/help/y.test.html", "soft", "greylisted"),
+    (451, "4.7.650", "The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.", "block", "bad_reputation"),
+    (450, "4.2.1", "The user you are trying to contact is receiving mail too quickly.", "soft", "mailbox_inactive"),
+    (421, "4.7.0", "Too many connections from your address, try again later", "soft", "too_many"),
+    (421, "", "Service not available, closing transmission channel", "soft", "system"),
+    (451, "4.3.0", "Temporary lookup failure", "soft", "system"),
+    (0, "4.4.1", "mx.y.test:25 does not answer.", "soft", "network"),
+    (0, "", "", "soft", "network"),
+    (554, "5.4.7", "message timeout", "soft", "expired"),
+    # The sender's reputation.
+    (554, "5.7.1", "Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org", "block", "blocklisted"),
+    (550, "5.7.1", "Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3150).", "block", "blocklisted"),
+    (550, "5.1.1", "Rejected: 192.0.2.1 is listed at zen.spamhaus.org", "block", "blocklisted"),
+    (421, "4.7.0", "[TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume or user complaints", "block", "bad_reputation"),
+    (550, "5.7.1", "Our system has detected that this message is likely unsolicited mail.", "block", "spam"),
+    (421, "4.7.28", "Our system has detected an unusual rate of unsolicited mail originating from your IP address.", "block", "bad_reputation"),
+    # The message, or how it was sent.
+    (550, "5.7.26", "This mail has been blocked because the sender is unauthenticated.", "policy", "authentication"),
+    (550, "5.7.515", "Access denied, sending domain a.test doesn't meet the required authentication level.", "policy", "authentication"),
+    (550, "5.7.1", "SPF check failed", "policy", "authentication"),
+    (550, "5.7.25", "The IP address sending this message does not have a PTR record setup", "policy", "authentication"),
+    (552, "5.3.4", "Message size exceeds fixed maximum message size", "policy", "too_large"),
+    (552, "5.7.0", "This message was blocked because its content presents a potential virus.", "policy", "virus"),
+    (554, "5.7.1", "Relay access denied", "policy", "relaying"),
+    (550, "5.1.8", "Sender address rejected: Domain not found", "policy", "sender"),
+    (550, "5.7.1", "Rejected by local policy", "policy", "policy"),
+    (530, "5.7.0", "Must issue a STARTTLS command first", "policy", "policy"),
+    (553, "5.6.7", "The next hop does not take addresses outside ASCII.", "policy", "protocol"),
+    (503, "5.5.1", "Bad sequence of commands", "policy", "protocol"),
+    (554, "5.0.0", "Transaction failed", "soft", "undetermined"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "enhanced", "text", "kind", "reason"), REPLIES)
+def test_whose_fault_it_is(code, enhanced, text, kind, reason):
+    assert classify(code, enhanced, text) == Verdict(Kind(kind), Reason(reason))
+
+
+def test_only_faults_of_the_recipient_suppress():
+    suppressing = {row[2] for row in REPLIES if suppresses(classify(*row[:3]))}
+    assert suppressing == {row[2] for row in REPLIES if row[3] == "hard"}
+    counted = {row[4] for row in REPLIES if counts_towards_suppression(classify(*row[:3]))}
+    assert counted == {"mailbox_full", "user_unknown", "mailbox_inactive"}
+
+
+@given(st.integers(200, 599), st.from_regex(r"([245]\.\d{1,3}\.\d{1,3})?", fullmatch=True), st.text(max_size=200))
+def test_every_reply_has_a_verdict_and_4xx_never_suppresses(code, enhanced, text):
+    verdict = classify(code, enhanced, text)
+    if not enhanced.startswith("5") and code < 500:
+        assert not suppresses(verdict)
+
+
+def half() -> float:
+    return 0.5
+
+
+def test_the_waits_grow_until_the_horizon():
+    moments, now = [], NOW
+    for attempt in range(1, 30):
+        following = next_retry(attempt, Lane.MARKETING, accepted_at=NOW, now=now, chance=half)
+        if following is None:
+            break
+        moments.append(following - now)
+        now = following
+    hours = [round(each / timedelta(hours=1), 2) for each in moments]
+    assert hours[:9] == [0.08, 0.25, 0.5, 1, 2, 4, 8, 12, 24]
+    assert sum(hours) == pytest.approx(0.08 + 0.25 + 0.5 + 1 + 2 + 4 + 8 + 12 + 24 + 0.9 * 20.17, abs=0.1)
+
+
+@given(
+    st.integers(1, 40),
+    st.sampled_from(Lane),
+    st.floats(0, 0.999),
+    st.timedeltas(timedelta(), timedelta(days=4)),
+    st.none() | st.timedeltas(timedelta(), timedelta(days=4)),
+)
+def test_never_after_the_end_and_never_in_the_past(attempt, lane, chance, spent, expiry):
+    now = NOW + spent
+    expires_at = NOW + expiry if expiry is not None else None
+    moment = next_retry(attempt, lane, accepted_at=NOW, now=now, expires_at=expires_at, chance=lambda: chance)
+    if moment is not None:
+        assert now < moment < NOW + HORIZONS[lane]
+        assert expires_at is None or moment < expires_at
+
+
+def test_what_failed_together_is_not_tried_together():
+    early = next_retry(3, Lane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.0)
+    late = next_retry(3, Lane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.999)
+    assert early == NOW + timedelta(minutes=24)
+    assert late > NOW + timedelta(minutes=35)

@@ -1,0 +1,174 @@
+"""Templates that strangers wrote: what they may say, and what they cannot do to us."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from postern.protocols.mail.templates.template import Kind, RenderFailed, TemplateInvalid, compile_template, variables
+
+VALUES = {
+    "name": "<b>&\"'",
+    "first": "Ada",
+    "last": "Lovelace",
+    "items": [{"name": "one", "price": 2.5}, {"name": None, "price": 3}],
+    "gone": None,
+    "big": "a" * 1_000_000,
+    "count": 100_000_000,
+    "list": [1, 2],
+    "map": {"a": 1},
+}
+
+
+def render(source: str, kind: Kind = Kind.TEXT) -> str:
+    return compile_template(source, kind).render(VALUES)
+
+
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        ("Hi {{ first }}!", "Hi Ada!"),
+        ("[{{ nobody }}{{ nobody.at.all }}{{ gone }}{{ first.x.y }}]", "[]"),
+        ("{% if first and not nobody %}yes{% else %}no{% endif %}", "yes"),
+        ("{% for x in items %}{{ loop.index }}:{{ x.name|default('-') }} {% endfor %}", "1:one 2:- "),
+        ("{% set full = first ~ ' ' ~ last %}{{ full|upper }}", "ADA LOVELACE"),
+        ("{{ items|map(attribute='name')|join(', ') }}", "one, "),
+        ("{{ first|replace('a', 'b') }} {{ first.lower() }}", "Adb ada"),
+        ("{{ items[0].price * 2 }} {{ items[0].price|float * items[1].price|float }}", "5.0 7.5"),
+        ("{% raw %}{{ name }}{% endraw %}{# {{ gone #}{{ '}}' }}", "{{ name }}}}"),
+        ("{% for n in range(3) %}{{ n }}{% endfor %}\n", "012\n"),
+        ("{% if first in ('Ada', 'Bea') and (first or last) %}x{% endif %}", "x"),
+    ],
+)
+def test_what_templates_make(source, made):
+    assert render(source) == made
+
+
+def test_html_is_escaped_and_text_is_not():
+    assert render("{{ name }}", Kind.HTML) == "&lt;b&gt;&amp;&quot;&#x27;"
+    assert render("{{ items|map(attribute='name')|join('<') }}", Kind.HTML) == "one&lt;"
+    assert render("{{ name }}", Kind.TEXT) == "<b>&\"'"
+    assert render("{{ name|safe }}", Kind.HTML) == "<b>&\"'"
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("x\n {{ foo bar }}", "Line 2, column 9"),
+        ("é {{ 'a' + }}", "Line 1, column 12"),
+        ("{% if %}", "Line 1, column 7"),
+        ("{{ a|nothing }}", "Line 1, column 6"),
+        ("a\n\n{% include 'x' %}", "Line 3, column 4"),
+        ("{% macro f(x) %}{{ f(x) }}{% endmacro %}", "Line 1, column 4"),
+        ("{% extends '/etc/passwd' %}", "Line 1, column 4"),
+        ("{% set x %}a{% endset %}", "Line 1, column 4"),
+        ("{{ debug() }}", "Line 1, column 4"),
+        ("{{ namespace(a=1) }}", "Line 1, column 4"),
+        ("{{ map.pop('a') }}", "Line 1, column 8"),
+        ("{{ list.append(list) }}", "Line 1, column 9"),
+        ("{{ map['pop']('a') }}", "Line 1, column 14"),
+        ("{{ '{:1000000000}'.format(1) }}", "Line 1, column 20"),
+        ("{{ 'x'|indent(1000000000) }}", "Line 1, column 8"),
+        ("{{ 'a' * 1000000000 }}", "Line 1, column 8"),
+        ("{{ first * count }}", "Line 1, column 10"),
+        ("{{ first|int * last ~ '|int' }}", "Line 1, column 14"),
+        ("{{ map|tojson(1000) }}", "Line 1, column 8"),
+        ("{% set x = first %}" + "{% set x = x ~ x %}" * 12, "joins too many"),
+        ("{% for x in [first] %}" + "{% for x in [x, x, x, x] %}" * 6 + "{% endfor %}" * 7, "joins too many"),
+        ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "more than 100 operators"),
+    ],
+)
+def test_what_is_refused_when_the_template_is_written(source, place):
+    with pytest.raises(TemplateInvalid) as refused:
+        compile_template(source)
+    assert place in str(refused.value)
+    assert refused.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("{% for a in range(1000) %}{% for b in range(1000) %}{{ a }}{% endfor %}{% endfor %}", "steps"),
+        ("{{ range(100000) }}", "at most 1000"),
+        ("{{ big }}" * 20, "characters"),
+        ("{% for a in range(1000) %}{{ big }}{% endfor %}", "characters"),
+        ("{% for a in range(1000) %}" + "x" * 100_000 + "{% endfor %}", "steps"),
+        ("{{ big|replace('a', first ~ first ~ first ~ first) }}", "characters"),
+        ("{{ big|join(first ~ first ~ first ~ first) }}", "characters"),
+        ("{{ big * 500 }}", "characters"),
+        ("{% for c in big %}{{ big|upper|length }}{% endfor %}", "steps"),
+        ("{{ 1 / 0 }}", "line 1"),
+    ],
+)
+def test_what_a_rendering_may_not_do(source, reason):
+    compiled = compile_template(source, Kind.TEXT)
+    with pytest.raises(RenderFailed) as failed:
+        compiled.render(VALUES)
+    assert reason in str(failed.value)
+    assert failed.value.status == 422
+
+
+def test_values_that_are_not_json_fail_with_a_reason():
+    loop: dict = {}
+    loop["loop"] = loop
+    for values in ({"x": object()}, {"x": 1 << 99_999}, loop, {"x": "\ud800"}):
+        with pytest.raises(RenderFailed):
+            compile_template("{{ x }}").render(values)
+
+
+def test_a_rendering_leaves_the_values_alone():
+    values = {"list": [1, None], "map": {"a": None}}
+    compile_template("{{ list }}{{ map }}{% set list = 3 %}").render(values)
+    assert values == {"list": [1, None], "map": {"a": None}}
+
+
+def test_the_variables_of_a_template():
+    source = "{{ user.name }}{% for x in items %}{{ x.y }}{% endfor %}{% set a = b %}{{ a }}{{ range(2) }}"
+    assert variables(source) == ["b", "items", "user.name"]
+    with pytest.raises(TemplateInvalid):
+        variables("{{ a b }}")
+
+
+PIECES = st.sampled_from(
+    [
+        "{{",
+        "}}",
+        "{%",
+        "%}",
+        "{#",
+        "#}",
+        " a ",
+        "'",
+        '"',
+        "|",
+        "(",
+        ")",
+        "*",
+        "for x in a",
+        "endfor",
+        "if",
+        "endif",
+        "set",
+        "=",
+        "raw",
+        "endraw",
+        "~",
+        "9",
+        "[",
+        "]",
+        "-",
+        ".",
+        "upper",
+        "range",
+        "\\",
+        "\n",
+        "é",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=25))
+def test_any_text_compiles_or_is_refused_and_renders_or_fails(pieces):
+    try:
+        compile_template("".join(pieces)).render({"a": ["x", "<"], "upper": 3})
+    except (TemplateInvalid, RenderFailed):
+        return

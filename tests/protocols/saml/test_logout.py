@@ -1,0 +1,141 @@
+import base64
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from lxml import etree
+
+from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
+from postern.protocols.saml.request import logout_response
+from postern.protocols.saml.trace import Reason, SamlRejected
+from tests.peers.identity_provider import IdentityProvider, keys, signed
+from tests.protocols.saml.conftest import NOW, SP
+
+SLO = f"{SP}/slo"
+
+
+def asked(raw, agreed, binding=Binding.REDIRECT, **more):
+    return read_logout_request(raw, binding=binding, connection=agreed, now=NOW, **more)
+
+
+def answered(raw, agreed, binding=Binding.REDIRECT, expected=("_asked",)):
+    return read_logout_response(raw, binding=binding, connection=agreed, expected_request_ids=expected, now=NOW)
+
+
+def reason_of(call, *arguments, **more) -> Reason:
+    with pytest.raises(SamlRejected) as caught:
+        call(*arguments, **more)
+    assert any(not step.ok for step in caught.value.trace)
+    return caught.value.reason
+
+
+def form(idp, message: bytes, by=None) -> str:
+    return base64.b64encode(etree.tostring(signed(etree.fromstring(message), by or idp.keys))).decode()
+
+
+def test_a_request_by_redirect_is_read(idp, agreed):
+    message = idp.logout_request(SLO, id="_out")
+    found = asked(idp.redirect("SAMLRequest", message, "go back"), agreed)
+    assert (found.id, found.name_id, found.session_indexes) == ("_out", "maria@acme.example", ["_session-1"])
+    assert found.relay_state == "go back"
+    assert found.issuer == idp.entity_id
+
+
+def test_a_request_by_form_is_read(idp, agreed):
+    found = asked(form(idp, idp.logout_request(SLO)), agreed, Binding.POST, relay_state="r")
+    assert (found.name_id, found.relay_state) == ("maria@acme.example", "r")
+
+
+def test_an_answer_by_both_bindings_is_read(idp, agreed):
+    message = idp.logout_response(SLO, "_asked")
+    assert answered(idp.redirect("SAMLResponse", message), agreed).success
+    assert answered(form(idp, message), agreed, Binding.POST).in_response_to == "_asked"
+
+
+def test_a_failed_answer_is_an_answer(idp, agreed):
+    message = idp.logout_response(SLO, "_asked", status="urn:oasis:names:tc:SAML:2.0:status:Responder")
+    found = answered(idp.redirect("SAMLResponse", message), agreed)
+    assert not found.success
+    assert found.status.endswith("Responder")
+
+
+def test_a_message_that_was_on_its_way_for_some_minutes_is_read(idp, agreed):
+    older = replace(idp, now=NOW - timedelta(minutes=10, seconds=59))
+    assert asked(older.redirect("SAMLRequest", older.logout_request(SLO)), agreed).name_id == "maria@acme.example"
+
+
+def test_an_answer_to_nothing_is_refused(idp, agreed):
+    message = idp.redirect("SAMLResponse", idp.logout_response(SLO, "_other"))
+    assert reason_of(answered, message, agreed) is Reason.WRONG_IN_RESPONSE_TO
+
+
+def test_our_own_answer_carries_their_identifier(agreed):
+    raw = logout_response(agreed, id="_a", destination="https://idp.example", now=NOW, in_response_to="_out")
+    assert etree.fromstring(raw).get("InResponseTo") == "_out"
+
+
+def changed_queries(idp) -> dict[str, tuple[str, Reason]]:
+    query = idp.redirect("SAMLRequest", idp.logout_request(SLO), "state")
+    parts = dict(part.split("=", 1) for part in query.split("&"))
+    stranger = replace(idp, keys=keys("stranger"))
+    return {
+        "another relay state": (query.replace("=state", "=other"), Reason.SIGNATURE_INVALID),
+        "no relay state": (query.replace("RelayState=state&", ""), Reason.SIGNATURE_INVALID),
+        "no signature": (query.rpartition("&Signature")[0], Reason.UNSIGNED),
+        "no algorithm": (query.replace("&SigAlg=" + parts["SigAlg"], ""), Reason.UNSIGNED),
+        "sha1": (query.replace("rsa-sha256", "rsa-sha1"), Reason.WEAK_ALGORITHM),
+        "hmac": (query.replace("rsa-sha256", "hmac-sha256"), Reason.SIGNATURE_FORM),
+        "elliptic": (query.replace("rsa-sha256", "ecdsa-sha256"), Reason.SIGNATURE_INVALID),
+        "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", Reason.MALFORMED),
+        "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", Reason.MALFORMED),
+        "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", Reason.MALFORMED),
+        "a stranger": (stranger.redirect("SAMLRequest", idp.logout_request(SLO)), Reason.SIGNATURE_INVALID),
+        "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), Reason.NOT_BASE64),
+        "another issuer": (
+            idp.redirect("SAMLRequest", replace(idp, entity_id="https://evil.example").logout_request(SLO)),
+            Reason.WRONG_ISSUER,
+        ),
+        "another place": (
+            idp.redirect("SAMLRequest", idp.logout_request(f"{SP}/elsewhere")),
+            Reason.WRONG_DESTINATION,
+        ),
+        "an answer as a request": (
+            idp.redirect("SAMLRequest", idp.logout_response(SLO, "_asked")),
+            Reason.WRONG_MESSAGE,
+        ),
+        "issued later": (
+            idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO)),
+            Reason.NOT_YET_VALID,
+        ),
+        "issued long ago": (
+            idp.redirect("SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO)),
+            Reason.EXPIRED,
+        ),
+        "endless": (query + "&x=" + "y" * 70_000, Reason.TOO_LARGE),
+        "empty": ("", Reason.UNSIGNED),
+    }
+
+
+CASES = tuple(changed_queries(IdentityProvider(now=NOW)))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_redirect_that_is_not_exactly_what_was_signed_is_refused(idp, agreed, case):
+    query, reason = changed_queries(idp)[case]
+    assert reason_of(asked, query, agreed) is reason
+
+
+def test_a_form_must_be_signed_by_a_pinned_certificate(idp, agreed):
+    message = idp.logout_request(SLO)
+    unsigned = base64.b64encode(message).decode()
+    assert reason_of(asked, unsigned, agreed, Binding.POST) is Reason.UNSIGNED
+    strange = form(idp, message, keys("stranger"))
+    assert reason_of(asked, strange, agreed, Binding.POST) is Reason.UNKNOWN_CERTIFICATE
+    altered = base64.b64encode(base64.b64decode(form(idp, message)).replace(b"maria@", b"root@")).decode()
+    assert reason_of(asked, altered, agreed, Binding.POST) is Reason.CONTENT_CHANGED
+
+
+def test_a_deflate_bomb_is_never_unpacked(idp, agreed):
+    bomb = idp.redirect("SAMLRequest", b"<a>" + b" " * 50_000_000 + b"</a>")
+    assert len(bomb) < 100_000
+    assert reason_of(asked, bomb, agreed) is Reason.TOO_LARGE

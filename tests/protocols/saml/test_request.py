@@ -1,0 +1,101 @@
+import base64
+import zlib
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+from lxml import etree
+from signxml import SignatureConfiguration, XMLVerifier
+
+from postern.protocols.saml.certificates import load_certificate, new_sp_certificate
+from postern.protocols.saml.connection import PERSISTENT_NAME_ID
+from postern.protocols.saml.request import (
+    authn_request,
+    logout_request,
+    logout_response,
+    new_message_id,
+    post_fields,
+    redirect_url,
+)
+from tests.peers.identity_provider import SAML, SAMLP
+from tests.protocols.saml.conftest import NOW, SP
+
+SSO = "https://idp.example/login?tenant=7"
+PAIR = new_sp_certificate("mail.example", now=NOW)
+
+
+def messages(agreed) -> list[bytes]:
+    head = {"destination": SSO, "now": NOW}
+    return [
+        authn_request(agreed, id="_1", name_id_format=PERSISTENT_NAME_ID, force_authn=True, **head),
+        authn_request(agreed, id="_2", **head),
+        logout_request(agreed, id="_3", name_id="a&b", format=PERSISTENT_NAME_ID, session_index="_s", **head),
+        logout_response(agreed, id="_4", in_response_to="_5", **head),
+        logout_response(agreed, id="_6", in_response_to="_5", success=False, **head),
+    ]
+
+
+def test_what_we_send_is_valid_by_the_schema_signed_or_not(agreed, protocol_schema):
+    for message in messages(agreed):
+        protocol_schema.validate(message)
+        fields = post_fields(message, field="SAMLRequest", private_key=PAIR.private_key, certificate=PAIR.certificate)
+        protocol_schema.validate(base64.b64decode(fields["SAMLRequest"]))
+
+
+def test_a_request_says_who_asks_and_where_the_answer_goes(agreed):
+    root = etree.fromstring(messages(agreed)[0])
+    assert root.findtext(f"{{{SAML}}}Issuer") == SP
+    assert root.get("AssertionConsumerServiceURL") == f"{SP}/acs"
+    assert root.get("Destination") == SSO
+    assert root.get("IssueInstant") == "2026-01-31T12:00:00.000Z"
+    assert root.get("ForceAuthn") == "true"
+    assert root.find(f"{{{SAMLP}}}NameIDPolicy").get("Format") == PERSISTENT_NAME_ID
+
+
+def test_a_redirect_is_signed_over_the_query_as_sent(agreed):
+    message = messages(agreed)[1]
+    url = redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="/inbox?a=1&b")
+    query = urlsplit(url).query
+    fields = {name: values[0] for name, values in parse_qs(query).items()}
+    assert fields["tenant"] == "7"
+    assert fields["RelayState"] == "/inbox?a=1&b"
+    assert zlib.decompress(base64.b64decode(fields["SAMLRequest"]), -15) == message
+    signed, _, signature = query.removeprefix("tenant=7&").rpartition("&Signature=")
+    key = load_certificate(PAIR.certificate).public_key()
+    raw = base64.b64decode(unquote(signature))
+    key.verify(raw, signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    with pytest.raises(InvalidSignature):
+        key.verify(raw, signed.replace("inbox", "outbox").encode(), padding.PKCS1v15(), hashes.SHA256())
+
+
+def test_a_form_is_signed_inside(agreed):
+    fields = post_fields(
+        messages(agreed)[1],
+        field="SAMLRequest",
+        private_key=PAIR.private_key,
+        certificate=PAIR.certificate,
+        relay_state="x",
+    )
+    assert fields["RelayState"] == "x"
+    found = XMLVerifier().verify(
+        base64.b64decode(fields["SAMLRequest"]),
+        x509_cert=PAIR.certificate,
+        id_attribute="ID",
+        expect_config=SignatureConfiguration(location="./", verification_time=NOW),
+    )
+    assert found.signed_xml.get("ID") == "_2"
+
+
+def test_a_relay_state_has_eighty_bytes(agreed):
+    message = messages(agreed)[1]
+    redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="x" * 80)
+    with pytest.raises(ValueError, match="80"):
+        redirect_url(SSO, message, field="SAMLRequest", private_key=PAIR.private_key, relay_state="ä" * 41)
+
+
+def test_identifiers_are_new_and_begin_with_no_digit():
+    some = {new_message_id() for _ in range(100)}
+    assert len(some) == 100
+    assert all(each.startswith("_") and len(each) == 41 for each in some)

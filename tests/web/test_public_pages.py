@@ -1,0 +1,202 @@
+"""Pages about the server: people get pages, programs get JSON, and both the same facts."""
+
+import re
+from importlib.metadata import version
+
+import msgspec
+import pytest
+
+from postern.web.public_pages import guide_folder, problems
+from tests.conftest import PASSWORD, Client
+
+PAGE = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+HERE = "http://postern.test"
+
+
+@pytest.fixture
+def visitor(app) -> Client:
+    return Client(app)
+
+
+async def test_the_start_page_says_what_this_is(visitor):
+    """A browser gets a page that leads on, a program gets JSON.
+
+    Defects: N11, M17
+    """
+    page = await visitor.get(f"{HERE}/", headers=PAGE)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    for path in re.findall(r'href="(/[^"]*)"', page.text):
+        assert (await visitor.http.get(path, headers=PAGE)).status_code in (200, 503), path
+    told = (await visitor.get(f"{HERE}/")).json()
+    assert (told["name"], told["version"], told["docs"]) == ("Postern", version("postern"), "/docs")
+
+
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/projects/x/y/z", "/inbox/x/y/z/a", "/guide/nothing", "/problems/no_such"]
+)
+async def test_what_is_not_there_is_a_page_for_people(visitor, path):
+    """404 in a browser is a page of ours, with the request id; a program gets the problem.
+
+    Defects: N11
+    """
+    page = await visitor.http.get(path, headers=PAGE)
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert page.headers["x-request-id"] in page.text
+    assert 'href="/problems/' in page.text
+    program = await visitor.http.get(path)
+    assert (program.status_code, program.headers["content-type"]) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize("path", ["/join", "/reset-password", "/verify-email", "/inbox/sign-in", "/inbox/enter"])
+async def test_the_trouble_with_a_form_is_a_page_for_people(visitor, path):
+    """A form from elsewhere, or with too many fields, is refused on a page in a browser.
+
+    Defects: N11
+    """
+    foreign = {"origin": "https://evil.example"}
+    page = await visitor.http.post(path, data={"token": "x"}, headers={**PAGE, **foreign})
+    assert (page.status_code, page.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "another site" in page.text
+    program = await visitor.http.post(path, data={"token": "x"}, headers=foreign)
+    assert program.headers["content-type"] == "application/problem+json"
+
+
+async def test_every_problem_has_a_page(visitor):
+    """The `type` of a problem leads to what it means, as a page and as JSON.
+
+    Defects: M17
+    """
+    assert len(problems()) > 100
+    for code, kind in problems().items():
+        told = (await visitor.get(f"{HERE}/problems/{code}")).json()
+        assert (told["code"], told["status"], told["detail"]) == (code, kind.status, kind.message())
+    page = await visitor.get(f"{HERE}/problems/domain_not_verified", headers=PAGE)
+    assert "does not belong to a verified sending domain" in page.text
+    refused = await visitor.http.get("/nowhere")
+    assert (await visitor.http.get(refused.json()["type"])).status_code == 200
+
+
+async def test_the_guides_are_served_and_lead_to_each_other(visitor):
+    """Every guide is a page, and every link between guides leads to one.
+
+    Defects: N11
+    """
+    listed = await visitor.get(f"{HERE}/guide", headers=PAGE)
+    names = {path.stem for path in guide_folder().glob("*.md")}
+    assert set(re.findall(r'href="/guide/([a-z-]+)"', listed.text)) == names
+    for name in names:
+        page = await visitor.get(f"{HERE}/guide/{name}", headers=PAGE)
+        assert (page.status_code, page.text.count("<h1")) == (200, 1), name
+        assert set(re.findall(r'href="/guide/([a-z-]+)', page.text)) <= names, name
+        assert "Written by script" not in page.text
+    page = await visitor.get(f"{HERE}/guide/operations", headers=PAGE)
+    assert "<table>" in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+async def test_there_is_an_icon_and_a_security_contact(visitor, world):
+    """Browsers find an icon; reporters of weaknesses find whom to tell, where the operator names somebody.
+
+    Defects: N11
+    """
+    for path in ("/favicon.ico", "/assets/favicon.svg"):
+        icon = await visitor.get(HERE + path)
+        assert (icon.status_code, icon.headers["content-type"].partition(";")[0]) == (200, "image/svg+xml")
+    path = f"{HERE}/.well-known/security.txt"
+    assert (await visitor.get(path)).status_code == 404
+    world.settings = msgspec.structs.replace(world.settings, security_contact="mailto:security@example.com")
+    told = await visitor.get(path)
+    assert told.headers["content-type"].startswith("text/plain")
+    assert told.text.splitlines()[0] == "Contact: mailto:security@example.com"
+    assert re.search(r"^Expires: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", told.text, re.MULTILINE)
+
+
+async def test_a_full_disk_is_not_ready(visitor, world):
+    """With less room than is set, readiness says so.
+
+    Defects: N11
+    """
+    world.settings = msgspec.structs.replace(world.settings, free_space=1)
+    assert (await visitor.get(f"{HERE}/readyz")).json()["parts"]["disk"]["ok"] is True
+    world.settings = msgspec.structs.replace(world.settings, free_space=10**9)
+    answer = await visitor.get(f"{HERE}/readyz")
+    assert (answer.status_code, answer.json()["parts"]["disk"]["ok"]) == (503, False)
+
+
+async def test_pages_carry_what_browsers_protect_them_by(visitor, world):
+    """HSTS where the base URL has TLS, and on pages COOP and Permissions-Policy.
+
+    Defects: S13
+    """
+    page = await visitor.get(f"{HERE}/inbox", headers=PAGE)
+    assert page.headers["cross-origin-opener-policy"] == "same-origin"
+    assert "camera=()" in page.headers["permissions-policy"]
+    assert "strict-transport-security" not in page.headers
+    world.settings = msgspec.structs.replace(world.settings, base_url="https://mail.example.com")
+    for path in ("/inbox", "/healthz", "/nowhere", "/openapi.json"):
+        answer = await visitor.http.get(path)
+        assert answer.headers["strict-transport-security"] == "max-age=63072000", path
+
+
+@pytest.mark.parametrize(("hosts", "status"), [([], 400), (["a", "b"], 400), (["a", "a"], 400), (["a"], 200)])
+async def test_a_request_names_one_host(app, hosts, status):
+    """A missing or a second `Host` is refused before anything else.
+
+    Defects: S13
+    """
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "path": "/healthz",
+        "raw_path": b"/healthz",
+        "query_string": b"",
+        "root_path": "",
+        "scheme": "http",
+        "headers": [(b"host", host.encode()) for host in hosts],
+        "client": ("127.0.0.1", 40_000),
+        "server": ("127.0.0.1", 80),
+    }
+    await app(scope, receive, send)
+    assert sent[0]["status"] == status
+    if status == 400:
+        assert b'"code":"host_invalid"' in sent[1]["body"]
+        assert (b"content-type", b"application/problem+json") in sent[0]["headers"]
+
+
+async def test_the_cookie_of_the_inbox_opens_the_inbox_alone(project, visitor, world):
+    """The cookie is no token of the API, and with TLS only this very host can have set it.
+
+    Defects: S13
+    """
+    form = {"email": project.email, "password": PASSWORD}
+    for base_url, name, path in (
+        (None, "postern-inbox", "Path=/inbox"),
+        ("https://mail.example.com", "__Host-postern-inbox", "Path=/;"),
+    ):
+        world.settings = msgspec.structs.replace(world.settings, base_url=base_url)
+        inside = await visitor.http.post("/inbox/sign-in", data=form)
+        said = inside.headers["set-cookie"]
+        assert said.startswith(f"{name}="), said
+        assert path in said
+        assert "HttpOnly" in said
+        assert "SameSite=Lax" in said
+        assert ("Secure" in said) == (base_url is not None)
+        value = said.partition("=")[2].partition(";")[0]
+        visitor.http.cookies.clear()
+        cookie = {"cookie": f"{name}={value}"}
+        assert "Inbox of" in (await visitor.http.get(f"/inbox/{project.id}", headers=cookie)).text
+        for token in (value, value.rstrip("=")):
+            refused = await Client(visitor.app, token).get(f"/projects/{project.id}")
+            assert refused.status_code == 401
+        forged = {"cookie": f"{name}={value[:-8]}AAAAAAA="}
+        assert "Sign in" in (await visitor.http.get(f"/inbox/{project.id}", headers=forged)).text
