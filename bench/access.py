@@ -22,8 +22,8 @@ import structlog
 import uvloop
 
 from postern.app import make_app
-from postern.cli.bootstrap import begin_in
-from postern.identity.access.model import Check
+from postern.cli.bootstrap import bootstrap_in
+from postern.identity.access.model import AccessCheck
 from postern.identity.access.operations import check_access
 from postern.identity.entitlements.model import EntitlementCheck
 from postern.identity.entitlements.operations import check_entitlement
@@ -141,7 +141,7 @@ def call_of(world: World, project_id: UUID) -> Call:
 async def sign_up(world: World) -> tuple[UUID, str]:
     """A project and a secret key of it."""
     url = world.settings.public_url
-    made = await begin_in(world, url)
+    made = await bootstrap_in(world, url)
     return UUID(made.project_id), made.secret_key
 
 
@@ -192,10 +192,10 @@ async def run(url: str, folder: Path, customers: int) -> None:
             number = chance.randint(1, customers)
             return str(UUID(int=number)), str(UUID(int=number % ORGANIZATIONS + 1))
 
-        def check() -> Check:
+        def check() -> AccessCheck:
             customer, organization = somebody()
             permission = f"area{chance.randint(1, PERMISSIONS)}:write"
-            return Check(permission=permission, customer_id=customer, organization_id=organization)
+            return AccessCheck(permission=permission, customer_id=customer, organization_id=organization)
 
         def entitlement() -> EntitlementCheck:
             return EntitlementCheck(feature_key=f"feature{chance.randint(1, FEATURES)}", organization_id=somebody()[1])

@@ -21,7 +21,7 @@ import httpx
 import psycopg
 import uvloop
 
-from postern.cli.bootstrap import begin
+from postern.cli.bootstrap import create_first_project
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
@@ -152,7 +152,9 @@ async def sign_up(client: httpx.AsyncClient, url: str, folder: Path) -> None:
         except httpx.TransportError:
             pass
         await asyncio.sleep(0.1)
-    made = await begin(Settings(data=folder, secret=SECRET, base_url=str(client.base_url)), url, str(client.base_url))
+    made = await create_first_project(
+        Settings(data=folder, secret=SECRET, base_url=str(client.base_url)), url, str(client.base_url)
+    )
     client.headers["authorization"] = f"Bearer {made.developer_token}"
     client.base_url = client.base_url.join(f"/projects/{made.project_id}/")
 

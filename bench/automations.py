@@ -15,7 +15,7 @@ from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
-from postern.kernel.due import drain, look
+from postern.kernel.due import drain, find_due
 from postern.kernel.http.call import Call, Caller, Origin
 from postern.kernel.http.operation import Operation
 from postern.kernel.values import new_id
@@ -122,10 +122,10 @@ async def waiting(world: World) -> None:
 
 
 async def timed_look(world: World, what: str) -> None:
-    await look(world.db, WORK[0], world.clock())
+    await find_due(world.db, WORK[0], world.clock())
     began = time.perf_counter()
     for _ in range(200):
-        await look(world.db, WORK[0], world.clock())
+        await find_due(world.db, WORK[0], world.clock())
     show(what, (time.perf_counter() - began) * 5, "ms")
 
 

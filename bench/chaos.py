@@ -29,7 +29,7 @@ import httpx
 import psycopg
 
 from bench.emails import Server, relay_environment, sink, verified_domain
-from postern.kernel.database.embedded import EmbeddedPostgres, leftovers
+from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
 
 BATCH = 500
@@ -125,7 +125,7 @@ class Chaos:
 
     def _restart_database(self) -> None:
         assert self.postgres.pid
-        for each in sorted(leftovers(self.postgres.cluster), reverse=True):
+        for each in sorted(running_servers(self.postgres.cluster), reverse=True):
             with suppress(ProcessLookupError):  # It ended by itself meanwhile.
                 os.kill(each, signal.SIGKILL)
         self.postgres.stop()

@@ -35,7 +35,7 @@ from bench.chaos import open_folder, run_as_asked
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
-from postern.kernel.database.embedded import EmbeddedPostgres, leftovers
+from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
 
 PARTS = ("api-0", "api-1", "worker-0", "worker-1", "worker-2")
@@ -169,7 +169,7 @@ class Cluster:
 
     def _restart_database(self) -> None:
         assert self.postgres.pid
-        for each in sorted(leftovers(self.postgres.cluster), reverse=True):
+        for each in sorted(running_servers(self.postgres.cluster), reverse=True):
             with suppress(ProcessLookupError):  # It ended by itself meanwhile.
                 os.kill(each, signal.SIGKILL)
         self.postgres.stop()

@@ -31,7 +31,7 @@ from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.mime import Message, compose
-from postern.protocols.mail.templates.content import Tracking, compile_content
+from postern.protocols.mail.templates.content import TrackingOptions, compile_content
 from tests.peers.ports import nobodys_port
 
 SECONDS = 8.0
@@ -227,7 +227,7 @@ def rsa_signs(seconds: float = 2.0) -> float:
 def composes(seconds: float = 2.0) -> float:
     """Messages like those of `wire`, rendered with ten signed links and composed, a second on one core."""
     content = compile_content(subject="Hello {{name}}", html=HTML)
-    tracking = Tracking(base="http://127.0.0.1:8025", key=b"k" * 32)
+    tracking = TrackingOptions(base="http://127.0.0.1:8025", key=b"k" * 32)
     count, ends = 0, time.process_time() + seconds
     while time.process_time() < ends:
         words = content.render({"name": "Ada"}, send_id="01", tracking=tracking)

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, sign
 from postern.protocols.mail.mime import Message, compile_message, compose
-from postern.protocols.mail.templates.content import Tracking, compile_content
+from postern.protocols.mail.templates.content import TrackingOptions, compile_content
 
 PARAGRAPH = "<p>Hello {{ name }}, here is what happened in your neighbourhood this week.</p>\n"
 LINKS = "".join(f'<a href="https://shop.example.test/item/{n}?ref=mail&amp;n={n}">Item {n}</a>\n' for n in range(10))
@@ -34,7 +34,7 @@ def rate(work: Callable[[], object]) -> float:
 
 def main() -> None:
     content = compile_content(subject="News for {{ name }}", html=HTML)
-    tracking = Tracking(base="https://go.example.test", key=b"k" * 32)
+    tracking = TrackingOptions(base="https://go.example.test", key=b"k" * 32)
     rendered = content.render({"name": "Ada"}, send_id="01", tracking=tracking)
     text, html = (
         "Hello Ada, this is the news of the week.\n" * 50,

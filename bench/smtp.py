@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 import uvloop
 
 from postern.protocols.mail.smtp import Peer, Tls, connect
-from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope
 
 SIZE = 9_000
@@ -72,7 +72,7 @@ async def relay(port: int, count: int, connections: int) -> None:
     left = count
     transport = RelayTransport(
         [
-            Relay(
+            RelayServer(
                 host="127.0.0.1",
                 port=port,
                 tls=Tls.NONE,

@@ -16,7 +16,7 @@ import structlog
 import uvloop
 
 from postern.app import make_app
-from postern.cli.bootstrap import begin_in
+from postern.cli.bootstrap import bootstrap_in
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
@@ -50,7 +50,7 @@ async def measure(count: int) -> None:
 
 async def sign_on(world, zone, count: int) -> None:
     app = make_app(world)
-    made = await begin_in(world, world.settings.public_url)
+    made = await bootstrap_in(world, world.settings.public_url)
     base = f"/projects/{made.project_id}"
     developer = Client(app, made.developer_token, base)
     await developer.patch("", {"settings": {"signIn": {"redirectUrls": [BACK]}, "rateLimit": 100_000}})

@@ -22,7 +22,7 @@ import postern.app  # noqa: F401 - says who reacts to events
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
-from postern.kernel.outbound.client import Answer
+from postern.kernel.outbound.client import OutboundResponse
 from postern.kernel.outbound.ssrf import read_networks
 from postern.kernel.values import new_id
 from postern.platform.events import operations as events
@@ -73,7 +73,7 @@ async def limits(world: World, port: int) -> None:
 
     async def ours() -> None:
         answer = await world.outbound.post(url, BODY, headers={"Content-Type": "application/json"})
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, OutboundResponse)
         assert answer.ok
 
     show("limit: the guarded client alone", await many(20_000, 40, ours))

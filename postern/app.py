@@ -76,27 +76,27 @@ import postern.platform.webhooks.operations
 import postern.platform.webhooks.work
 from postern import instance
 from postern.identity.customers.cors import CustomersCors
-from postern.identity.customers.invitation_check import invited_by
-from postern.identity.customers.requirements import requirements_by
+from postern.identity.customers.invitation_check import set_invitation_check
+from postern.identity.customers.requirements import set_requirements
 from postern.identity.customers.sessions import read_customer_token
-from postern.identity.customers.sso_lookup import sign_on_by
+from postern.identity.customers.sso_lookup import set_sso_lookup
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.kernel.http.call import ReadCredential
-from postern.kernel.http.operation import Front, Operation, handler_of, operations_of
-from postern.kernel.quotas import allow_by
-from postern.messaging.emails.system_mail import deliver_letter
+from postern.kernel.http.operation import HttpMiddleware, Operation, handler_of, operations_of
+from postern.kernel.quotas import set_quota_check
+from postern.messaging.emails.system_mail import deliver_system_mail
 from postern.messaging.emails.work import SENDS
 from postern.messaging.inbox import pages as inbox_pages
-from postern.platform.accounts.deletion import DELETIONS, close_with
-from postern.platform.accounts.mailer import MAILS, deliver_with
+from postern.platform.accounts.deletion import DELETIONS, set_account_closer
+from postern.platform.accounts.mailer import MAILS, set_system_mailer
 from postern.platform.accounts.operations import read_token
 from postern.platform.billing.work import BILLING
-from postern.platform.events.operations import BulkReaction, Reaction, react_with
+from postern.platform.events.operations import BulkReaction, Reaction, set_reactions
 from postern.platform.projects.operations import read_key
-from postern.platform.projects.sso_check import sso_checked_by
+from postern.platform.projects.sso_check import set_sso_check
 from postern.web import public_pages
-from postern.web.html import answer_trouble_for_people
+from postern.web.html import answer_error_page
 from postern.world import World
 
 # One module a line: whoever adds a feature adds lines, and nothing else changes.
@@ -176,16 +176,16 @@ WORK: list[Work[Any]] = [
 """Every kind of record that becomes due."""
 
 
-def work_in(settings: Settings) -> list[Work[Any]]:
+def work_for(settings: Settings) -> list[Work[Any]]:
     """The work, with the leases that the operator set."""
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
 
 
 REACTIONS: list[Reaction] = [
-    postern.platform.webhooks.operations.fan_out,
+    postern.platform.webhooks.operations.enqueue_deliveries,
     postern.messaging.emails.suppressions.follow_contacts,
-    postern.identity.customers.contacts.meet,
-    postern.messaging.automations.operations.react,
+    postern.identity.customers.contacts.link_contact,
+    postern.messaging.automations.operations.start_runs,
     postern.identity.organizations.joining.follow_customers,
     postern.identity.sso.login.follow_customers,
 ]
@@ -199,12 +199,14 @@ READERS: Sequence[ReadCredential] = (
 """Who can read a bearer token, in the order they are asked."""
 
 IN_BULK: dict[Reaction, BulkReaction] = {
-    postern.platform.webhooks.operations.fan_out: postern.platform.webhooks.operations.fan_out_in_bulk,
+    postern.platform.webhooks.operations.enqueue_deliveries: (
+        postern.platform.webhooks.operations.enqueue_deliveries_in_bulk
+    ),
     postern.messaging.emails.suppressions.follow_contacts: (
         postern.messaging.emails.suppressions.follow_contacts_in_bulk
     ),
-    postern.identity.customers.contacts.meet: postern.identity.customers.contacts.meet_in_bulk,
-    postern.messaging.automations.operations.react: postern.messaging.automations.operations.react_in_bulk,
+    postern.identity.customers.contacts.link_contact: postern.identity.customers.contacts.link_contacts,
+    postern.messaging.automations.operations.start_runs: postern.messaging.automations.operations.start_runs_in_bulk,
     postern.identity.organizations.joining.follow_customers: (
         postern.identity.organizations.joining.follow_customers_in_bulk
     ),
@@ -212,18 +214,18 @@ IN_BULK: dict[Reaction, BulkReaction] = {
 }
 """How those react to events that one statement recorded by the thousand."""
 
-react_with(REACTIONS, IN_BULK)
-deliver_with(deliver_letter)
-close_with(postern.platform.billing.operations.close_account)
-allow_by(postern.platform.billing.operations.plan_allows)
-invited_by(postern.identity.organizations.invitations.is_invited)
-sign_on_by(
-    postern.identity.sso.endpoints.sign_on_of_address,
-    postern.identity.sso.endpoints.anybody_signs_on,
-    postern.identity.sso.endpoints.sign_on_of_organization,
+set_reactions(REACTIONS, IN_BULK)
+set_system_mailer(deliver_system_mail)
+set_account_closer(postern.platform.billing.operations.close_account)
+set_quota_check(postern.platform.billing.operations.quota_of_plan)
+set_invitation_check(postern.identity.organizations.invitations.is_invited)
+set_sso_lookup(
+    postern.identity.sso.endpoints.sso_entry_of_address,
+    postern.identity.sso.endpoints.has_any_connection,
+    postern.identity.sso.endpoints.sso_entry_of_organization,
 )
-sso_checked_by(postern.identity.sso.endpoints.has_working_connection)
-requirements_by(
+set_sso_check(postern.identity.sso.endpoints.has_working_connection)
+set_requirements(
     postern.identity.organizations.requirements.required_of_customers,
     postern.identity.organizations.requirements.sso_required_at,
 )
@@ -236,18 +238,18 @@ class Application:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         self._routes = Litestar(
             route_handlers=[*(handler_of(each) for each in OPERATIONS), *pages],
-            exception_handlers={Exception: answer_trouble_for_people},  # pyright: ignore[reportArgumentType]
+            exception_handlers={Exception: answer_error_page},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": READERS}),
             openapi_config=None,
             debug=False,
             logging_config=None,
         )
-        self.move_to(world)
+        self.switch_world(world)
 
-    def move_to(self, world: World) -> None:
+    def switch_world(self, world: World) -> None:
         """Answer from another world from now on."""
         self._routes.state.world = world
-        self._front = Front(CustomersCors(self._routes, world), world)
+        self._front = HttpMiddleware(CustomersCors(self._routes, world), world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._front(scope, receive, send)

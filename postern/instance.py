@@ -80,11 +80,11 @@ async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
     insert into workers (id, started_at, seen_at) values (%(id)s, %(now)s, %(now)s)
     on conflict (id) do update set seen_at = %(now)s
 """)
-async def beat(db: Queries, *, id: UUID, now: Moment) -> None: ...
+async def heartbeat(db: Queries, *, id: UUID, now: Moment) -> None: ...
 
 
 @statement("delete from workers where id = %(id)s or seen_at < %(before)s")
-async def leave(db: Queries, *, id: UUID, before: Moment) -> None: ...
+async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
 
 
 @statement("select count(*)::int from workers where seen_at >= %(since)s")
@@ -92,7 +92,7 @@ async def count_workers(db: Queries, *, since: Moment) -> int: ...
 
 
 @statement("select max(seen_at) as seen_at from workers")
-async def last_beat(db: Queries) -> Moment | None: ...
+async def last_heartbeat(db: Queries) -> Moment | None: ...
 
 
 async def check_master_key(db: Database, secrets: Secrets) -> None:
@@ -102,36 +102,36 @@ async def check_master_key(db: Database, secrets: Secrets) -> None:
         raise WrongMasterKey
 
 
-class Part(msgspec.Struct):
+class ReadinessCheck(msgspec.Struct):
     """One thing that readiness depends on."""
 
     ok: bool
     detail: str
 
 
-async def readiness(request: RawRequest) -> dict[str, Part]:
+async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
     """What /readyz looks at: the database, its migrations, and whether a worker is alive."""
     world = request.app.state.world
     try:
         async with world.db.connection() as connection:
             pending = await migrations.pending(connection)
-        seen_at = await last_beat(world.db)
+        seen_at = await last_heartbeat(world.db)
     except Exception as error:  # Whatever is wrong with the database, the answer is "not ready".
-        return {"database": Part(False, type(error).__name__)}
+        return {"database": ReadinessCheck(False, type(error).__name__)}
     alive = seen_at is not None and world.clock() - seen_at < SILENCE
     return {
-        "database": Part(True, "answers"),
-        "migrations": Part(not pending, f"{len(pending)} pending" if pending else "up to date"),
+        "database": ReadinessCheck(True, "answers"),
+        "migrations": ReadinessCheck(not pending, f"{len(pending)} pending" if pending else "up to date"),
         "disk": await asyncio.to_thread(_disk, world.settings),
-        "worker": Part(alive, "alive" if alive else "no worker has reported within 30 seconds"),
+        "worker": ReadinessCheck(alive, "alive" if alive else "no worker has reported within 30 seconds"),
     }
 
 
-def _disk(settings: Settings) -> Part:
+def _disk(settings: Settings) -> ReadinessCheck:
     """Whether there is room where the data folder is: a full disk stops the database in the middle of its work."""
     folder = next((each for each in (settings.data, *settings.data.parents) if each.exists()), None)
     free = shutil.disk_usage(folder).free // 1_000_000 if folder else 0
-    return Part(free >= settings.free_space, f"{free:,} MB free; {settings.free_space:,} MB are needed")
+    return ReadinessCheck(free >= settings.free_space, f"{free:,} MB free; {settings.free_space:,} MB are needed")
 
 
 async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:

@@ -8,14 +8,14 @@ from datetime import timedelta
 from random import Random, SystemRandom
 from typing import Any, TypeVar
 
-from postern.kernel.batching import GROUP_LIMIT, Grouped
+from postern.kernel.batching import GROUP_LIMIT, Batcher
 from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Database, open_database
-from postern.kernel.due import Doorbell
-from postern.kernel.limits import Limiter, Rate
+from postern.kernel.due import DueNotifier
+from postern.kernel.limits import RateLimit, RateLimiter
 from postern.kernel.outbound.client import Outbound, open_outbound
-from postern.kernel.outbound.ssrf import Remembered
+from postern.kernel.outbound.ssrf import CachedLookup
 from postern.protocols.mail.blocklists import ZONES, Blocklists, parse_zones
 from postern.protocols.mail.dns import Resolver, parse_nameservers
 from postern.protocols.mail.templates.rendering import RenderProcesses
@@ -33,9 +33,9 @@ class World:
     db: Database
     secrets: Secrets
     clock: Clock
-    chance: Random
-    limiter: Limiter
-    bell: Doorbell
+    random: Random
+    limiter: RateLimiter
+    due_notifier: DueNotifier
     resolver: Resolver
     outbound: Outbound
     blocklists: Blocklists
@@ -44,19 +44,19 @@ class World:
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Ways out that are kept open, by name."""
-    parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
     """What features keep for the life of a process, each under a type of its own; closed with the world."""
-    _groups: dict[Any, Grouped[Any, Any]] = field(default_factory=dict[Any, Grouped[Any, Any]])
+    _groups: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
     _later: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
 
-    def grouped(
+    def batcher(
         self,
         do: Callable[["World", list[Item]], Awaitable[Sequence[Result | BaseException]]],
         *,
         at_most: int = GROUP_LIMIT,
         side_by_side: int = 1,
         pause_seconds: float = 0,
-    ) -> Grouped[Item, Result]:
+    ) -> Batcher[Item, Result]:
         """The one group of `do` in this world: single calls that come together are done together. See Grouped."""
         found = self._groups.get((do, pause_seconds))
         if found is None:
@@ -64,12 +64,12 @@ class World:
             async def do_here(items: list[Item]) -> Sequence[Result | BaseException]:
                 return await do(self, items)
 
-            found = self._groups[do, pause_seconds] = Grouped(
+            found = self._groups[do, pause_seconds] = Batcher(
                 do_here, at_most=at_most, side_by_side=side_by_side, pause_seconds=pause_seconds
             )
         return found
 
-    def later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def run_after(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Go on with something after the answer; what still runs is waited for before the world closes."""
         task = asyncio.create_task(work)
         self._later.add(task)
@@ -80,13 +80,13 @@ class World:
         """Finish what was begun, within `settings.drain`, and close the ways out."""
         if self._later:
             await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
-        await self.bell.aclose()
-        for part in [*self.parts.values(), *self.transports.values(), self.rendering]:
+        await self.due_notifier.aclose()
+        for part in [*self.resources.values(), *self.transports.values(), self.rendering]:
             await part.aclose()
 
     @property
-    def project_rate(self) -> Rate:
-        return Rate("project", self.settings.project_rate, timedelta(seconds=1))
+    def project_rate(self) -> RateLimit:
+        return RateLimit("project", self.settings.project_rate, timedelta(seconds=1))
 
 
 @asynccontextmanager
@@ -95,16 +95,16 @@ async def open_world(settings: Settings, url: str, *, clock: Clock = system_cloc
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
         open_database(url, size=settings.database_pool) as db,
-        open_outbound(Remembered(resolver.addresses), allowed=settings.outbound_allow) as outbound,
+        open_outbound(CachedLookup(resolver.addresses), allowed=settings.outbound_allow) as outbound,
     ):
         world = World(
             settings=settings,
             db=db,
             secrets=Secrets(load_master_key(settings.secret, settings.data)),
             clock=clock,
-            chance=SystemRandom(),
-            limiter=Limiter(),
-            bell=Doorbell(db),
+            random=SystemRandom(),
+            limiter=RateLimiter(),
+            due_notifier=DueNotifier(db),
             resolver=resolver,
             outbound=outbound,
             blocklists=Blocklists(resolver, parse_zones(settings.blocklists) if settings.blocklists else ZONES),

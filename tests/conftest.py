@@ -23,9 +23,9 @@ from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
-from postern.platform.accounts.model import SignUp
+from postern.platform.accounts.model import DeveloperSignUp
 from postern.platform.accounts.operations import open_account
-from postern.protocols.mail.templates.rendering import Child, RenderProcesses
+from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
@@ -144,17 +144,17 @@ class IdleChildren:
     """Render processes that go from test to test: starting one takes longer than most tests."""
 
     def __init__(self) -> None:
-        self.idle: dict[bool, list[Child]] = {False: [], True: []}
+        self.idle: dict[bool, list[RenderChild]] = {False: [], True: []}
 
-    def start(self, *, low: bool) -> Child:
+    def start(self, *, low: bool) -> RenderChild:
         while self.idle[low]:
             child = self.idle[low].pop()
             if child.process.poll() is None:
                 return child
             child.end()
-        return Child(low=low)
+        return RenderChild(low=low)
 
-    def give_back(self, child: Child) -> None:
+    def give_back(self, child: RenderChild) -> None:
         self.idle[child.low].append(child)
 
 
@@ -231,7 +231,7 @@ _BUILT: dict[str, Any] = {}
 @pytest.fixture
 def app(world: World) -> Any:
     if "app" in _BUILT:
-        _BUILT["app"].move_to(world)
+        _BUILT["app"].switch_world(world)
     else:
         _BUILT["app"] = make_app(world)
     return _BUILT["app"]
@@ -252,7 +252,7 @@ def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
         call = Call(
             world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
         )
-        up = await open_account(call, SignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
+        up = await open_account(call, DeveloperSignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
         project = up.projects[0]
         base = f"/projects/{project.id}"
         developer = Client(app, up.access_token, base)

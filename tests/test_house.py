@@ -32,9 +32,9 @@ LEVEL = {feature: level for level, feature in enumerate(feature for ring in ORDE
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
     r"^postern\.(instance|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|release_mail|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
-    r"|^postern\.messaging\.analytics\.store\.put_together$"
-    r"|^postern\.identity\.sso\.store\.whose$"
-    r"|^postern\.messaging\.emails\.store\.(forget_keys|forget_bodies|forget_captured|erase_settled|touched_sends)$"
+    r"|^postern\.messaging\.analytics\.store\.merge_sums$"
+    r"|^postern\.identity\.sso\.store\.project_of_connection$"
+    r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled|touched_sends)$"
 )
 
 
@@ -151,3 +151,10 @@ def test_whatever_calls_out_does_so_by_the_guarded_client():
     """Beside these only Stripe's own library calls anybody, and only Stripe."""
     calling = {str(file.relative_to(ROOT)) for file in FILES if CALLING_OUT.search(file.read_text())}
     assert calling == set(MAY_CALL_OUT)
+
+
+def test_a_class_name_stands_once():
+    names = [
+        node.name for file in FILES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
+    ]
+    assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []

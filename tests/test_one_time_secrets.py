@@ -29,7 +29,7 @@ from postern.kernel.http.call import Caller
 from postern.kernel.log import LEFT_OUT, processors
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.redaction import REMOVED, SecretInSubject, redact, redacted_body
-from postern.messaging.emails.system_mail import captured_letters
+from postern.messaging.emails.system_mail import captured_system_mail
 from postern.platform.projects.permissions import KEY_PERMISSIONS, PERMISSIONS, ROLE_PERMISSIONS
 from tests.conftest import PASSWORD, Client
 from tests.identity.customers.conftest import GOOD, Door, door, new_address
@@ -196,7 +196,7 @@ async def member(house: House, role: str, sink: Sink, *, captured: bool) -> Clie
     email = new_address()
     assert (await house.owner.post("/account/invitations", {"email": email, "role": role})).status_code == 201
     await house.work_off()
-    letters = captured_letters(house.world, email) if captured else []
+    letters = captured_system_mail(house.world, email) if captured else []
     raw = bytes(letters[-1]) if captured else next(each.raw for each in sink.messages if email in each.recipients)
     (token,) = {each for each in secrets_in(decoded(raw)) if not each.isdigit()}
     body = {"email": email, "password": PASSWORD, "invitationToken": token}
@@ -246,7 +246,7 @@ async def scene(request, project, door, zone, sink, stranger, work_off, world, r
     if captured:
         page = (await project.developer.get("/inbox?limit=100")).json()["data"]
         texts = [decoded((await project.developer.get(f"/inbox/{each['id']}/raw")).content) for each in page]
-        texts += [decoded(bytes(each)) for each in captured_letters(world)]
+        texts += [decoded(bytes(each)) for each in captured_system_mail(world)]
     else:
         texts = [decoded(each.raw) for each in sink.messages]
     for text in texts:

@@ -18,7 +18,7 @@ from jsonschema_rs import Draft202012Validator
 from postern.app import OPERATIONS
 from postern.examples import EXAMPLES
 from postern.kernel.http.openapi import document, types_of_objects
-from postern.kernel.http.operation import FORM, camel
+from postern.kernel.http.operation import FORM
 from postern.kernel.values import to_json
 from postern.reference import REFERENCE
 
@@ -207,8 +207,6 @@ def test_what_the_reference_names_is_there() -> None:
     for key in [*REFERENCE.fields, *REFERENCE.examples]:
         assert key.rpartition(".")[2] in fields, f"postern/reference.py: {key}"
     assert set(REFERENCE.schema_names.values()) - set(SCHEMAS) == set(), "postern/reference.py: SCHEMA_NAMES"
-    ids = {entry["operationId"] for entry in ENTRIES}
-    assert {camel(name) for name in REFERENCE.operation_names.values()} - ids == set()
 
 
 def test_schemas_and_operations_have_names_that_clients_can_use() -> None:

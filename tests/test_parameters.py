@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from postern.app import OPERATIONS
-from postern.kernel.http.pagination import Feed, Listed, Page
+from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.validation import invalid_value
 from tests.conftest import Client, Tenant
 
@@ -203,7 +203,7 @@ def test_a_complaint_names_the_place_inside_a_mapping() -> None:
     assert problem.errors[0].message == "Expected an integer; found a string."
 
 
-PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, Listed: {"limit", "cursor"}}
+PAGING = {Page: {"page", "limit"}, Feed: {"limit", "cursor"}, LinkedList: {"limit", "cursor"}}
 
 
 def test_lists_of_one_form_are_paged_alike() -> None:

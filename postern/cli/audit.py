@@ -24,14 +24,14 @@ def verify(
     project: Annotated[str | None, typer.Option(help="One project (or account) only; all without it.")] = None,
 ) -> None:
     """Recompute the hash chains of the audit log; says where one was tampered with, and then ends with 1."""
-    from postern.cli.data_folder import reach_database, require_schema
+    from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
 
     try:
         only = UUID(project) if project else None
     except ValueError:
         raise CannotRun(f"{project!r} is not the id of a project.") from None
-    with reach_database(read_settings()) as (url, _):
+    with connect_database(read_settings()) as (url, _):
         require_schema(url)
         intact = asyncio.run(_verify(url, only))
     if not intact:

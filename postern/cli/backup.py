@@ -31,13 +31,13 @@ def backup(file: File) -> None:
 
     The master key is not in it: keep a copy of `master.key` of the data folder (or of POSTERN_SECRET) elsewhere.
     """
-    from postern.cli.data_folder import reach_database, require_schema
+    from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
 
     if file.exists():
         raise CannotRun(f"{file} is there already; name another file.")
     unfinished = file.with_name(f"{file.name}.unfinished")
-    with reach_database(read_settings()) as (url, _):
+    with connect_database(read_settings()) as (url, _):
         require_schema(url)
         try:
             # What is in it is for the owner alone, from the first byte on.
@@ -59,20 +59,20 @@ def restore(file: File) -> None:
 
     Without DATABASE_URL a new database is made in the data folder, which must hold the master key of that time.
     """
-    from postern.cli.data_folder import fill_database, has_schema
+    from postern.cli.data_folder import has_schema, restore_database
     from postern.kernel.config import read_settings
 
     if not file.is_file():
         raise CannotRun(f"There is no file {file}.")
     _run("pg_restore", "--list", str(file))
-    with fill_database(read_settings()) as url:
+    with restore_database(read_settings()) as url:
         if has_schema(url):
             raise CannotRun("This database is not empty; restore into an empty one, or a new data folder.")
-        _fill(url, file)
+        _restore_dump(url, file)
     print(f"Restored from {file}. Start the server with the master key of that time.")
 
 
-def _fill(url: str, file: Path) -> None:
+def _restore_dump(url: str, file: Path) -> None:
     """Run the script that a dump contains on the database at `url`, in one transaction. Raises CannotRun.
 
     The script goes through this process, because pg_restore 17 and newer begin it with a setting that older servers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What one needs to use a server: printed once, kept nowhere."""
 
     base_url: str
@@ -85,47 +85,47 @@ def register(app: typer.Typer) -> None:
 
 def bootstrap(as_json: Json = False) -> None:
     """Make a fresh account, its project and a live secret key, whether the server runs or not."""
-    from postern.cli.data_folder import reach_database, require_master_key
+    from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import migrate
 
     settings = read_settings()
-    with reach_database(settings) as (url, base_url):
+    with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         migrate(url)
-        made = asyncio.run(begin(settings, url, base_url))
+        made = asyncio.run(create_first_project(settings, url, base_url))
     print(made.as_json() if as_json else made.welcome())
 
 
-async def begin(settings: Settings, url: str, base_url: str) -> Beginning:
+async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
     """Make an account, a project and a live secret key on the database at `url`."""
     from postern.instance import check_master_key
     from postern.world import open_world
 
     async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
         await check_master_key(world.db, world.secrets)
-        return await begin_in(world, base_url)
+        return await bootstrap_in(world, base_url)
 
 
-async def begin_in(world: "World", base_url: str) -> Beginning:
+async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     """The same in a world that is open already."""
     from postern.kernel.http.call import NOBODY, Call, Origin
     from postern.kernel.values import new_id
-    from postern.platform.accounts.model import SignUp
+    from postern.platform.accounts.model import DeveloperSignUp
     from postern.platform.accounts.operations import make_link, open_account, read_token
     from postern.platform.projects.operations import NewApiKey, create_api_key
 
     origin = Origin("127.0.0.1", "postern bootstrap")
     call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
     email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
-    signed_in = await open_account(call, SignUp(email=email, password=password, name="Developer"), proven=True)
+    signed_in = await open_account(call, DeveloperSignUp(email=email, password=password, name="Developer"), proven=True)
     project = signed_in.projects[0]
     caller = await read_token(world, signed_in.access_token, project.id, origin)
     assert caller is not None
     owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, path_project_id=project.id)
     key = await create_api_key(owner, NewApiKey(name="First key"))
     assert key.key is not None
-    return Beginning(
+    return BootstrapResult(
         base_url=base_url,
         project_id=str(project.id),
         secret_key=key.key,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from postern.cli.client import There
+    from postern.cli.client import ProjectClient
 
 LOOK_EVERY = timedelta(milliseconds=500)
 RATE_OVER = timedelta(seconds=10)
@@ -54,15 +54,15 @@ def watch(campaign: Id, project: Project, key: Key, url: Server = None) -> None:
 
 
 async def _watch(url: str | None, key: str, project: str, campaign: str, show: Show) -> dict[str, Any]:
-    from postern.cli.client import reach
+    from postern.cli.client import connect
 
-    async with reach(url, key, project) as there:
-        return await watched(there, campaign, show)
+    async with connect(url, key, project) as there:
+        return await watch_campaign(there, campaign, show)
 
 
-async def watched(there: "There", campaign: str, show: Show) -> dict[str, Any]:
+async def watch_campaign(there: "ProjectClient", campaign: str, show: Show) -> dict[str, Any]:
     """Show a campaign until it has ended; returns it as it is then. Raises CannotRun where it cannot be read."""
-    rate = Rate()
+    rate = SendRate()
     async for state in follow(there, campaign):
         show(state, rate.of(state["progress"]["handedOver"], time.monotonic()))
         if state["status"] in ENDED:
@@ -70,14 +70,14 @@ async def watched(there: "There", campaign: str, show: Show) -> dict[str, Any]:
     raise AssertionError("A campaign is followed until it has ended.")
 
 
-async def follow(there: "There", campaign: str) -> AsyncIterator[dict[str, Any]]:
+async def follow(there: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
     """A campaign again and again."""
     while True:
         yield await there.ask("GET", f"/campaigns/{campaign}")
         await sleep(LOOK_EVERY.total_seconds())
 
 
-class Rate:
+class SendRate:
     """Messages a second over the last moments."""
 
     def __init__(self) -> None:

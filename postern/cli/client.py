@@ -14,7 +14,7 @@ from postern.kernel.config import Settings
 if TYPE_CHECKING:
     import httpx
 
-    from postern.cli.data_folder import Running
+    from postern.cli.data_folder import ServerState
 
 REQUEST_SECONDS = 60.0
 
@@ -71,7 +71,7 @@ def tail(key: SecretKey, project: TheProject, url: Url = None, events: Names = "
 
 
 @dataclass
-class There:
+class ProjectClient:
     """A project on a running server, and how to speak to it."""
 
     http: "httpx.AsyncClient"
@@ -97,7 +97,7 @@ class There:
 
 
 @asynccontextmanager
-async def reach(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[There]:
+async def connect(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[ProjectClient]:
     """The key's project; without a key, a fresh project on the server of the data folder.
 
     Raises CannotRun where neither a URL is given nor a server runs on the data folder.
@@ -105,7 +105,7 @@ async def reach(url: str | None, key: str | None, project: str | None) -> AsyncG
     import httpx
 
     from postern.cli import CannotRun
-    from postern.cli.bootstrap import begin
+    from postern.cli.bootstrap import create_first_project
     from postern.cli.data_folder import require_master_key
     from postern.kernel.config import read_settings
 
@@ -119,22 +119,22 @@ async def reach(url: str | None, key: str | None, project: str | None) -> AsyncG
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
         require_master_key(settings)
-        made = await begin(settings, running.database_url, running.base_url)
+        made = await create_first_project(settings, running.database_url, running.base_url)
         key, project, inbox_url = made.secret_key, made.project_id, made.inbox_url
     if project is None:
         raise CannotRun("Say which project the key belongs to: --project or POSTERN_PROJECT.")
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_SECONDS) as http:
-        yield There(http, base_url, project, inbox_url)
+        yield ProjectClient(http, base_url, project, inbox_url)
 
 
-def server_at(url: str | None, settings: Settings) -> "tuple[str, Running | None]":
+def server_at(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":
     """The server's URL: the one that is given, or that of the server on the data folder, which it says.
 
     Raises CannotRun where there is neither.
     """
     from postern.cli import CannotRun
-    from postern.cli.data_folder import running_on, tell
+    from postern.cli.data_folder import print_note, running_on
 
     running = running_on(settings.data)
     if url:
@@ -144,12 +144,12 @@ def server_at(url: str | None, settings: Settings) -> "tuple[str, Running | None
             f"No server runs on the data folder {settings.data}. Start one with `postern serve`, set POSTERN_DATA to "
             "the folder of yours, or give --url (POSTERN_URL)."
         )
-    tell(f"Using the server at {running.base_url}, which runs on the data folder {settings.data}.")
+    print_note(f"Using the server at {running.base_url}, which runs on the data folder {settings.data}.")
     return running.base_url, running
 
 
 async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
-    async with reach(url, key, project) as there:
+    async with connect(url, key, project) as there:
         sent = await there.ask("POST", "/emails", message)
         print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
         if key is None:
@@ -159,9 +159,9 @@ async def _send(url: str | None, key: str | None, project: str | None, message: 
 async def _tail(url: str | None, key: str, project: str, names: list[str]) -> None:
     from postern.cli.listen import follow
 
-    async with reach(url, key, project) as there:
+    async with connect(url, key, project) as there:
         async for event in follow(there.http, there.project, names):
-            print(described(event), flush=True)
+            print(describe_event(event), flush=True)
 
 
 SAYING = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
@@ -169,7 +169,7 @@ SAYING = ("recipient", "recipients", "to", "email", "subject", "name", "domain",
 DESCRIPTION_LIMIT = 160
 
 
-def described(event: dict[str, Any]) -> str:
+def describe_event(event: dict[str, Any]) -> str:
     """One line on an event: when, what, whom or what it was about, and the record's id."""
     data: dict[str, Any] = {**(event.get("contact") or {}), **(event.get("data") or {})}
     words: list[str] = []

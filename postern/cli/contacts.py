@@ -69,7 +69,7 @@ def import_contacts(
     from postern.kernel.config import read_settings
 
     base_url, _ = server_at(url, read_settings())
-    reading, declared = how_to_read(charset, column or []), read_types(types or [])
+    reading, declared = read_options(charset, column or []), read_types(types or [])
     if preview:
         shown = asyncio.run(
             _at_server(base_url, key, lambda client: preview_file(client, project, file, declared, reading))
@@ -106,7 +106,7 @@ def read_types(given: list[str]) -> dict[str, str]:
     return types
 
 
-def how_to_read(charset: str | None, columns: Sequence[str]) -> dict[str, str]:
+def read_options(charset: str | None, columns: Sequence[str]) -> dict[str, str]:
     """The query parameters that say how the file is written. Raises typer.BadParameter for a column without `=`."""
     mapping: dict[str, str | None] = {}
     for each in columns:

@@ -22,7 +22,7 @@ def contract(part: Area = "") -> None:
     from postern.app import OPERATIONS
 
     shown_by = tests()
-    rows = [(f"{each.method} {each.wire_path}", asks(each)) for each in OPERATIONS if part in each.wire_path]
+    rows = [(f"{each.method} {each.wire_path}", credential_of(each)) for each in OPERATIONS if part in each.wire_path]
     table = [("OPERATION", "NEEDS", "TEST"), *((name, needs, shown_by.get(name, "-")) for name, needs in rows)]
     widths = [max(len(row[column]) for row in table) for column in range(2)]
     for operation, needs, test in table:
@@ -36,7 +36,7 @@ def tests() -> dict[str, str]:
     return dict(line.split("\t", 1) for line in text.splitlines())
 
 
-def asks(operation: "Operation[Any, Any]") -> str:
+def credential_of(operation: "Operation[Any, Any]") -> str:
     """The permission that an operation needs, or the credentials that it takes where none is needed."""
     if operation.needs:
         return operation.needs

@@ -23,7 +23,7 @@ RUNNING = "running.json"
 
 
 @dataclass(frozen=True)
-class Running:
+class ServerState:
     """What a running `postern serve` tells the other commands."""
 
     pid: int
@@ -32,7 +32,7 @@ class Running:
 
 
 @contextmanager
-def occupy(folder: Path) -> Generator[None]:
+def lock_data_folder(folder: Path) -> Generator[None]:
     """Have the data folder to ourselves. Raises FolderInUseError when another `postern serve` has it."""
     # The others look whether this lock is free by taking it for an instant.
     with hold_folder(folder, LOCK, patience_seconds=0.3):
@@ -47,7 +47,7 @@ def ended_unexpectedly(folder: Path) -> bool:
     return (folder / RUNNING).exists()
 
 
-def announce(folder: Path, running: Running) -> None:
+def announce(folder: Path, running: ServerState) -> None:
     """Tell the other commands where we are; only the owner can read it."""
     fresh = folder / f"{RUNNING}.new"
     fresh.unlink(missing_ok=True)
@@ -56,7 +56,7 @@ def announce(folder: Path, running: Running) -> None:
     fresh.replace(folder / RUNNING)
 
 
-def running_on(folder: Path) -> Running | None:
+def running_on(folder: Path) -> ServerState | None:
     """The `postern serve` that has this folder, if one does. Nothing is written to a folder that none ever had."""
     if not (folder / LOCK).exists():
         return None
@@ -66,7 +66,7 @@ def running_on(folder: Path) -> Running | None:
     except FolderInUseError:
         pass
     with suppress(OSError, ValueError, TypeError):
-        return Running(**json.loads((folder / RUNNING).read_text()))
+        return ServerState(**json.loads((folder / RUNNING).read_text()))
     raise CannotRun(f"Postern is just starting on {folder}; try again in a moment.")
 
 
@@ -75,7 +75,7 @@ def database_url(settings: Settings) -> str:
     if settings.database_url:
         return settings.database_url
     if running := running_on(settings.data):
-        tell(f"Using the server that runs on the data folder {settings.data}.")
+        print_note(f"Using the server that runs on the data folder {settings.data}.")
         return running.database_url
     raise CannotRun(
         f"There is no database: no server runs on the data folder {settings.data}. Set DATABASE_URL, or run "
@@ -84,7 +84,7 @@ def database_url(settings: Settings) -> str:
 
 
 @contextmanager
-def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
+def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
     """The database and the base URL: the running server's, or the data folder's, started just for this block.
 
     Says on standard error which one it is. Raises CannotRun where there is none: only `postern serve` makes one, so
@@ -92,11 +92,11 @@ def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
     """
     running = running_on(settings.data)
     if running and settings.database_url in (None, running.database_url):
-        tell(f"Using the server that runs on the data folder {settings.data}.")
+        print_note(f"Using the server that runs on the data folder {settings.data}.")
         yield running.database_url, running.base_url
         return
     if settings.database_url:
-        tell(f"Using the database of DATABASE_URL, {database_name(settings.database_url)}.")
+        print_note(f"Using the database of DATABASE_URL, {database_name(settings.database_url)}.")
         yield settings.database_url, settings.public_url
         return
     if not holds_database(settings.data):
@@ -104,7 +104,7 @@ def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
             f"There is no database in the data folder {settings.data}. Set POSTERN_DATA to the folder of your server "
             "(or DATABASE_URL to its database), or run `postern serve`, which makes one."
         )
-    tell(f"Using the database in the data folder {settings.data}; no server runs on it.")
+    print_note(f"Using the database in the data folder {settings.data}; no server runs on it.")
     server = EmbeddedPostgres(settings.data)
     try:
         yield server.start(), settings.public_url
@@ -113,7 +113,7 @@ def reach_database(settings: Settings) -> Generator[tuple[str, str]]:
 
 
 @contextmanager
-def fill_database(settings: Settings) -> Generator[str]:
+def restore_database(settings: Settings) -> Generator[str]:
     """A database to restore a backup into: that of DATABASE_URL, or a new one in the data folder.
 
     A new one is made only beside a master key, which whoever restores has put there (or set as POSTERN_SECRET), and is
@@ -121,11 +121,11 @@ def fill_database(settings: Settings) -> Generator[str]:
     """
     running = running_on(settings.data)
     if settings.database_url or running or holds_database(settings.data):
-        with reach_database(settings) as (url, _):
+        with connect_database(settings) as (url, _):
             yield url
         return
     require_master_key(settings)
-    tell(f"Making a database in the data folder {settings.data}.")
+    print_note(f"Making a database in the data folder {settings.data}.")
     server = EmbeddedPostgres(settings.data)
     try:
         yield server.start()
@@ -173,6 +173,6 @@ def database_name(url: str) -> str:
     return f"{parts.get('dbname') or 'postgres'} on {parts.get('host') or 'this machine'}"
 
 
-def tell(sentence: str) -> None:
+def print_note(sentence: str) -> None:
     """Say something to the person at the terminal, apart from what the command prints for programs."""
     print(sentence, file=sys.stderr, flush=True)

@@ -23,7 +23,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from postern.cli.client import There
+    from postern.cli.client import ProjectClient
 
 MESSAGES, CONTACTS = 200, 5_000
 AT_ONCE = 16
@@ -87,10 +87,10 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from postern.cli.client import reach
+    from postern.cli.client import connect
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    async with reach(url, key, project) as there:
+    async with connect(url, key, project) as there:
         with Progress(*columns, console=Console(stderr=True)) as bars:
             domain = await there.ask("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
             lines = [await _send_messages(there, bars, domain, count)]
@@ -102,7 +102,7 @@ async def _demo(url: str | None, key: str | None, project: str | None, count: in
         print(f"The log: GET {there.url}/projects/{there.project}/emails/logs?q=demo")
 
 
-async def _send_messages(there: "There", bars: "Progress", domain: dict[str, Any], count: int) -> str:
+async def _send_messages(there: "ProjectClient", bars: "Progress", domain: dict[str, Any], count: int) -> str:
     """Send personalised messages to made-up people; says what became of them."""
     words = {"name": "Demo", "subject": "{{ name }}, your {{ plan }} plan", "html": MESSAGE_HTML}
     template = await there.ask("POST", "/templates", words)
@@ -125,7 +125,7 @@ async def _send_messages(there: "There", bars: "Progress", domain: dict[str, Any
     return f"{said}\nDomain {domain['domain']} and template “Demo” are in project {there.project}."
 
 
-async def _run_campaign(there: "There", bars: "Progress", domain: dict[str, Any], contacts: int) -> list[str]:
+async def _run_campaign(there: "ProjectClient", bars: "Progress", domain: dict[str, Any], contacts: int) -> list[str]:
     """Import contacts, write to the active ones, let the winner of the A/B test go to the rest, and let all read."""
     sender = f"news@{domain['domain']}"
     automation = await _welcome(there, sender)
@@ -134,15 +134,15 @@ async def _run_campaign(there: "There", bars: "Progress", domain: dict[str, Any]
     campaign = await _begin(there, domain["id"], sender, audience)
     await _until_sample_is_out(there, bars, campaign)
     chance, read = random.Random(contacts), set[str]()  # noqa: S311 - made-up readers need no secret chance
-    await _let_read(there, bars, "Readers of the A/B test", campaign, read, chance)
+    await _simulate_readers(there, bars, "Readers of the A/B test", campaign, read, chance)
     winner = max((await _campaign(there, campaign))["variants"], key=lambda variant: variant["stats"]["openRate"])
     await there.ask("POST", f"/campaigns/{campaign}/ab-test/select-winner", {"variantId": winner["id"]})
     await _until_sent(there, bars, campaign)
-    await _let_read(there, bars, "Readers of the winner", campaign, read, chance)
-    return await _said(there, campaign, audience, automation, winner["name"])
+    await _simulate_readers(there, bars, "Readers of the winner", campaign, read, chance)
+    return await _print_step(there, campaign, audience, automation, winner["name"])
 
 
-async def _welcome(there: "There", sender: str) -> str:
+async def _welcome(there: "ProjectClient", sender: str) -> str:
     """An automation that greets whoever joins the audience of the best customers."""
     words = {"name": "Welcome", "subject": "Welcome, {{ name }}", "html": WELCOME_HTML}
     template = await there.ask("POST", "/templates", words)
@@ -157,7 +157,7 @@ async def _welcome(there: "There", sender: str) -> str:
     return automation["id"]
 
 
-async def _audience(there: "There", name: str, condition: dict[str, Any]) -> str:
+async def _audience(there: "ProjectClient", name: str, condition: dict[str, Any]) -> str:
     """A dynamic audience of those who fit a condition and do not live at the end of the world."""
     audience = (await there.ask("POST", "/audiences", {"name": name}))["id"]
     somewhere = {
@@ -171,7 +171,7 @@ async def _audience(there: "There", name: str, condition: dict[str, Any]) -> str
     return audience
 
 
-async def _import(there: "There", bars: "Progress", contacts: int) -> None:
+async def _import(there: "ProjectClient", bars: "Progress", contacts: int) -> None:
     from postern.cli import CannotRun
     from postern.cli.contacts import import_file
 
@@ -190,7 +190,7 @@ async def _import(there: "There", bars: "Progress", contacts: int) -> None:
         raise CannotRun(f"The import of the contacts is {state['status']} with {state['failed']} lines failed.")
 
 
-async def _begin(there: "There", domain_id: str, sender: str, audience: str) -> str:
+async def _begin(there: "ProjectClient", domain_id: str, sender: str, audience: str) -> str:
     """Send a campaign with an A/B test; its identifier."""
     words = {"name": "News", "subject": SUBJECTS["Plain"], "html": NEWS_HTML}
     template = await there.ask("POST", "/templates", words)
@@ -213,11 +213,11 @@ async def _begin(there: "There", domain_id: str, sender: str, audience: str) -> 
     return campaign
 
 
-async def _campaign(there: "There", campaign: str) -> dict[str, Any]:
+async def _campaign(there: "ProjectClient", campaign: str) -> dict[str, Any]:
     return await there.ask("GET", f"/campaigns/{campaign}")
 
 
-async def _looks(there: "There", campaign: str) -> AsyncIterator[dict[str, Any]]:
+async def _sample_progress(there: "ProjectClient", campaign: str) -> AsyncIterator[dict[str, Any]]:
     from postern.cli import CannotRun
 
     for _ in range(PATIENCE_LOOKS):
@@ -226,9 +226,9 @@ async def _looks(there: "There", campaign: str) -> AsyncIterator[dict[str, Any]]
     raise CannotRun("The campaign does not get on. Does a worker run? (`postern serve` brings one.)")
 
 
-async def _until_sample_is_out(there: "There", bars: "Progress", campaign: str) -> None:
+async def _until_sample_is_out(there: "ProjectClient", bars: "Progress", campaign: str) -> None:
     task, before, quiet = bars.add_task("A/B test", total=None), 0, 0
-    async for state in _looks(there, campaign):
+    async for state in _sample_progress(there, campaign):
         progress = state["progress"]
         bars.update(task, completed=progress["handedOver"], total=round(progress["expected"] * 0.4))
         is_quiet = progress["handedOver"] and not progress["waiting"] and progress["audience"] == before
@@ -238,19 +238,19 @@ async def _until_sample_is_out(there: "There", bars: "Progress", campaign: str) 
             return
 
 
-async def _until_sent(there: "There", bars: "Progress", campaign: str) -> None:
+async def _until_sent(there: "ProjectClient", bars: "Progress", campaign: str) -> None:
     from postern.cli.campaigns import ENDED, amount
 
     task = bars.add_task("The winner, to the rest", total=None)
-    async for state in _looks(there, campaign):
+    async for state in _sample_progress(there, campaign):
         done, expected = amount(state)
         bars.update(task, completed=done, total=expected)
         if state["status"] in ENDED:
             return
 
 
-async def _let_read(
-    there: "There", bars: "Progress", what: str, campaign: str, read: set[str], chance: random.Random
+async def _simulate_readers(
+    there: "ProjectClient", bars: "Progress", what: str, campaign: str, read: set[str], chance: random.Random
 ) -> None:
     """Let people open what has been delivered and nobody has had before their eyes yet, and machines look first."""
     variants = {each["id"]: each["name"] for each in (await _campaign(there, campaign))["variants"]}
@@ -263,14 +263,14 @@ async def _let_read(
     await _all(bars, what, opening, _read(there, chance), READERS_AT_ONCE)
 
 
-def _scan(there: "There", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
+def _scan(there: "ProjectClient", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
     async def scan(row: dict[str, str]) -> None:
         await there.http.get(f"/t/o/{row['id']}", headers={"user-agent": chance.choice(MACHINES)})
 
     return scan
 
 
-def _read(there: "There", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
+def _read(there: "ProjectClient", chance: random.Random) -> Callable[[dict[str, str]], Awaitable[None]]:
     """A reader: opens; some of them follow the link, and a few have enough."""
 
     async def read(row: dict[str, str]) -> None:
@@ -301,7 +301,7 @@ def link_in(message: str, kind: str) -> str | None:
     return None
 
 
-async def _sends(there: "There", campaign: str) -> list[dict[str, str]]:
+async def _sends(there: "ProjectClient", campaign: str) -> list[dict[str, str]]:
     answer = await there.http.get(f"/projects/{there.project}/campaigns/{campaign}/sends/export")
     return list(csv.DictReader(io.StringIO(answer.raise_for_status().text)))
 
@@ -326,7 +326,7 @@ async def _all(
             group.create_task(one(item))
 
 
-async def _said(there: "There", campaign: str, audience: str, automation: str, winner: str) -> list[str]:
+async def _print_step(there: "ProjectClient", campaign: str, audience: str, automation: str, winner: str) -> list[str]:
     """What there is to see now, and where."""
     state, base = await _campaign(there, campaign), f"{there.url}/projects/{there.project}"
     totals = await there.ask("GET", "/analytics")

@@ -11,7 +11,7 @@ import typer
 from postern.cli import CannotRun
 
 if TYPE_CHECKING:
-    from postern.platform.accounts.model import Developer
+    from postern.platform.accounts.model import DeveloperRow
     from postern.world import World
 
 
@@ -40,7 +40,7 @@ def access(email: Email = None) -> None:
 async def _access(email: str | None) -> None:
     from postern.platform.accounts.operations import make_link
 
-    async with opened_world() as world:
+    async with open_world_of() as world:
         developer = await _developer(world, email)
         link = await make_link(world, developer.id)
     print(f"This link signs {developer.email} in once, within ten minutes:\n\n    {link}\n")
@@ -55,13 +55,13 @@ def reset_password(email: Email = None) -> None:
 async def _reset_password(email: str | None) -> None:
     from postern.platform.accounts.operations import make_reset_link
 
-    async with opened_world() as world:
+    async with open_world_of() as world:
         developer = await _developer(world, email)
         link = await make_reset_link(world, developer)
     print(f"{developer.email} chooses a new password here, once, within 30 minutes:\n\n    {link}\n")
 
 
-async def _developer(world: "World", email: str | None) -> "Developer":
+async def _developer(world: "World", email: str | None) -> "DeveloperRow":
     from postern.platform.accounts.operations import developer_for_operator
 
     developer = await developer_for_operator(world, email)
@@ -89,7 +89,7 @@ async def _create_key(project: str, name: str, permissions: list[str] | None, *,
     from postern.platform.projects.operations import NewApiKey, create_api_key, require_project
     from postern.platform.projects.permissions import ROLE_PERMISSIONS
 
-    async with opened_world() as world:
+    async with open_world_of() as world:
         try:
             found = await require_project(world.db, as_id(project))
             operator = Caller(
@@ -121,10 +121,10 @@ def show_mail(
 
 
 async def _show_mail(email: str | None, last: int) -> None:
-    from postern.messaging.emails.system_mail import captured_letters
+    from postern.messaging.emails.system_mail import captured_system_mail
 
-    async with opened_world() as world:
-        messages = captured_letters(world, email)[-last:]
+    async with open_world_of() as world:
+        messages = captured_system_mail(world, email)[-last:]
     if not messages:
         raise CannotRun("No message to a developer has been captured." if email is None else f"None for {email}.")
     for message in messages:
@@ -134,15 +134,15 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 
 @asynccontextmanager
-async def opened_world() -> "AsyncIterator[World]":
+async def open_world_of() -> "AsyncIterator[World]":
     """The installation that the settings name, with its database, whether the server runs or not."""
-    from postern.cli.data_folder import reach_database, require_master_key
+    from postern.cli.data_folder import connect_database, require_master_key
     from postern.instance import check_master_key
     from postern.kernel.config import read_settings
     from postern.world import open_world
 
     settings = read_settings()
-    with reach_database(settings) as (url, base_url):
+    with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
             await check_master_key(world.db, world.secrets)

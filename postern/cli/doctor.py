@@ -12,10 +12,10 @@ import typer
 from postern.kernel.config import Settings
 
 if TYPE_CHECKING:
-    from postern.messaging.domains.model import Check, PublicKey
+    from postern.messaging.domains.model import PublicKey, RecordCheck
     from postern.protocols.mail.dns import Resolver
-    from postern.protocols.mail.smtp import Connection
-    from postern.protocols.mail.transports.relay import Relay
+    from postern.protocols.mail.smtp import SmtpConnection
+    from postern.protocols.mail.transports.relay import RelayServer
 
 PATIENCE = timedelta(seconds=15)
 """How long each step may take."""
@@ -30,7 +30,7 @@ To = Annotated[str | None, typer.Option("--to", help="A recipient the relay is a
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckResult:
     """One thing that was looked at."""
 
     status: Literal["ok", "problem", "note"]
@@ -73,13 +73,13 @@ async def _print_all(settings: Settings, sender: str | None, recipient: str | No
     return bad
 
 
-async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[Line]:
+async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
     """All that is looked at, in the order of a message's way. Raises SettingInvalid for a relay that cannot be read."""
     from postern.messaging.emails.transports import instance_relays
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
     if settings.transport != "relay":
-        yield Line(
+        yield CheckResult(
             "problem" if not settings.relay else "note",
             "Transport",
             "mail is captured and leaves this machine for no one",
@@ -87,7 +87,7 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
         )
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     for relay in instance_relays(settings.relay) if settings.relay else []:
-        async for line in _look_at_relay(relay, settings, sender, recipient):
+        async for line in _check_relay_connection(relay, settings, sender, recipient):
             yield line
     yield _base_url(settings)
     async for line in _pointers(resolver, settings.sending_addresses):
@@ -97,16 +97,16 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
         yield await _spf(resolver, settings, domain)
         yield await _dkim(resolver, settings, domain)
     else:
-        yield Line("note", "SPF, DKIM", "not looked at", "give --from with an address of your sending domain")
+        yield CheckResult("note", "SPF, DKIM", "not looked at", "give --from with an address of your sending domain")
 
 
-async def _look_at_relay(
-    relay: "Relay", settings: Settings, sender: str | None, recipient: str | None
-) -> AsyncIterator[Line]:
+async def _check_relay_connection(
+    relay: "RelayServer", settings: Settings, sender: str | None, recipient: str | None
+) -> AsyncIterator[CheckResult]:
     from postern.protocols.mail import smtp
 
     where = f"{relay.host}:{relay.port}"
-    patience = smtp.Patience(connect=PATIENCE, greeting=PATIENCE, command=PATIENCE, group=PATIENCE)
+    patience = smtp.Timeouts(connect=PATIENCE, greeting=PATIENCE, command=PATIENCE, group=PATIENCE)
     peer = smtp.Peer(
         host=relay.host,
         port=relay.port,
@@ -119,156 +119,166 @@ async def _look_at_relay(
     )
     try:
         connection = await smtp.connect(peer)
-    except smtp.Trouble as trouble:
+    except smtp.ConnectionFailed as trouble:
         for line in _steps_before(trouble, relay, where):
             yield line
         return
-    yield Line("ok", f"Relay {where}", "connects, and answers EHLO")
+    yield CheckResult("ok", f"Relay {where}", "connects, and answers EHLO")
     yield _encryption(connection, relay)
     if relay.user is not None:
-        yield Line("ok", "Sign in", f"takes the password of {relay.user}")
+        yield CheckResult("ok", "Sign in", f"takes the password of {relay.user}")
     else:
-        yield Line("note", "Sign in", "POSTERN_RELAY has no user, so the relay must know this machine by its address")
+        yield CheckResult(
+            "note", "Sign in", "POSTERN_RELAY has no user, so the relay must know this machine by its address"
+        )
     try:
-        async for line in _ask_about(connection, sender, recipient):
+        async for line in _check_domain(connection, sender, recipient):
             yield line
-    except smtp.Trouble as trouble:
-        yield Line("problem", "Sender", trouble.text, "look at the relay's log")
+    except smtp.ConnectionFailed as trouble:
+        yield CheckResult("problem", "Sender", trouble.text, "look at the relay's log")
     await connection.quit()
 
 
-def _steps_before(trouble: Exception, relay: "Relay", where: str) -> list[Line]:
+def _steps_before(trouble: Exception, relay: "RelayServer", where: str) -> list[CheckResult]:
     """Which step failed, and what to do about it."""
     from postern.protocols.mail import smtp
 
-    assert isinstance(trouble, smtp.Trouble)
-    reached = [Line("ok", f"Relay {where}", "connects")]
+    assert isinstance(trouble, smtp.ConnectionFailed)
+    reached = [CheckResult("ok", f"Relay {where}", "connects")]
     match trouble:
         case smtp.Unreachable():
             do = "look at host and port of POSTERN_RELAY, and at firewalls: many hosters close ports 25, 465 and 587"
-            return [Line("problem", f"Relay {where}", trouble.text, do)]
-        case smtp.TurnedAway():
+            return [CheckResult("problem", f"Relay {where}", trouble.text, do)]
+        case smtp.GreetingRefused():
             do = "ask the relay's operator to let this machine in; the reply is theirs"
-            return [*reached, Line("problem", "EHLO", trouble.text, do)]
-        case smtp.NotEncrypted() if "certificate" in trouble.text.lower():
+            return [*reached, CheckResult("problem", "EHLO", trouble.text, do)]
+        case smtp.TlsRequired() if "certificate" in trouble.text.lower():
             do = (
                 "use the host name that is in the relay's certificate, or have it renewed; for a relay of your own on "
                 "a private network, `?verify=no` takes any certificate"
             )
-            return [*reached, Line("problem", "Certificate", trouble.text, do)]
-        case smtp.NotEncrypted():
+            return [*reached, CheckResult("problem", "Certificate", trouble.text, do)]
+        case smtp.TlsRequired():
             do = (
                 "for port 465 write smtps:// or `?tls=implicit`; for a relay without STARTTLS on this machine or in a "
                 "private network, `?tls=none` (and no password)"
             )
-            return [*reached, Line("problem", "STARTTLS", trouble.text, do)]
-        case smtp.NotAuthenticated():
+            return [*reached, CheckResult("problem", "STARTTLS", trouble.text, do)]
+        case smtp.AuthenticationFailed():
             do = "look at user and password of POSTERN_RELAY; characters like # / @ : in them are percent-encoded"
-            return [*reached, Line("problem", "Sign in", trouble.text, do)]
+            return [*reached, CheckResult("problem", "Sign in", trouble.text, do)]
         case _:
             do = "look at the port: 465 encrypts from the first octet (smtps://), 587 and 25 begin in the clear"
-            return [*reached, Line("problem", "EHLO", trouble.text, do)]
+            return [*reached, CheckResult("problem", "EHLO", trouble.text, do)]
 
 
-def _encryption(connection: "Connection", relay: "Relay") -> Line:
+def _encryption(connection: "SmtpConnection", relay: "RelayServer") -> CheckResult:
     if connection.encrypted:
         verified = "with a valid certificate" if relay.verify else "with any certificate, as verify=no asks"
-        return Line("ok", "Encryption", f"TLS {verified}")
-    return Line("note", "Encryption", "none: mail and its links can be read on the way to the relay")
+        return CheckResult("ok", "Encryption", f"TLS {verified}")
+    return CheckResult("note", "Encryption", "none: mail and its links can be read on the way to the relay")
 
 
-async def _ask_about(connection: "Connection", sender: str | None, recipient: str | None) -> AsyncIterator[Line]:
+async def _check_domain(
+    connection: "SmtpConnection", sender: str | None, recipient: str | None
+) -> AsyncIterator[CheckResult]:
     if not sender:
-        yield Line("note", "Sender", "not asked about", "give --from, and --to for a recipient")
+        yield CheckResult("note", "Sender", "not asked about", "give --from, and --to for a recipient")
         return
     taken, asked = await connection.probe(sender, recipient or sender)
     if not taken.good:
         do = "have the relay's operator allow this sender: many relays want its domain or address verified with them"
-        yield Line("problem", "Sender", f"{taken.code} {taken.text[:300]}", do)
+        yield CheckResult("problem", "Sender", f"{taken.code} {taken.text[:300]}", do)
         return
-    yield Line("ok", "Sender", f"the relay takes mail from {sender}")
+    yield CheckResult("ok", "Sender", f"the relay takes mail from {sender}")
     if recipient and asked is not None:
         if asked.good:
-            yield Line("ok", "Recipient", f"the relay takes mail for {recipient}; nothing was sent")
+            yield CheckResult("ok", "Recipient", f"the relay takes mail for {recipient}; nothing was sent")
         else:
             do = "a relay that refuses foreign recipients wants a user and password, or knows this machine's address"
-            yield Line("problem", "Recipient", f"{asked.code} {asked.text[:300]}", do)
+            yield CheckResult("problem", "Recipient", f"{asked.code} {asked.text[:300]}", do)
 
 
-def _base_url(settings: Settings) -> Line:
+def _base_url(settings: Settings) -> CheckResult:
     if settings.is_local:
         do = "POSTERN_BASE_URL=https://mail.example.com, the address at which recipients reach this server"
-        return Line("problem", "Base URL", f"links lead to {settings.public_url}, which recipients cannot reach", do)
+        return CheckResult(
+            "problem", "Base URL", f"links lead to {settings.public_url}, which recipients cannot reach", do
+        )
     if not settings.public_url.startswith("https:"):
         do = "put a reverse proxy with TLS in front and write https:// in POSTERN_BASE_URL"
-        return Line("problem", "Base URL", f"{settings.public_url} has no TLS; mail programs warn of such links", do)
-    return Line("ok", "Base URL", settings.public_url)
+        return CheckResult(
+            "problem", "Base URL", f"{settings.public_url} has no TLS; mail programs warn of such links", do
+        )
+    return CheckResult("ok", "Base URL", settings.public_url)
 
 
-async def _pointers(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIterator[Line]:
+async def _pointers(resolver: "Resolver", addresses: Sequence[str]) -> AsyncIterator[CheckResult]:
     """Whether each sending address has a name that leads back to it."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     if not addresses:
         said = "not looked at: the addresses that mail leaves from are the relay's"
-        yield Line("note", "PTR", said, "set POSTERN_SENDING_ADDRESSES if you know them")
+        yield CheckResult("note", "PTR", said, "set POSTERN_SENDING_ADDRESSES if you know them")
     for address in addresses:
         do = f"have whoever gave you {address} set its reverse name, to a host whose A or AAAA record is {address}"
         try:
             names = await resolver.ptr(address)
             back = [name for name in names if address in await resolver.addresses(name)]
         except NoSuchRecord as absent:
-            yield Line("problem", "PTR", str(absent), do)
+            yield CheckResult("problem", "PTR", str(absent), do)
             continue
         except DnsUnavailable as trouble:
-            yield Line("note", "PTR", str(trouble))
+            yield CheckResult("note", "PTR", str(trouble))
             continue
         if back:
-            yield Line("ok", "PTR", f"{address} is {back[0]}, and the other way round")
+            yield CheckResult("ok", "PTR", f"{address} is {back[0]}, and the other way round")
         else:
-            yield Line("problem", "PTR", f"{address} is {', '.join(names)}, which leads elsewhere", do)
+            yield CheckResult("problem", "PTR", f"{address} is {', '.join(names)}, which leads elsewhere", do)
 
 
-async def _spf(resolver: "Resolver", settings: Settings, domain: str) -> Line:
-    from postern.messaging.domains.dns_check import look_at
+async def _spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
+    from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import published_by
 
     published = published_by(settings)._replace(zone=None)
-    look = await look_at(resolver, domain, [], published)
+    look = await check_records(resolver, domain, [], published)
     check = next(each for each in look.checks if each.purpose == "SPF")
     if check.status == "VERIFIED":
-        return Line("ok", "SPF", f"{domain} has {' '.join(check.found)}")
+        return CheckResult("ok", "SPF", f"{domain} has {' '.join(check.found)}")
     wanted = " ".join(spf_terms(published)) or "the addresses that mail leaves from"
     found = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
     why = f" ({check.reason})" if check.reason else ""
-    return Line("problem", "SPF", found + why, f"publish a TXT record at {domain} that has {wanted}: {check.value}")
+    return CheckResult(
+        "problem", "SPF", found + why, f"publish a TXT record at {domain} that has {wanted}: {check.value}"
+    )
 
 
-async def _dkim(resolver: "Resolver", settings: Settings, domain: str) -> Line:
+async def _dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
     """Whether the keys of the sending domain are published, as the database has them."""
     from postern.cli import CannotRun
-    from postern.cli.data_folder import has_schema, reach_database
+    from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
-    from postern.messaging.domains.dns_check import look_at
+    from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.verification import published_by
 
     add = f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
     try:
-        with reach_database(settings) as (url, _):
+        with connect_database(settings) as (url, _):
             keys = _keys_of(url, domain) if has_schema(url) else []
     except (CannotRun, EmbeddedError) as error:
-        return Line("note", "DKIM", f"not looked at: {error}")
+        return CheckResult("note", "DKIM", f"not looked at: {error}")
     if not keys:
-        return Line("problem", "DKIM", f"{domain} is a sending domain of no project", add)
-    checks: list[Check] = []
+        return CheckResult("problem", "DKIM", f"{domain} is a sending domain of no project", add)
+    checks: list[RecordCheck] = []
     for project_keys in keys:
-        look = await look_at(resolver, domain, project_keys, published_by(settings))
+        look = await check_records(resolver, domain, project_keys, published_by(settings))
         if look.verdict("DKIM"):
-            return Line("ok", "DKIM", f"the key of {domain} is published")
+            return CheckResult("ok", "DKIM", f"the key of {domain} is published")
         checks = [check for check in look.checks if check.purpose == "DKIM"]
     said = "; ".join(check.reason or check.status for check in checks)
-    return Line("problem", "DKIM", said, f"publish at the name of the record: {checks[0].value}")
+    return CheckResult("problem", "DKIM", said, f"publish at the name of the record: {checks[0].value}")
 
 
 def _keys_of(url: str, domain: str) -> "list[list[PublicKey]]":

@@ -72,10 +72,10 @@ def names_in(text: str) -> list[str]:
     return names
 
 
-async def _listen(url: str, key: str, project: str, names: Sequence[str], forward: str | None, secret: str) -> None:
+async def _listen(url: str, key: str, project: str, names: Sequence[str], target: str | None, secret: str) -> None:
     import httpx
 
-    from postern.cli.client import described
+    from postern.cli.client import describe_event
 
     headers = {"Authorization": f"Bearer {key}"}
     async with (
@@ -83,8 +83,8 @@ async def _listen(url: str, key: str, project: str, names: Sequence[str], forwar
         httpx.AsyncClient(timeout=FORWARD_SECONDS) as there,
     ):
         async for event in follow(server, project, names):
-            line = described(event)
-            print(line + (await send_on(there, forward, event, secret) if forward else ""), flush=True)
+            line = describe_event(event)
+            print(line + (await forward(there, target, event, secret) if target else ""), flush=True)
 
 
 async def follow(server: "httpx.AsyncClient", project: str, names: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
@@ -139,7 +139,7 @@ async def _read(server: "httpx.AsyncClient", project: str, **query: Any) -> list
     return answer.json()["data"]
 
 
-async def send_on(there: "httpx.AsyncClient", forward: str, event: dict[str, Any], secret: str) -> str:
+async def forward(there: "httpx.AsyncClient", target: str, event: dict[str, Any], secret: str) -> str:
     """POST an event as a webhook would be; says in a few words how it went."""
     import httpx
 
@@ -152,7 +152,7 @@ async def send_on(there: "httpx.AsyncClient", forward: str, event: dict[str, Any
     body = to_json(payload(event["type"], event["occurredAt"], subject_id, project_id, event["data"], contact))
     headers = {"Content-Type": "application/json", **webhook_headers(event["id"], system_clock(), body, [secret])}
     try:
-        answer = await there.post(forward, content=body, headers=headers)
+        answer = await there.post(target, content=body, headers=headers)
     except httpx.HTTPError as trouble:
         return f"  → {type(trouble).__name__}"
     return f"  → {answer.status_code} in {answer.elapsed.total_seconds() * 1_000:.0f} ms"

@@ -21,17 +21,17 @@ import uvloop
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.app import make_app, work_in
+from postern.app import make_app, work_for
 from postern.cli import expected_trouble
 from postern.cli.checks import check_settings
-from postern.instance import HEARTBEAT, SILENCE, beat, check_master_key, leave
+from postern.instance import HEARTBEAT, SILENCE, check_master_key, heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.log import set_up_logs
 from postern.kernel.values import new_id
-from postern.messaging.analytics.retention import put_sums_together
-from postern.messaging.emails.retention import TIDY_EVERY, tidy
+from postern.messaging.analytics.retention import merge_sums
+from postern.messaging.emails.retention import TIDY_EVERY, delete_expired
 from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
@@ -45,7 +45,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass
-class Leash:
+class ParentPipe:
     """The pipe to the process that started us: it brings the database's URL, and its end is our end."""
 
     descriptor: int = 0
@@ -61,16 +61,16 @@ class Leash:
         return read.decode().strip()
 
 
-def run_api(settings: Settings, url: str, *, listener: int | None = None, leash: Leash | None = None) -> None:
+def run_api(settings: Settings, url: str, *, listener: int | None = None, leash: ParentPipe | None = None) -> None:
     """Serve the API until SIGTERM, SIGINT or the end of the leash; requests in hand are answered first."""
 
     async def run() -> None:
         async with open_world(settings, url) as world:
-            await _own_database(world)
+            await _open_own_database(world)
             _allow_files(settings.connections + OTHER_FILES)
             server = uvicorn.Server(configuration(settings, world))
             await world.rendering.start()
-            _look_for_cycles_less_often()
+            _collect_cycles_less_often()
 
             def stop() -> None:
                 server.should_exit = True
@@ -112,17 +112,17 @@ def configuration(settings: Settings, world: World) -> uvicorn.Config:
     )
 
 
-def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> None:
+def run_worker(settings: Settings, url: str, *, leash: ParentPipe | None = None) -> None:
     """Do what becomes due until SIGTERM, SIGINT or the end of the leash; work in hand is finished first."""
 
     async def run() -> None:
         async with open_world(settings, url) as world:
-            await _own_database(world)
-            worker = Worker(world, work_in(settings))
+            await _open_own_database(world)
+            worker = Worker(world, work_for(settings))
             await world.rendering.start()
-            _look_for_cycles_less_often()
+            _collect_cycles_less_often()
             _stop_on_signals(worker.stop, leash)
-            beating = asyncio.gather(_keep_beating(world), _keep_tidy(world))
+            beating = asyncio.gather(_send_heartbeats(world), _run_retention(world))
             working = asyncio.create_task(worker.run())
             await asyncio.wait([working, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED")
             # What is not finished in time comes back when its lease runs out.
@@ -136,7 +136,7 @@ def run_worker(settings: Settings, url: str, *, leash: Leash | None = None) -> N
     uvloop.run(run())
 
 
-def _look_for_cycles_less_often() -> None:
+def _collect_cycles_less_often() -> None:
     """What is there now stays, and a process with a thousand messages in hand has many new objects that are no garbage.
 
     At the interpreter's own pace of 700 the collector takes a tenth of a worker's time.
@@ -146,7 +146,7 @@ def _look_for_cycles_less_often() -> None:
     gc.set_threshold(COLLECT_EVERY, 20, 50)
 
 
-async def _own_database(world: World) -> None:
+async def _open_own_database(world: World) -> None:
     """Check the master key as soon as the database answers; it may be restarting while this process starts.
 
     Raises WrongMasterKey, or OperationalError after the setting `database_wait`.
@@ -162,34 +162,34 @@ async def _own_database(world: World) -> None:
         await asyncio.sleep(RECONNECT_SECONDS)
 
 
-async def _keep_beating(world: World) -> None:
+async def _send_heartbeats(world: World) -> None:
     """Say that this worker is alive, and at the end that it is gone."""
     me = new_id()
     try:
         while True:
             try:
-                await beat(world.db, id=me, now=world.clock())
+                await heartbeat(world.db, id=me, now=world.clock())
             except (OperationalError, PoolTimeout) as error:
                 log.warning("heartbeat_missed", error=str(error).strip())
             await asyncio.sleep(HEARTBEAT.total_seconds())
     finally:
         with suppress(OperationalError, PoolTimeout):
-            await leave(world.db, id=me, before=world.clock() - 10 * SILENCE)
+            await remove_worker(world.db, id=me, before=world.clock() - 10 * SILENCE)
 
 
-async def _keep_tidy(world: World) -> None:
+async def _run_retention(world: World) -> None:
     """Take away, now and then, what has outlived its time."""
     while True:
         try:
-            await tidy(world)
-            await put_sums_together(world)
+            await delete_expired(world)
+            await merge_sums(world)
             await delete_stale_sign_ups(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("tidying_missed", error=str(error).strip())
         await asyncio.sleep(TIDY_EVERY.total_seconds())
 
 
-def _stop_on_signals(stop: Callable[[], None], leash: Leash | None) -> None:
+def _stop_on_signals(stop: Callable[[], None], leash: ParentPipe | None) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, stop)
@@ -208,7 +208,7 @@ def main() -> None:
     """Run the part that the arguments name, on a leash."""
     part, *sockets = sys.argv[1:]
     with expected_trouble():
-        settings, leash = read_settings(), Leash()
+        settings, leash = read_settings(), ParentPipe()
         url = leash.database_url()
         if part == "api":
             run_api(settings, url, listener=int(sockets[0]), leash=leash)

@@ -22,10 +22,10 @@ def serve(api_processes: Many = 1, workers: Many = 1) -> None:
     Set with the environment: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL.
     Ctrl-C lets requests and work in hand finish, then stops all that was started.
     """
-    from postern.cli.supervisor import run_tree
+    from postern.cli.supervisor import run_processes
     from postern.kernel.config import read_settings
 
-    raise typer.Exit(asyncio.run(run_tree(read_settings(), api_processes=api_processes, workers=workers)))
+    raise typer.Exit(asyncio.run(run_processes(read_settings(), api_processes=api_processes, workers=workers)))
 
 
 def api() -> None:
@@ -46,12 +46,12 @@ def worker() -> None:
 
 def bring_up_to_date() -> None:
     """Bring the database's schema up to date: DATABASE_URL's, or that of the data folder."""
-    from postern.cli.data_folder import reach_database
+    from postern.cli.data_folder import connect_database
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import migrate
 
     settings = read_settings()
-    with reach_database(settings) as (url, _):
+    with connect_database(settings) as (url, _):
         applied = migrate(url, within=settings.database_wait)
     for name in applied:
         print(f"applied {name}")
@@ -63,11 +63,11 @@ def _checked_url() -> str:
     from postern.cli import CannotRun
     from postern.cli.data_folder import database_url
     from postern.kernel.config import read_settings
-    from postern.kernel.database.migrations import connect_patiently, missing
+    from postern.kernel.database.migrations import connect_with_retries, missing
 
     settings = read_settings()
     url = database_url(settings)
-    with connect_patiently(url, settings.database_wait) as connection:
+    with connect_with_retries(url, settings.database_wait) as connection:
         if names := missing(connection):
             raise CannotRun(f"The database lacks {len(names)} migrations ({names[0]} …): run `postern migrate`.")
     return url

@@ -20,7 +20,7 @@ import psycopg
 import structlog
 
 from postern.cli import CANNOT_RUN, CannotRun
-from postern.cli.data_folder import Running, announce, ended_unexpectedly, occupy
+from postern.cli.data_folder import ServerState, announce, ended_unexpectedly, lock_data_folder
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres
 from postern.kernel.database.migrations import migrate
@@ -40,7 +40,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass
-class Child:
+class ChildProcess:
     """One process of ours, started again for as long as it is wanted."""
 
     name: str
@@ -78,7 +78,7 @@ class Child:
         if self.process and self.process.stdin:
             self.process.stdin.write(f"{url}\n".encode())
 
-    async def keep_running(self) -> None:
+    async def supervise(self) -> None:
         """Start the process again whenever it dies. Raises CannotRun when it says that it never can."""
         while self.wanted and self.process:
             code = await self.process.wait()
@@ -111,12 +111,12 @@ class Child:
 
 
 @dataclass
-class Tree:
+class ProcessGroup:
     """Everything that one `postern serve` runs."""
 
     settings: Settings
     listener: socket.socket
-    children: list[Child]
+    children: list[ChildProcess]
     server: EmbeddedPostgres | None
 
     async def start(self) -> str:
@@ -137,7 +137,7 @@ class Tree:
         await asyncio.to_thread(partial(migrate, url, within=self.settings.database_wait))
         await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
         base_url = self.settings.public_url
-        announce(self.settings.data, Running(pid=os.getpid(), database_url=url, base_url=base_url))
+        announce(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
         for child in self.children:
             child.connect(url)
         return url
@@ -151,14 +151,14 @@ class Tree:
             await asyncio.to_thread(self.server.stop)
 
 
-async def run_tree(settings: Settings, *, api_processes: int, workers: int) -> int:
+async def run_processes(settings: Settings, *, api_processes: int, workers: int) -> int:
     """Run the server until SIGINT or SIGTERM and return the exit code."""
     set_up_logs(settings.log_format, settings.log_level)
     stopping = _stop_on_signals()
-    with occupy(settings.data):
+    with lock_data_folder(settings.data):
         listener = await _listen(settings)
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        tree = Tree(
+        tree = ProcessGroup(
             settings=settings,
             listener=listener,
             children=_children(settings, listener, api_processes, workers),
@@ -171,7 +171,7 @@ async def run_tree(settings: Settings, *, api_processes: int, workers: int) -> i
     return 0
 
 
-async def _run_until(stopping: asyncio.Event, tree: Tree) -> None:
+async def _run_until(stopping: asyncio.Event, tree: ProcessGroup) -> None:
     """Run the tree until `stopping`. Raises what keeps a part of it from running."""
     asked, running = asyncio.create_task(stopping.wait()), asyncio.create_task(_run(tree))
     await asyncio.wait([asked, running], return_when=asyncio.FIRST_COMPLETED)
@@ -183,12 +183,12 @@ async def _run_until(stopping: asyncio.Event, tree: Tree) -> None:
     running.result()
 
 
-async def _run(tree: Tree) -> None:
+async def _run(tree: ProcessGroup) -> None:
     url = await tree.start()
     try:
         async with asyncio.TaskGroup() as group:
             for child in tree.children:
-                group.create_task(child.keep_running())
+                group.create_task(child.supervise())
             if tree.server is not None:
                 group.create_task(tree.server.keep_running())
             await _welcome(tree, url)
@@ -210,13 +210,13 @@ BACK_IN = (
 """What every start but the first one says; the first one prints the account and its key."""
 
 
-async def _welcome(tree: Tree, url: str) -> None:
+async def _welcome(tree: ProcessGroup, url: str) -> None:
     """Say that the server is ready, and on the first start everything one needs to use it."""
     settings, made = tree.settings, None
     if await asyncio.to_thread(_is_first_start, url):
         # Loaded here because it brings the whole application, which later starts have no use for.
-        begin = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
-        made = await begin.begin(settings, url, settings.public_url)
+        bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
+        made = await bootstrap.create_first_project(settings, url, settings.public_url)
     deadline = monotonic() + READY_WITHIN_SECONDS
     while not await _is_ready(settings):
         if monotonic() > deadline:
@@ -265,11 +265,11 @@ async def _listen(settings: Settings) -> socket.socket:
         await asyncio.sleep(0.1)
 
 
-def _children(settings: Settings, listener: socket.socket, api_processes: int, workers: int) -> list[Child]:
+def _children(settings: Settings, listener: socket.socket, api_processes: int, workers: int) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
     number = listener.fileno()
-    apis = [Child("API process", ["api", str(number)], environment, (number,)) for _ in range(api_processes)]
-    return [*apis, *(Child("worker", ["worker"], environment) for _ in range(workers))]
+    apis = [ChildProcess("API process", ["api", str(number)], environment, (number,)) for _ in range(api_processes)]
+    return [*apis, *(ChildProcess("worker", ["worker"], environment) for _ in range(workers))]
 
 
 def _stop_on_signals() -> asyncio.Event:

@@ -15,7 +15,7 @@ GROUP_LIMIT = 500
 """Items done together at most."""
 
 
-class Grouped(Generic[Item, Result]):
+class Batcher(Generic[Item, Result]):
     """Gathers single calls into calls of `do`, which answers in the order of its items.
 
     An answer that is an exception is raised for its item alone; an exception that `do` raises is everybody's.
@@ -65,14 +65,14 @@ class Grouped(Generic[Item, Result]):
             except BaseException as error:
                 answers = [error] * len(group)
                 if isinstance(error, asyncio.CancelledError):
-                    _answer(group, answers)
+                    _set_result(group, answers)
                     raise
-            _answer(group, answers)
+            _set_result(group, answers)
             if self._pause_seconds:
                 await asyncio.sleep(self._pause_seconds)
 
 
-def _answer(group: list[tuple[Item, "asyncio.Future[Result]"]], answers: Sequence[Result | BaseException]) -> None:
+def _set_result(group: list[tuple[Item, "asyncio.Future[Result]"]], answers: Sequence[Result | BaseException]) -> None:
     for (_, future), answer in zip(group, answers, strict=True):
         if future.done():
             continue  # Whoever waited has gone; what was done stays done.

@@ -26,7 +26,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Clock
-from postern.kernel.database.statements import Database, row_maker, sharing
+from postern.kernel.database.statements import Database, limit_connections, row_maker
 
 Job = TypeVar("Job")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -43,7 +43,7 @@ POLL = timedelta(seconds=1)
 CHANNEL: LiteralString = "postern_due"
 
 
-class Place(Protocol):
+class WorkContext(Protocol):
     """What due work needs of the world."""
 
     @property
@@ -68,28 +68,28 @@ class Work(Generic[Job]):
     """Narrows the table (a lane, say); must match a partial index on (project_id, due_at)."""
     at_once: int = 4
     """Shares in hand at the same time in one worker."""
-    apart: LiteralString | None = None
+    group_column: LiteralString | None = None
     """A uuid column whose values are kept apart: each is a lane of its own, and one worker never has two
     shares of a lane in hand. Needs a partial index on (project_id, that column, due_at)."""
 
     @property
     def at_once_of_a_lane(self) -> int:
         """Shares of one lane in hand at the same time: never all, so that whoever comes next finds a free hand."""
-        return 1 if self.apart else max(1, self.at_once // 2)
+        return 1 if self.group_column else max(1, self.at_once // 2)
 
 
-class Lane(NamedTuple):
-    """Rows that are claimed together: a project's, or those of one value of `Work.apart` in it."""
+class ClaimGroup(NamedTuple):
+    """Rows that are claimed together: a project's, or those of one value of `Work.group_column` in it."""
 
     project_id: UUID
     apart: UUID | None = None
 
 
 @dataclass(frozen=True)
-class Due:
+class DueWork:
     """What a look found: the lanes with due rows, and when the next row becomes due."""
 
-    lanes: list[Lane]
+    lanes: list[ClaimGroup]
     next_at: datetime | None
 
 
@@ -137,29 +137,33 @@ CLAIM = SQL("""
 """)
 
 
-async def look(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> Due:
+async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> DueWork:
     """Which lanes have something due, longest-waiting first, and when the next thing becomes due."""
     parts = {"table": Identifier(work.table), "where": SQL(work.where)}
-    query = LOOK_APART.format(apart=Identifier(work.apart), **parts) if work.apart else LOOK.format(**parts)
+    query = (
+        LOOK_APART.format(apart=Identifier(work.group_column), **parts) if work.group_column else LOOK.format(**parts)
+    )
     async with db.connection() as connection:
         rows = await (await connection.execute(query, {"limit": limit})).fetchall()
-    due = [Lane(project_id, apart) for project_id, apart, due_at in rows if due_at <= now]
+    due = [ClaimGroup(project_id, apart) for project_id, apart, due_at in rows if due_at <= now]
     later = [due_at for _, _, due_at in rows if due_at > now]
-    return Due(due, min(later, default=None))
+    return DueWork(due, min(later, default=None))
 
 
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """For how long the first due row has waited to be claimed; zero when nothing is due."""
     parts = {"table": Identifier(work.table), "where": SQL(work.where)}
-    query = LOOK_APART.format(apart=Identifier(work.apart), **parts) if work.apart else LOOK.format(**parts)
+    query = (
+        LOOK_APART.format(apart=Identifier(work.group_column), **parts) if work.group_column else LOOK.format(**parts)
+    )
     async with db.connection() as connection:
         first = await (await connection.execute(query, {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
-async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
+async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, limit: int) -> list[Job]:
     """Take up to `limit` due rows of one lane for one lease."""
-    only = SQL("{} = %(apart)s").format(Identifier(work.apart)) if work.apart else SQL("true")
+    only = SQL("{} = %(apart)s").format(Identifier(work.group_column)) if work.group_column else SQL("true")
     query = CLAIM.format(table=Identifier(work.table), where=SQL(work.where), lane=only)
     values = {"project_id": lane.project_id, "apart": lane.apart, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
@@ -168,7 +172,7 @@ async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit:
         return [make(row) for row in await cursor.fetchall()]
 
 
-def each(
+def one_by_one(
     do: Callable[[Any, Job], Awaitable[None]], *, at_once: int = 10
 ) -> Callable[[Any, list[Job]], Awaitable[None]]:
     """Do the rows of a share one by one, `at_once` side by side; one that fails does so alone."""
@@ -190,13 +194,13 @@ def each(
     return do_all
 
 
-async def drain(world: Place, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
+async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
     """Do everything that is due now, until nothing is. The worker's loop in one call, for tests."""
     done = 0
     for _ in range(rounds):
         found = 0
         for work in works:
-            for lane in (await look(world.db, work, world.clock())).lanes:
+            for lane in (await find_due(world.db, work, world.clock())).lanes:
                 jobs = await claim(world.db, work, lane, world.clock(), work.share)
                 if jobs:
                     await work.do(world, jobs)
@@ -211,7 +215,7 @@ async def drain(world: Place, works: Sequence[Work[Any]], *, rounds: int = 1_000
 class Worker:
     """Runs every kind of work until told to stop: looks, claims a share from each project, does it, sleeps."""
 
-    world: Place
+    world: WorkContext
     works: Sequence[Work[Any]]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _bells: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
@@ -240,9 +244,9 @@ class Worker:
         bell = self._bells[work.name]
         gate = asyncio.Semaphore(work.at_once)
         running: set[asyncio.Task[int]] = set()
-        in_hand: Counter[Lane] = Counter()
+        in_hand: Counter[ClaimGroup] = Counter()
 
-        def ended(lane: Lane, task: asyncio.Task[int]) -> None:
+        def ended(lane: ClaimGroup, task: asyncio.Task[int]) -> None:
             running.discard(task)
             in_hand[lane] -= 1
             if not in_hand[lane]:
@@ -254,7 +258,7 @@ class Worker:
         while not self.stopping.is_set():
             bell.clear()
             try:
-                due = await look(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(in_hand))
+                due = await find_due(self.world.db, work, self.world.clock(), limit=LANES_AT_ONCE + len(in_hand))
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_away", work=work.name, error=str(error).strip())
                 await self._sleep(bell, POLL)
@@ -274,11 +278,11 @@ class Worker:
         if running:
             await asyncio.wait(running)
 
-    async def _share(self, work: Work[Any], lane: Lane) -> int:
+    async def _share(self, work: Work[Any], lane: ClaimGroup) -> int:
         try:
-            if work.apart is None:
+            if work.group_column is None:
                 return await self._do_share(work, lane)
-            with sharing(*self._shares_of(work, lane)):
+            with limit_connections(*self._shares_of(work, lane)):
                 return await self._do_share(work, lane)
         except (OperationalError, PoolTimeout) as error:
             log.warning("database_away", work=work.name, error=str(error).strip())
@@ -288,13 +292,13 @@ class Worker:
             await asyncio.sleep(0.2)
         return 0
 
-    def _shares_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+    def _shares_of(self, work: Work[Any], lane: ClaimGroup) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
         """What work with very many lanes may take of the pool: one project's lanes a quarter, all together a half."""
         size = self.world.db.size
         ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
         return self._pool_shares.setdefault((work.name, lane.project_id), asyncio.Semaphore(max(1, size // 4))), ours
 
-    async def _do_share(self, work: Work[Any], lane: Lane) -> int:
+    async def _do_share(self, work: Work[Any], lane: ClaimGroup) -> int:
         jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)
         if len(jobs) == work.share:
             self._bells[work.name].set()  # There is probably more, and it need not wait for the end of this.
@@ -328,7 +332,7 @@ class Worker:
                 await asyncio.sleep(1)
 
 
-class Doorbell:
+class DueNotifier:
     """Tells the workers of other processes that a table has due rows, at most once per `INTERVAL`.
 
     Debounced, because a NOTIFY in each commit cuts the commits of a busy server to a third.
@@ -338,10 +342,10 @@ class Doorbell:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        db.ring = self.ring
+        db.ring = self.notify_due
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
-    def ring(self, table: str) -> None:
+    def notify_due(self, table: str) -> None:
         """Call after the commit that made rows due."""
         if table not in self._waiting:
             self._waiting[table] = asyncio.create_task(self._notify(table))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv6Address, IPv6Network
 
-from postern.kernel.http.problems import Limited
+from postern.kernel.http.problems import RateLimited
 
 KEYS_REMEMBERED = 50_000
 """Callers that one process keeps a balance for; the longest-silent are forgotten first."""
 
 
 @dataclass(frozen=True)
-class Rate:
+class RateLimit:
     """`quota` requests per `window`, in bursts of at most `quota`."""
 
     name: str
@@ -26,7 +26,7 @@ class Rate:
         return f'"{self.name}";q={self.quota};w={int(self.window.total_seconds())}'
 
 
-class TooManyRequests(Limited):
+class TooManyRequests(RateLimited):
     """Too many requests in a short time; slow down."""
 
 
@@ -44,13 +44,13 @@ def network_of(address: str) -> str:
     return str(ip.ipv4_mapped) if ip.ipv4_mapped else f"{IPv6Network((int(ip) >> 64 << 64, 64))}"
 
 
-class Limiter:
+class RateLimiter:
     """Token buckets in this process. Each process counts for itself: the limit protects it, it is no quota."""
 
     def __init__(self) -> None:
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
-    def take(self, rate: Rate, key: str) -> str:
+    def take(self, rate: RateLimit, key: str) -> str:
         """Take one request from the balance of `key`. Returns the `RateLimit` header. Raises TooManyRequests.
 
         Parts of a key are separated by `|`; an IPv6 address among them counts as its network.

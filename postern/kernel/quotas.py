@@ -23,7 +23,7 @@ SIDE_BY_SIDE, EMAILS_SIDE_BY_SIDE = 100, 25_000
 """How near to a limit what is made is counted under a lock: more than are made at one moment."""
 
 
-def side_by_side(what: Allowance) -> int:
+def in_parallel(what: Allowance) -> int:
     """How many of something may be made at one moment by requests that do not see one another."""
     return EMAILS_SIDE_BY_SIDE if what == "emails" else SIDE_BY_SIDE
 
@@ -33,7 +33,7 @@ class PlanLimitReached(Forbidden):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QuotaRequest:
     """Somebody wants more of something: an account, or the account that a project belongs to."""
 
     what: Allowance
@@ -44,38 +44,38 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Left:
+class QuotaLeft:
     """How many more the plan allows (possibly fewer than none), and what to answer to whoever wants more."""
 
     number: int
     refusal: PlanLimitReached
 
 
-Answer = Callable[[Queries, "World", Wanted], Awaitable[Left | None]]
+Answer = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft | None]]
 """From (database or open transaction, world, what is wanted); None where there is no limit."""
 
 _answers: list[Answer] = []
 
 
-def allow_by(*answers: Answer) -> None:
+def set_quota_check(*answers: Answer) -> None:
     """Who is asked; called once by `app.py`."""
     _answers[:] = answers
 
 
-async def allowance_left(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+async def quota_left(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
     """What the plan leaves of something; None is without limit. In a transaction, nobody else takes it meanwhile."""
     found = [left for answer in _answers if (left := await answer(db, world, wanted)) is not None]
     return min(found, key=lambda left: left.number, default=None)
 
 
-async def require_allowance(db: Queries, call: Call, what: Allowance, more: int = 1) -> Left | None:
+async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
     """Raises PlanLimitReached if the plan of the caller's account, or else of the project's, allows no `more`.
 
     Returns what is left, None without a limit. Outside a transaction others may take it meanwhile.
     """
     account_id = call.caller.account_id
     project_id = None if account_id else call.project_id
-    left = await allowance_left(db, call.world, Wanted(what, more, call.now, account_id, project_id))
+    left = await quota_left(db, call.world, QuotaRequest(what, more, call.now, account_id, project_id))
     if left is not None and more > left.number:
         raise left.refusal
     return left

@@ -85,7 +85,7 @@ NO_APP_SCHEMES = frozenset(
 """Schemes that browsers or systems give a meaning of their own: none of them leads back to a page or an app."""
 
 
-def leads_back(url: str) -> bool:
+def is_own_address(url: str) -> bool:
     """Whether a browser may be sent to a URL with a code: a page over TLS, one on loopback, or an app's own scheme.
 
     What is sent to a page without TLS can be read on the way (RFC 9700 §2.6); apps: RFC 8252 §7.
@@ -110,7 +110,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def seen_as(view: type[View], row: Record, /, **more: Any) -> View:
+def as_seen(view: type[View], row: Record, /, **more: Any) -> View:
     """What callers see of a row: the fields of `view` from `row`, and `more` that the row lacks."""
     given = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
     return view(**given, **more)

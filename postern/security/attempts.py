@@ -18,7 +18,7 @@ EVERYWHERE = ""
 """Stands for all networks together."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How many attempts may fail, and what follows."""
 
     failures: int
@@ -33,14 +33,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     lock_max: timedelta
 
 
-class Attempts(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The attempts at one identifier from one network."""
 
     project_id: UUID
     """NO_ID for developers."""
     identifier: bytes
     network: str
-    limits: Limits
+    limits: AttemptLimits
 
 
 class Locked(Exception):
@@ -51,7 +51,7 @@ class Locked(Exception):
         self.until = until
 
 
-async def begin(db: Queries, attempts: Attempts, now: Moment) -> int:
+async def begin_attempt(db: Queries, attempts: AttemptPolicy, now: Moment) -> int:
     """Count one more attempt, which may be judged then; returns its number. Raises Locked."""
     limits = attempts.limits
     found = await _take(db, attempts, attempts.network, now)
@@ -62,7 +62,7 @@ async def begin(db: Queries, attempts: Attempts, now: Moment) -> int:
     return found.failures
 
 
-async def failed(tx: Transaction, attempts: Attempts, number: int, now: Moment) -> bool:
+async def attempt_failed(tx: Transaction, attempts: AttemptPolicy, number: int, now: Moment) -> bool:
     """Note that the attempt with this number failed; true if that locks the identifier for the network."""
     limits = attempts.limits
     await _take(tx, attempts, EVERYWHERE, now)
@@ -77,10 +77,10 @@ async def failed(tx: Transaction, attempts: Attempts, number: int, now: Moment) 
     )
 
 
-async def succeeded(tx: Transaction, attempts: Attempts, now: Moment, *, forgives: bool) -> None:
+async def attempt_succeeded(tx: Transaction, attempts: AttemptPolicy, now: Moment, *, forgives: bool) -> None:
     """Take the attempt back; where it `forgives`, forget what failed from this network before as well."""
     if forgives:
-        await attempt_store.forgive(
+        await attempt_store.clear(
             tx, project_id=attempts.project_id, identifier=attempts.identifier, ip_address=attempts.network
         )
     else:
@@ -89,12 +89,12 @@ async def succeeded(tx: Transaction, attempts: Attempts, now: Moment, *, forgive
         )
 
 
-async def unlock(tx: Transaction, attempts: Attempts) -> None:
+async def clear_lock(tx: Transaction, attempts: AttemptPolicy) -> None:
     """Forget what failed from every network, and any lock that came of it."""
-    await attempt_store.forgive(tx, project_id=attempts.project_id, identifier=attempts.identifier, ip_address=None)
+    await attempt_store.clear(tx, project_id=attempts.project_id, identifier=attempts.identifier, ip_address=None)
 
 
-async def _take(db: Queries, attempts: Attempts, network: str, now: Moment) -> attempt_store.Failures:
+async def _take(db: Queries, attempts: AttemptPolicy, network: str, now: Moment) -> attempt_store.Failures:
     return await attempt_store.take_attempt(
         db,
         project_id=attempts.project_id,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from postern.kernel.http.problems import Refused
-from postern.kernel.outbound.client import Answer
+from postern.kernel.http.problems import BadRequest
+from postern.kernel.outbound.client import OutboundResponse
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -27,7 +27,7 @@ PATIENCE = timedelta(seconds=2)
 """How long somebody who chooses a password waits for the service."""
 
 
-class PasswordBreached(Refused):
+class PasswordBreached(BadRequest):
     """This password is known from a breach elsewhere; choose another."""
 
 
@@ -51,8 +51,8 @@ async def require_unbreached(world: "World", password: str, *, path: str = "/pas
     except TimeoutError:
         log.warning("breaches_not_looked_up", reason="no answer in time")
         return
-    if not isinstance(answered, Answer) or not answered.ok:
-        reason = f"status {answered.status}" if isinstance(answered, Answer) else answered.reason
+    if not isinstance(answered, OutboundResponse) or not answered.ok:
+        reason = f"status {answered.status}" if isinstance(answered, OutboundResponse) else answered.reason
         log.warning("breaches_not_looked_up", reason=reason)
         return
     if _is_among(rest, answered.body.decode("ascii", "replace")):

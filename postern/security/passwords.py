@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters (ASVS 5.0 6.2.1, 6.2.9); no rules about their kinds (6.2.5)."""
@@ -29,7 +29,7 @@ _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_na
 _of_nobody = _hasher.hash(os.urandom(16).hex())
 
 
-class PasswordCommon(Refused):
+class PasswordCommon(BadRequest):
     """This password is among the most common ones; choose another."""
 
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 import msgspec
 from litestar import Response
 
-from postern.kernel.http.operation import Answer, RawRequest, answer_trouble
-from postern.kernel.http.problems import Forbidden, Refused
+from postern.kernel.http.operation import HttpResponse, RawRequest, answer_error
+from postern.kernel.http.problems import BadRequest, Forbidden
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -18,20 +18,20 @@ FIELD_LIMIT = 20
 """Fields of a form."""
 
 
-class ForeignForm(Forbidden):
+class CrossSiteForm(Forbidden, code="foreign_form"):
     """This form was sent from another site."""
 
 
-class TooManyFields(Refused):
+class TooManyFields(BadRequest):
     """A form has at most 20 fields."""
 
 
-def page(title: str, *parts: str, status: int = 200) -> Answer:
+def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
     """A page; `parts` are HTML, in which everything that is not ours has been escaped."""
     return document(title, "".join(parts), status=status)
 
 
-def document(title: str, body: str, *, status: int = 200, wide: bool = False, headline: bool = True) -> Answer:
+def document(title: str, body: str, *, status: int = 200, wide: bool = False, headline: bool = True) -> HttpResponse:
     """A page of our layout with a body of HTML: a card for a form or a sentence, or `wide` for reading."""
     named = title if title == "Postern" else f"{title} · Postern"
     shape = "reading" if wide else "card"
@@ -49,7 +49,7 @@ def document(title: str, body: str, *, status: int = 200, wide: bool = False, he
         "Cache-Control": "no-store",
         "X-Frame-Options": "DENY",
     }
-    return Answer(text, media_type="text/html", status=status, headers=headers)
+    return HttpResponse(text, media_type="text/html", status=status, headers=headers)
 
 
 def wants_page(request: RawRequest) -> bool:
@@ -57,16 +57,16 @@ def wants_page(request: RawRequest) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def answer_trouble_for_people(request: RawRequest, error: Exception) -> Response[bytes]:
+def answer_error_page(request: RawRequest, error: Exception) -> Response[bytes]:
     """A problem document; as a page for a browser that went to where pages are, or where nothing is."""
-    answered = answer_trouble(request, error)
+    answered = answer_error(request, error)
     if not wants_page(request) or _is_for_programs(request):
         return answered
     problem = msgspec.json.decode(answered.content)
     next_step = paragraph(problem["next"]) if problem.get("next") else ""
     code = escape(problem["code"])
     about = f'<p class="quiet"><a href="/problems/{code}">{code}</a> · {escape(problem["requestId"])}</p>'
-    shown = page(problem["title"], trouble(problem["detail"]), next_step, about)
+    shown = page(problem["title"], error_message(problem["detail"]), next_step, about)
     return Response(
         str(shown.content).encode(),
         status_code=answered.status_code or problem["status"],
@@ -86,7 +86,7 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def trouble(text: str) -> str:
+def error_message(text: str) -> str:
     return f'<p class="problem" role="alert">{escape(text)}</p>'
 
 
@@ -107,7 +107,7 @@ def field(name: str, label: str, kind: str, autocomplete: str, *, value: str = "
 
 
 async def read_form(request: RawRequest) -> dict[str, str]:
-    """The fields of a form of ours. Raises ForeignForm for one that another site sent, and TooManyFields."""
+    """The fields of a form of ours. Raises CrossSiteForm for one that another site sent, and TooManyFields."""
     require_own_form(request)
     text = (await request.body()).decode("utf-8", "replace")
     try:
@@ -117,14 +117,14 @@ async def read_form(request: RawRequest) -> dict[str, str]:
 
 
 def require_own_form(request: RawRequest) -> None:
-    """Refuse a form that a page of another site sent (CSRF). Raises ForeignForm.
+    """Refuse a form that a page of another site sent (CSRF). Raises CrossSiteForm.
 
     The origin must be that of the base URL: behind a proxy, `Host` may be the name by which the proxy knows this
     server. Without a proxy the server may have further names, and then the origin is the one that was asked.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     if site not in (None, *OWN_SITES):
-        raise ForeignForm
+        raise CrossSiteForm
     # Pages that send no referrer make browsers say `null`; then only the other header tells whose page it was.
     if origin is None or (origin == "null" and site is not None):
         return
@@ -133,6 +133,6 @@ def require_own_form(request: RawRequest) -> None:
         return
     scheme, _, host = origin.partition("://")
     if scheme not in ("http", "https") or not host or host != request.headers.get("host"):
-        raise ForeignForm
+        raise CrossSiteForm
     if host == base.partition("://")[2]:
-        raise ForeignForm  # The same host by another scheme: a page that came without TLS.
+        raise CrossSiteForm  # The same host by another scheme: a page that came without TLS.

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from postern.cli.client import described
+from postern.cli.client import describe_event
 from postern.cli.demo import link_in, people, readers
 from tests.test_boot import ROOT, WAIT_SECONDS, Started, command, environment, first, place
 
@@ -218,7 +218,7 @@ def test_an_event_is_shown_with_what_it_is_about() -> None:
         "contact": {"id": "1", "email": "ada@example.com"},
         "data": {"recipient": "ada@example.com", "subject": "Hello\x1b[2J", "to": ["bob@example.com"]},
     }
-    line = described(event)
+    line = describe_event(event)
     assert line == "2026-05-01T12:00:00Z  email.delivered              ada@example.com  bob@example.com  Hello[2J  0198"
-    assert len(described({**event, "data": {"subject": "x" * 1_000}})) < 300
-    assert described({**event, "data": None, "contact": None}).endswith("0198")
+    assert len(describe_event({**event, "data": {"subject": "x" * 1_000}})) < 300
+    assert describe_event({**event, "data": None, "contact": None}).endswith("0198")

@@ -5,7 +5,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from postern.cli.doctor import Line, diagnose
+from postern.cli.doctor import CheckResult, diagnose
 from postern.kernel.config import Settings
 from tests.peers.smtp_sink import Behaviour, Sink, server_context
 
@@ -15,7 +15,7 @@ def domain() -> str:
     return f"doctor-{uuid4().hex[:12]}.example"
 
 
-async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, Line]:
+async def look(settings: Settings, sender: str | None = None, recipient: str | None = None) -> dict[str, CheckResult]:
     lines = [line async for line in diagnose(settings, sender, recipient)]
     assert all(line.do for line in lines if line.status == "problem"), "A problem says what to do."
     return {line.subject.partition(" 127")[0]: line for line in lines}

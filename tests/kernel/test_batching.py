@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from postern.kernel.batching import Grouped
+from postern.kernel.batching import Batcher
 
 
 async def test_what_comes_together_is_done_together():
@@ -15,7 +15,7 @@ async def test_what_comes_together_is_done_together():
         await asyncio.sleep(0)
         return [item * 2 for item in items]
 
-    grouped = Grouped(double, at_most=10)
+    grouped = Batcher(double, at_most=10)
     assert await asyncio.gather(*(grouped(number) for number in range(25))) == [n * 2 for n in range(25)]
     assert groups == [10, 10, 5]
 
@@ -25,7 +25,7 @@ async def test_a_call_at_the_very_moment_a_group_ends_is_served(side_by_side):
     async def same(items):
         return items
 
-    grouped = Grouped(same, side_by_side=side_by_side)
+    grouped = Batcher(same, side_by_side=side_by_side)
     for number in range(200):
         assert await asyncio.wait_for(grouped(number), 60) == number
 
@@ -36,7 +36,7 @@ async def test_trouble_is_its_own_or_everybodys():
             raise OSError("everybody")
         return [ValueError(item) if item == "one" else item for item in items]
 
-    grouped = Grouped(do)
+    grouped = Batcher(do)
     answers = await asyncio.gather(grouped("one"), grouped("two"), return_exceptions=True)
     assert isinstance(answers[0], ValueError)
     assert answers[1] == "two"
@@ -59,7 +59,7 @@ async def test_groups_that_nobody_waits_for_keep_a_pause_between_them(monkeypatc
         return items
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    grouped = Grouped(same, pause_seconds=0.02)
+    grouped = Batcher(same, pause_seconds=0.02)
     assert await grouped("first") == "first"
     later = [asyncio.create_task(grouped(number)) for number in range(3)]
     await asyncio.sleep(0)

@@ -15,7 +15,7 @@ import uvicorn
 
 from postern.cli.processes import configuration
 from postern.kernel.http.connections import ConnectionLimits
-from postern.kernel.limits import Limiter, Rate, TooManyRequests, network_of
+from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 
 PATIENCE_SECONDS = 60
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
@@ -282,7 +282,7 @@ def test_one_network_of_ipv6_counts_as_one():
     assert network_of("::ffff:203.0.113.5") == "203.0.113.5"
     assert network_of("203.0.113.5") == "203.0.113.5"
     assert network_of("x:y") == "x:y"
-    limiter, rate = Limiter(), Rate("test", 2, timedelta(hours=1))
+    limiter, rate = RateLimiter(), RateLimit("test", 2, timedelta(hours=1))
     limiter.take(rate, "project|2001:db8::1")
     limiter.take(rate, "project|2001:db8::2")
     with pytest.raises(TooManyRequests):

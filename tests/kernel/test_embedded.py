@@ -49,7 +49,7 @@ def remembers(url: str, word: str) -> bool:
 
 
 def left_over(folder: Path) -> list[int]:
-    return embedded.leftovers(folder / "postgres")
+    return embedded.running_servers(folder / "postgres")
 
 
 def test_is_durable_unicode_and_closed_to_the_network(server: EmbeddedPostgres) -> None:
@@ -58,7 +58,7 @@ def test_is_durable_unicode_and_closed_to_the_network(server: EmbeddedPostgres) 
         for name, value in wanted.items():
             assert connection.execute("select current_setting(%s)", [name]).fetchone() == (value,)
         assert connection.execute("select lower('ÄÖÉ') = 'äöé'").fetchone() == (True,)
-    assert embedded.sensible_settings()["fsync"] == "on"
+    assert embedded.server_settings()["fsync"] == "on"
     assert (server.cluster.stat().st_mode & 0o777) == 0o700
 
 
@@ -135,12 +135,12 @@ def test_a_killed_parent_leaves_nothing_in_the_way(folder: Path, also_the_server
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    assert embedded.works_in(pid, folder / "postgres")
+    assert embedded.is_running_in(pid, folder / "postgres")
     if also_the_server:
         os.kill(pid, signal.SIGKILL)
     with run_embedded(folder, settings=THROWAWAY) as server:
         assert remembers(server.url(), word)
-        assert not embedded.works_in(pid, folder / "postgres")
+        assert not embedded.is_running_in(pid, folder / "postgres")
     client.close()
 
 
@@ -238,7 +238,7 @@ def test_as_root_programs_out_of_reach_are_copied(folder: Path, monkeypatch: pyt
     account = embedded.account_for(folder / "absent")
     assert account is not None
     copy = embedded.copied_programs(embedded.programs(), folder / "shelf")
-    assert embedded.can_enter(copy, account)
+    assert embedded.is_accessible(copy, account)
     tried = subprocess.run(
         [copy / "initdb", "--version"], check=True, capture_output=True, text=True, **embedded.as_account(account)
     )

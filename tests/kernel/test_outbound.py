@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from postern.kernel.outbound.client import Answer, Outbound, OutboundFailed, OutboundRefused, default_tls
+from postern.kernel.outbound.client import Outbound, OutboundFailed, OutboundRefused, OutboundResponse, default_tls
 from postern.kernel.outbound.ssrf import read_networks
 from tests.kernel.test_ssrf import SPECIAL
 from tests.peers.dns_zone import dns_zone, patient
@@ -46,7 +46,7 @@ async def test_a_request_arrives_as_it_was_written(client, receiver):
     answer = await client.post(
         f"http://hooks.example:{receiver.port}/hook?a=1", b"\x00body", headers={"webhook-id": "1"}
     )
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (answer.status, answer.ok, answer.body, answer.complete) == (202, True, b"thanks", True)
     assert answer.headers == {"retry-after": "7"}
     (request,) = receiver.requests
@@ -93,7 +93,7 @@ async def test_this_machine_is_refused_unless_opened(host, receiver):
 
 async def test_localhost_is_called_when_opened(client, receiver):
     answer = await client.get(f"http://localhost:{receiver.port}/")
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
 
 
 async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
@@ -106,7 +106,12 @@ async def test_a_name_that_changes_its_mind_gains_nothing(receiver):
     outbound = Outbound(lookup, allowed=LOOPBACK, **PATIENT)
     outcomes = [await outbound.get(f"http://rebind.example:{receiver.port}/") for _ in range(4)]
     await outbound.close()
-    assert [type(outcome) for outcome in outcomes] == [Answer, OutboundRefused, OutboundRefused, Answer]
+    assert [type(outcome) for outcome in outcomes] == [
+        OutboundResponse,
+        OutboundRefused,
+        OutboundRefused,
+        OutboundResponse,
+    ]
     assert outbound.opened == 1
 
 
@@ -114,7 +119,7 @@ async def test_real_dns(receiver):
     async with dns_zone("hook.example. A 127.0.0.1\nbad.example. A 127.0.0.1\nbad.example. A 10.0.0.1") as zone:
         zone.servfail("broken.example")
         outbound = Outbound(patient(zone).addresses, allowed=LOOPBACK, **PATIENT)
-        assert isinstance(await outbound.get(f"http://hook.example:{receiver.port}/"), Answer)
+        assert isinstance(await outbound.get(f"http://hook.example:{receiver.port}/"), OutboundResponse)
         assert isinstance(await outbound.get(f"http://bad.example:{receiver.port}/"), OutboundRefused)
         for name in ("broken.example", "absent.example"):
             failed = await outbound.get(f"http://{name}/")
@@ -126,7 +131,7 @@ async def test_real_dns(receiver):
 async def test_a_redirect_is_an_answer_and_nothing_more(client, receiver):
     receiver.script("/", Reply(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}))
     answer = await client.get(f"http://hooks.example:{receiver.port}/")
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (answer.status, answer.ok) == (302, False)
     assert len(receiver.requests) == 1
 
@@ -134,21 +139,21 @@ async def test_a_redirect_is_an_answer_and_nothing_more(client, receiver):
 async def test_proxy_settings_of_the_machine_are_not_read(client, receiver, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    assert isinstance(await client.get(f"http://hooks.example:{receiver.port}/"), Answer)
+    assert isinstance(await client.get(f"http://hooks.example:{receiver.port}/"), OutboundResponse)
 
 
 async def test_a_big_answer_is_cut(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     receiver.script("/", Reply(body=b"x" * 10_000_000))
     answer = await client.get(url)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (answer.status, answer.body, answer.complete) == (200, b"x" * 4_096, False)
     receiver.script("/", Reply(body=b"y" * 5_000))
     answer = await client.get(url)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (len(answer.body), answer.complete) == (4_096, False)
     answer = await client.get(url, keep=5_000)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (len(answer.body), answer.complete) == (5_000, True)
     assert receiver.connections == 2, "a moderate surplus is drained, so that the connection can be kept"
 
@@ -178,7 +183,7 @@ async def test_what_is_not_an_answer_fails(client, receiver, raw):
 async def test_interim_answers_are_passed_over(client, receiver):
     receiver.script("/", Reply(raw=b"HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\n\r\n" + Reply().wire()))
     answer = await client.get(f"http://hooks.example:{receiver.port}/")
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OutboundResponse)
     assert (answer.status, answer.headers, answer.body) == (200, {}, b"ok")
 
 
@@ -187,7 +192,7 @@ async def test_an_answer_for_nobody_never_answers_the_next_request(client, recei
     url = f"http://hooks.example:{receiver.port}/"
     for _ in range(2):
         answer = await client.get(url)
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, OutboundResponse)
         assert (answer.status, answer.body) == (200, b"mine")
     assert receiver.connections == 2
 
@@ -200,14 +205,14 @@ async def test_an_answer_for_nobody_never_answers_the_next_request(client, recei
 async def test_time_is_bounded(receiver, path):
     url = f"http://hooks.example:{receiver.port}"
     outbound = Outbound(to_loopback, allowed=LOOPBACK, **PATIENT)
-    assert isinstance(await outbound.get(f"{url}/"), Answer), "now there is a connection, whatever it took"
+    assert isinstance(await outbound.get(f"{url}/"), OutboundResponse), "now there is a connection, whatever it took"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outbound, "_total", SHORT.total_seconds())
         failed = await outbound.get(f"{url}{path}")
     assert isinstance(failed, OutboundFailed)
     assert failed.kind == "timeout"
     answer = await outbound.get(f"{url}/")
-    assert isinstance(answer, Answer), "the slow one took nothing with it"
+    assert isinstance(answer, OutboundResponse), "the slow one took nothing with it"
     assert receiver.connections == 2
     await outbound.close()
 
@@ -249,10 +254,10 @@ async def test_hanging_up(client, receiver, mode):
 async def test_connections_are_reused_and_survive_a_restart_of_the_other_side(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     for _ in range(5):
-        assert isinstance(await client.post(url, b"{}"), Answer)
+        assert isinstance(await client.post(url, b"{}"), OutboundResponse)
     assert receiver.connections == client.opened == 1
     receiver.hang_up()
-    assert isinstance(await client.post(url, b"{}"), Answer)
+    assert isinstance(await client.post(url, b"{}"), OutboundResponse)
     assert (len(receiver.requests), client.opened) == (6, 2)
 
 
@@ -266,7 +271,7 @@ async def test_connections_are_not_shared_between_names(client, receiver):
 async def test_many_at_once(client, receiver):
     url = f"http://hooks.example:{receiver.port}/"
     outcomes = await asyncio.gather(*[client.post(url, str(n).encode()) for n in range(200)])
-    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert all(isinstance(outcome, OutboundResponse) for outcome in outcomes)
     assert sorted(int(request.body) for request in receiver.requests) == list(range(200))
 
 
@@ -304,7 +309,7 @@ async def test_tls_names_the_host_and_checks_it(tmp_path):
     async with http_receiver(tls=theirs) as receiver:
         trusting = Outbound(to_loopback, allowed=LOOPBACK, tls=ours, **PATIENT)
         for _ in range(2):
-            assert isinstance(await trusting.get(f"https://hooks.example:{receiver.port}/"), Answer)
+            assert isinstance(await trusting.get(f"https://hooks.example:{receiver.port}/"), OutboundResponse)
         assert (asked, receiver.connections) == (["hooks.example"], 1)
         for outbound, host in (
             (trusting, "other.example"),

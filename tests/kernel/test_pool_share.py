@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from postern.kernel.database.statements import sharing
+from postern.kernel.database.statements import limit_connections
 from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
@@ -22,7 +22,7 @@ async def test_work_within_a_share_takes_no_more_of_the_pool(world):
                 await connection.execute("select pg_sleep(0.01)")
             now -= 1
 
-    with sharing(share):
+    with limit_connections(share):
         tasks = [asyncio.ensure_future(busy()) for _ in range(20)]
     await asyncio.gather(*tasks)
     assert most == 2

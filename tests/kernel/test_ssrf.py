@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from postern.kernel.outbound.ssrf import (
     AddressRefused,
-    Remembered,
+    CachedLookup,
     check_target,
     is_special,
     permitted,
@@ -175,14 +175,14 @@ async def test_a_name_is_asked_for_once_at_a_time():
             raise OSError("no such name")
         return ["8.8.8.8"]
 
-    remembered = Remembered(lookup)
+    remembered = CachedLookup(lookup)
     assert await asyncio.gather(*[remembered("a") for _ in range(5)]) == [["8.8.8.8"]] * 5
     assert asked == ["a"]
     for _ in range(2):
         with pytest.raises(OSError, match="no such name"):
             await remembered("gone")
     assert asked == ["a", "gone", "gone"], "failures are not remembered"
-    forgetful = Remembered(lookup, seconds=0)
+    forgetful = CachedLookup(lookup, seconds=0)
     await forgetful("a")
     await forgetful("a")
     assert asked[3:] == ["a", "a"]

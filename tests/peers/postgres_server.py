@@ -11,14 +11,14 @@ from pathlib import Path
 import psycopg
 
 from postern.kernel.database.embedded import (
-    Account,
+    UnprivilegedAccount,
     account_for,
     as_account,
-    can_enter,
-    finish,
+    is_accessible,
     programs,
     reachable_programs,
     reachable_temporary_folder,
+    stop_process,
 )
 
 PEERS = Path(__file__).parent
@@ -75,14 +75,14 @@ def postgres_server(version: str) -> Iterator[str]:
                 connection.execute("create database mail")
             yield f"postgresql://operator@/mail?host={cluster}"
         finally:
-            finish(server)
+            stop_process(server)
     finally:
         shutil.rmtree(place)
 
 
-def _reachable(binaries: Path, place: Path, account: Account | None) -> Path:
+def _reachable(binaries: Path, place: Path, account: UnprivilegedAccount | None) -> Path:
     """The programs where the server's account can run them: a checkout may lie in a folder that is closed to it."""
-    if account is None or can_enter(binaries, account):
+    if account is None or is_accessible(binaries, account):
         return binaries
     copy = place / "programs"
     shutil.copytree(binaries.parent, copy, symlinks=True)

@@ -15,8 +15,8 @@ import psycopg
 import uvicorn
 
 from postern.app import WORK, make_app
-from postern.cli.bootstrap import Beginning, begin
-from postern.instance import beat
+from postern.cli.bootstrap import BootstrapResult, create_first_project
+from postern.instance import heartbeat
 from postern.kernel.config import Settings
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker
@@ -87,7 +87,7 @@ class WholeServer:
                 self._server = uvicorn.Server(config)
                 worker = Worker(world, WORK)
                 # Ahead of time: this worker lives as long as the server does.
-                await beat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
+                await heartbeat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
                 working, serving = (
                     asyncio.create_task(worker.run()),
                     asyncio.create_task(self._server.serve([listener])),
@@ -99,9 +99,9 @@ class WholeServer:
                 worker.stop()
                 await working
 
-    async def account(self) -> Beginning:
+    async def account(self) -> BootstrapResult:
         """A fresh account, its project and a live secret key, as the operator's console makes them."""
-        return await begin(Settings(data=self.folder, base_url=self.url), self.database_url, self.url)
+        return await create_first_project(Settings(data=self.folder, base_url=self.url), self.database_url, self.url)
 
     def wait(self) -> None:
         assert self._started.wait(START_SECONDS), "The server did not start."

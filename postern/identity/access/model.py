@@ -88,7 +88,7 @@ class SubjectMissing(Missing):
     """There is no such customer."""
 
 
-class PlaceMissing(Missing):
+class ScopeMissing(Missing, code="place_missing"):
     """There is no such organization."""
 
 
@@ -160,7 +160,7 @@ Step = Literal[
 ]
 
 
-class Explained(Record):
+class AccessExplanation(Record):
     """One step of a check. Each check of a scope has the same steps in the same order."""
 
     step: Step
@@ -169,7 +169,7 @@ class Explained(Record):
     """The roles that grant the permission, where the step is about roles."""
 
 
-class Decision(Record):
+class AccessDecision(Record):
     """Whether somebody may do something, and how that came about."""
 
     allowed: bool
@@ -178,18 +178,18 @@ class Decision(Record):
     scope: Scope
     roles: list[str]
     """The roles that were considered: all that the customer has in the scope."""
-    explanation: list[Explained]
+    explanation: list[AccessExplanation]
     customer_id: UUID | None
     organization_id: UUID | None
 
 
-class Decisions(Record):
+class AccessDecisions(Record):
     """The answers to several checks, in the order they were asked."""
 
-    results: list[Decision]
+    results: list[AccessDecision]
 
 
-class Check(Body):
+class AccessCheck(Body):
     """May this customer do that, in the project or in one of its organizations?"""
 
     permission: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -198,13 +198,13 @@ class Check(Body):
     organization_id: str | None = None
 
 
-class Checks(Body):
+class AccessCheckBatch(Body):
     """Several checks at once."""
 
-    checks: Annotated[list[Check], msgspec.Meta(min_length=1, max_length=CHECKS_AT_ONCE)]
+    checks: Annotated[list[AccessCheck], msgspec.Meta(min_length=1, max_length=CHECKS_AT_ONCE)]
 
 
-class Standing(Record):
+class AccessFacts(Record):
     """What a check has to know, in one row."""
 
     number: int

@@ -11,10 +11,11 @@ from postern.identity.access.model import (
     PERMISSIONS_PER_PROJECT,
     ROLES_PER_PROJECT,
     SYSTEM_ROLES,
-    Check,
-    Checks,
-    Decision,
-    Decisions,
+    AccessCheck,
+    AccessCheckBatch,
+    AccessDecision,
+    AccessDecisions,
+    AccessFacts,
     NewPermission,
     NewRole,
     NotYourself,
@@ -22,7 +23,6 @@ from postern.identity.access.model import (
     PermissionExists,
     PermissionUndeclared,
     PermissionUnknown,
-    PlaceMissing,
     Role,
     RoleChange,
     RoleExists,
@@ -31,7 +31,7 @@ from postern.identity.access.model import (
     RoleRow,
     RoleUnknown,
     Scope,
-    Standing,
+    ScopeMissing,
     SubjectMissing,
     SystemRoleFixed,
     TooManyPermissions,
@@ -42,9 +42,9 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Problem
-from postern.kernel.values import Deleted, as_id, new_id, seen_as
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Problem, ProblemError
+from postern.kernel.values import Deleted, as_id, as_seen, new_id
 from postern.platform.audit import operations as audit
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
 @get("/projects/{project_id}/access/permissions", needs="access:read")
-async def list_permissions(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Permission]:
+async def list_permissions(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> LinkedList[Permission]:
     """The permissions that the project has declared, newest first."""
     before = before_id(call, "permissions", cursor)
     rows = await store.permissions(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    found = listed(call, "permissions", rows, limit)
-    return Listed([seen_as(Permission, row) for row in found.items], found.next_cursor)
+    found = linked_list(call, "permissions", rows, limit)
+    return LinkedList([as_seen(Permission, row) for row in found.items], found.next_cursor)
 
 
 @post(
@@ -77,7 +79,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
     Roles name it, whole or by what it begins with (`posts:*`). What is not declared is allowed to nobody.
     """
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("permissions", call.project_id)
+        await tx.lock_quota("permissions", call.project_id)
         if await store.count_permissions(tx, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
             raise TooManyPermissions
         row = await store.insert_permission(
@@ -86,7 +88,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
         if row is None:
             raise PermissionExists
         await audit.record(tx, call, "permission.created", "Permission", data.key)
-    return seen_as(Permission, row)
+    return as_seen(Permission, row)
 
 
 @delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
@@ -95,7 +97,7 @@ async def delete_permission(call: Call, key: str) -> Deleted:
     async with call.db.transaction() as tx:
         if not await store.delete_permission(tx, project_id=call.project_id, key=key):
             raise PermissionUnknown
-        await store.strike_permission(tx, project_id=call.project_id, key=key, now=call.now)
+        await store.remove_permission_from_roles(tx, project_id=call.project_id, key=key, now=call.now)
         await audit.record(tx, call, "permission.deleted", "Permission", key)
     return Deleted()
 
@@ -103,15 +105,15 @@ async def delete_permission(call: Call, key: str) -> Deleted:
 @get("/projects/{project_id}/access/roles", needs="access:read")
 async def list_roles(
     call: Call, scope: Scope | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[Role]:
+) -> LinkedList[Role]:
     """The roles of the project, newest first, and last the system roles; `scope` narrows to one of the scopes."""
     name = f"roles|{scope or ''}"
     before = before_id(call, name, cursor)
     rows = await store.roles(call.db, project_id=call.project_id, scope=scope, before=before, limit=limit + 1)
     created_at = await store.project_created_at(call.db, project_id=call.project_id)
     rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
-    found = listed(call, name, rows[: limit + 1], limit)
-    return Listed([seen_as(Role, row) for row in found.items], found.next_cursor)
+    found = linked_list(call, name, rows[: limit + 1], limit)
+    return LinkedList([as_seen(Role, row) for row in found.items], found.next_cursor)
 
 
 @post(
@@ -132,7 +134,7 @@ async def create_role(call: Call, data: NewRole) -> Role:
         raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
     permissions = list(dict.fromkeys(data.permissions))
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("roles", call.project_id)
+        await tx.lock_quota("roles", call.project_id)
         if await store.count_roles(tx, project_id=call.project_id) >= ROLES_PER_PROJECT:
             raise TooManyRoles
         await _require_declared(tx, call.project_id, permissions)
@@ -151,7 +153,7 @@ async def create_role(call: Call, data: NewRole) -> Role:
         if row is None:
             raise RoleExists
         await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=permissions)
-    return seen_as(Role, row)
+    return as_seen(Role, row)
 
 
 @get("/projects/{project_id}/access/roles/{key}", needs="access:read", problems=(RoleMissing,))
@@ -159,11 +161,11 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
     """One role by its key. `scope` only matters for the system roles, which are in both."""
     if key in SYSTEM_ROLES:
         created_at = await store.project_created_at(call.db, project_id=call.project_id)
-        return next(seen_as(Role, row) for row in system_roles(created_at, scope) if row.key == key)
+        return next(as_seen(Role, row) for row in system_roles(created_at, scope) if row.key == key)
     row = await store.role(call.db, project_id=call.project_id, key=key)
     if row is None:
         raise RoleMissing
-    return seen_as(Role, row)
+    return as_seen(Role, row)
 
 
 @patch(
@@ -176,7 +178,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     """Change a role for everybody who has it, from the next check on. `permissions` replaces the list."""
     async with call.db.transaction() as tx:
         given = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
-        row = await _hold(tx, call, key, given or [])
+        row = await _lock_roles(tx, call, key, given or [])
         call.require_match(row.updated_at)
         permissions = row.permissions if given is None else given
         everywhere = data.applies_to_all_organizations
@@ -191,7 +193,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
             now=call.now,
         )
         await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
-    return seen_as(Role, row)
+    return as_seen(Role, row)
 
 
 @delete(
@@ -204,7 +206,7 @@ async def delete_role(call: Call, key: str) -> Deleted:
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
-        if await store.is_held(tx, project_id=call.project_id, key=key):
+        if await store.is_assigned(tx, project_id=call.project_id, key=key):
             raise RoleInUse
         await store.delete_role(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "role.deleted", "Role", row.key, scope=row.scope)
@@ -215,41 +217,43 @@ async def delete_role(call: Call, key: str) -> Deleted:
     "/projects/{project_id}/access/check",
     needs="access:read",
     accepts=WITH_CUSTOMERS,
-    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
-async def check_access(call: Call, data: Check) -> Decision:
+async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     """Whether a customer has a permission: in an organization if `organizationId` is given, else in the project.
 
     With a customer's token the bearer is asked for. A refusal is a normal answer, and so is a permission that
     nobody declared. `reason` says what decided, `explanation` lists every step in a fixed order, also those after
     the deciding one.
     """
-    subject, place = _subject(call, data, ""), _place(data)
-    look = call.world.grouped(standings_of_all, side_by_side=GROUPS_AT_ONCE)
-    return _decided(data, await look(Asked(call.project_id, data.permission, subject, place)), subject, place, "")
+    subject, place = _subject(call, data, ""), _scope(data)
+    look = call.world.batcher(access_facts_of, side_by_side=GROUPS_AT_ONCE)
+    return _decided(
+        data, await look(AccessQuestion(call.project_id, data.permission, subject, place)), subject, place, ""
+    )
 
 
 @post(
     "/projects/{project_id}/access/check/batch",
     needs="access:read",
     accepts=WITH_CUSTOMERS,
-    problems=(SubjectMissing, PlaceMissing, NotYourself),
+    problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
 )
-async def check_access_in_batch(call: Call, data: Checks) -> Decisions:
+async def check_access_batch(call: Call, data: AccessCheckBatch) -> AccessDecisions:
     """Up to 50 checks at once, decided at one moment and answered in their order."""
     paths = [f"/checks/{index}" for index in range(len(data.checks))]
     subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
-    places = [_place(check) for check in data.checks]
+    places = [_scope(check) for check in data.checks]
     permissions = [check.permission for check in data.checks]
-    asked = [Asked(call.project_id, *each) for each in zip(permissions, subjects, places, strict=True)]
-    standings = await _standings(call.db, call.project_id, asked, call.now)
+    asked = [AccessQuestion(call.project_id, *each) for each in zip(permissions, subjects, places, strict=True)]
+    standings = await _access_facts(call.db, call.project_id, asked, call.now)
     found = zip(data.checks, standings, subjects, places, paths, strict=True)
-    return Decisions(results=[_decided(*each) for each in found])
+    return AccessDecisions(results=[_decided(*each) for each in found])
 
 
-class Asked(NamedTuple):
+class AccessQuestion(NamedTuple):
     """One question: whether somebody has a permission somewhere."""
 
     project_id: UUID
@@ -258,18 +262,18 @@ class Asked(NamedTuple):
     organization_id: UUID | None
 
 
-async def standings_of_all(world: "World", asked: list[Asked]) -> list[Standing]:
+async def access_facts_of(world: "World", asked: list[AccessQuestion]) -> list[AccessFacts]:
     """What checks have to know, looked up together for the requests that come together, and never remembered."""
-    now, found = world.clock(), dict[int, Standing]()
+    now, found = world.clock(), dict[int, AccessFacts]()
     for project_id in {each.project_id for each in asked}:
         own = [index for index, each in enumerate(asked) if each.project_id == project_id]
-        standings = await _standings(world.db, project_id, [asked[index] for index in own], now)
+        standings = await _access_facts(world.db, project_id, [asked[index] for index in own], now)
         found.update(zip(own, standings, strict=True))
     return [found[index] for index in range(len(asked))]
 
 
-async def _standings(db: Queries, project_id: UUID, asked: list[Asked], now: Moment) -> list[Standing]:
-    return await store.standings(
+async def _access_facts(db: Queries, project_id: UUID, asked: list[AccessQuestion], now: Moment) -> list[AccessFacts]:
+    return await store.access_facts(
         db,
         project_id=project_id,
         permissions=[each.permission for each in asked],
@@ -281,20 +285,22 @@ async def _standings(db: Queries, project_id: UUID, asked: list[Asked], now: Mom
     )
 
 
-def _decided(check: Check, standing: Standing, subject: UUID | None, place: UUID | None, path: str) -> Decision:
-    """The decision. Raises SubjectMissing and PlaceMissing for what the project does not have."""
+def _decided(
+    check: AccessCheck, standing: AccessFacts, subject: UUID | None, place: UUID | None, path: str
+) -> AccessDecision:
+    """The decision. Raises SubjectMissing and ScopeMissing for what the project does not have."""
     if subject is not None and not standing.customer_known:
         raise _at(SubjectMissing, f"{path}/customerId")
     if place is not None and not standing.organization_known:
-        raise _at(PlaceMissing, f"{path}/organizationId")
+        raise _at(ScopeMissing, f"{path}/organizationId")
     return decide(check.permission, standing, subject, place)
 
 
-def _place(check: Check) -> UUID | None:
+def _scope(check: AccessCheck) -> UUID | None:
     return None if check.organization_id is None else as_id(check.organization_id)
 
 
-def _subject(call: Call, check: Check, path: str) -> UUID | None:
+def _subject(call: Call, check: AccessCheck, path: str) -> UUID | None:
     given = None if check.customer_id is None else as_id(check.customer_id)
     if call.caller.kind != "customer":
         return given
@@ -304,7 +310,7 @@ def _subject(call: Call, check: Check, path: str) -> UUID | None:
 
 
 def _at(problem: type[Problem], path: str) -> Problem:
-    return problem(errors=[Fault(path=path, code=problem.code(), message=problem.message())])
+    return problem(errors=[ProblemError(path=path, code=problem.code(), message=problem.message())])
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
@@ -323,7 +329,7 @@ async def require_roles(
     Raises RoleUnknown for what nobody can have in `scope`, at `path` with the place in `keys` filled in.
     """
     own = [key for key in keys if key not in SYSTEM_ROLES]
-    known = set(await store.hold_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
+    known = set(await store.lock_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
     unknown = [key for key in own if key not in known]
     if unknown:
         message = f"There is no role {unknown[0]!r} in the scope {scope}."
@@ -332,7 +338,7 @@ async def require_roles(
 
 async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
     exact = [key for key in permissions if not key.endswith("*")]
-    known = set(await store.hold_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
+    known = set(await store.lock_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
     unknown = [key for key in exact if key not in known]
     if unknown:
         message = f"The permission {unknown[0]!r} is not declared in this project."
@@ -341,11 +347,13 @@ async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequ
         )
 
 
-def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[Fault]:
-    return [Fault(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong]
+def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[ProblemError]:
+    return [
+        ProblemError(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong
+    ]
 
 
-async def _hold(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
+async def _lock_roles(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
     """Lock a role that is to name `permissions`.
 
     Those are held first, because whoever takes a permission away strikes it out of roles afterwards: nobody waits in

@@ -4,7 +4,16 @@ import re
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from postern.identity.access.model import SYSTEM_ROLES, Decision, Explained, Reason, RoleRow, Scope, Standing, Step
+from postern.identity.access.model import (
+    SYSTEM_ROLES,
+    AccessDecision,
+    AccessExplanation,
+    AccessFacts,
+    Reason,
+    RoleRow,
+    Scope,
+    Step,
+)
 from postern.kernel.clock import Moment
 
 SYSTEM_PERMISSIONS: dict[str, list[str]] = {"OWNER": ["*"], "ADMIN": ["*"], "MEMBER": []}
@@ -49,14 +58,16 @@ def patterns_for(permission: str) -> list[str]:
     return covering(permission) if WELL_FORMED.fullmatch(permission) else []
 
 
-def decide(permission: str, standing: Standing, customer_id: UUID | None, organization_id: UUID | None) -> Decision:
+def decide(
+    permission: str, standing: AccessFacts, customer_id: UUID | None, organization_id: UUID | None
+) -> AccessDecision:
     """Who may do what. Every step is looked at and told, also after the one that decides."""
     steps = _steps_in_project(standing) if organization_id is None else _steps_in_organization(standing)
     passed = {each.step: each.ok for each in steps}
     reason = _reason(passed)
     held = standing.customer_roles if organization_id is None else (standing.member_roles or [])
     everywhere = [] if organization_id is None else standing.granting_everywhere
-    return Decision(
+    return AccessDecision(
         allowed=reason in ALLOWING,
         reason=reason,
         permission=permission,
@@ -90,31 +101,31 @@ def _reason(passed: Mapping[str, bool]) -> Reason:
     return "NO_ROLE_GRANTS_PERMISSION" if passed.get("MEMBER", True) else "NOT_A_MEMBER"
 
 
-def _steps_in_project(standing: Standing) -> list[Explained]:
+def _steps_in_project(standing: AccessFacts) -> list[AccessExplanation]:
     granting = [*_system(standing, standing.customer_roles), *standing.granting_in_project]
-    return [*_steps_of_customer(standing), Explained(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
+    return [*_steps_of_customer(standing), AccessExplanation(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
 
 
-def _steps_in_organization(standing: Standing) -> list[Explained]:
+def _steps_in_organization(standing: AccessFacts) -> list[AccessExplanation]:
     by_membership = [*_system(standing, standing.member_roles or []), *standing.granting_to_members]
     everywhere = standing.granting_everywhere
     return [
         *_steps_of_customer(standing),
-        Explained(step="ORGANIZATION_ACTIVE", ok=not standing.suspended),
-        Explained(step="MEMBER", ok=standing.member_roles is not None),
-        Explained(step="ORGANIZATION_ROLE", ok=bool(by_membership), roles=by_membership),
-        Explained(step="ALL_ORGANIZATIONS_ROLE", ok=bool(everywhere), roles=everywhere),
+        AccessExplanation(step="ORGANIZATION_ACTIVE", ok=not standing.suspended),
+        AccessExplanation(step="MEMBER", ok=standing.member_roles is not None),
+        AccessExplanation(step="ORGANIZATION_ROLE", ok=bool(by_membership), roles=by_membership),
+        AccessExplanation(step="ALL_ORGANIZATIONS_ROLE", ok=bool(everywhere), roles=everywhere),
     ]
 
 
-def _steps_of_customer(standing: Standing) -> list[Explained]:
+def _steps_of_customer(standing: AccessFacts) -> list[AccessExplanation]:
     return [
-        Explained(step="PERMISSION_DECLARED", ok=standing.declared),
-        Explained(step="CUSTOMER_GIVEN", ok=standing.customer_known),
-        Explained(step="CUSTOMER_NOT_BANNED", ok=not standing.banned),
+        AccessExplanation(step="PERMISSION_DECLARED", ok=standing.declared),
+        AccessExplanation(step="CUSTOMER_GIVEN", ok=standing.customer_known),
+        AccessExplanation(step="CUSTOMER_NOT_BANNED", ok=not standing.banned),
     ]
 
 
-def _system(standing: Standing, roles: Iterable[str]) -> list[str]:
+def _system(standing: AccessFacts, roles: Iterable[str]) -> list[str]:
     """The system roles among `roles` that grant the permission: nothing grants what is not declared."""
     return [role for role in roles if standing.declared and SYSTEM_PERMISSIONS.get(role)]

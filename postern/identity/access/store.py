@@ -6,7 +6,7 @@ docs/decisions/0031-one-statement-decides-access.md.
 
 from uuid import UUID
 
-from postern.identity.access.model import PermissionRow, RoleRow, Standing
+from postern.identity.access.model import AccessFacts, PermissionRow, RoleRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
@@ -37,7 +37,7 @@ async def permissions(db: Queries, *, project_id: UUID, before: UUID | None, lim
 @statement("""
     select key from access_permissions where project_id = %(project_id)s and key = any (%(keys)s) for key share
 """)
-async def hold_permissions(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
+async def lock_permissions(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[str]: ...
 
 
 @statement("delete from access_permissions where project_id = %(project_id)s and key = %(key)s")
@@ -51,7 +51,7 @@ async def delete_permission(tx: Transaction, *, project_id: UUID, key: str) -> b
         order by id for update
     ))
 """)
-async def strike_permission(tx: Transaction, *, project_id: UUID, key: str, now: Moment) -> None: ...
+async def remove_permission_from_roles(tx: Transaction, *, project_id: UUID, key: str, now: Moment) -> None: ...
 
 
 @statement("""
@@ -143,7 +143,7 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
       and (scope = %(scope)s or (%(scope)s = 'PROJECT' and applies_to_all_organizations))
     for key share
 """)
-async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
+async def lock_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
 # Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
@@ -187,7 +187,7 @@ async def hold_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: lis
      and member.customer_id = asked.customer_id
     order by asked.number
 """)
-async def standings(
+async def access_facts(
     db: Queries,
     *,
     project_id: UUID,
@@ -196,7 +196,7 @@ async def standings(
     customer_ids: list[UUID | None],
     organization_ids: list[UUID | None],
     now: Moment,
-) -> list[Standing]: ...
+) -> list[AccessFacts]: ...
 
 
 # Somebody who has a role, or is invited to it.
@@ -217,4 +217,4 @@ async def standings(
     where invitation.project_id = %(project_id)s and invitation.role = %(key)s and invitation.status = 'PENDING'
     limit 1
 """)
-async def is_held(db: Queries, *, project_id: UUID, key: str) -> bool: ...
+async def is_assigned(db: Queries, *, project_id: UUID, key: str) -> bool: ...

@@ -21,7 +21,7 @@ class Challenge(Record):
     expires_at: Moment
 
 
-class Totp(Record):
+class TotpSecret(Record):
     """A customer's authenticator app."""
 
     customer_id: UUID
@@ -44,7 +44,7 @@ class PasskeyRow(Record):
     last_used_at: Moment | None
 
 
-class Letter(Record):
+class QueuedMail(Record):
     """A letter to be written."""
 
     project_id: UUID
@@ -55,7 +55,7 @@ class Letter(Record):
     created_at: Moment
 
 
-class Passing(Record):
+class ExpiringRow(Record):
     """A row that becomes due when it may be forgotten."""
 
     project_id: UUID
@@ -91,7 +91,7 @@ async def insert_challenge(
       and expires_at > %(now)s
     returning *
 """)
-async def take_try(
+async def count_try(
     db: Queries, *, project_id: UUID, id: UUID, purpose: str, most: int, now: Moment
 ) -> Challenge | None: ...
 
@@ -100,12 +100,12 @@ async def take_try(
     select * from customer_challenges
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and expires_at > %(now)s
 """)
-async def challenge(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> Challenge | None: ...
+async def get_challenge(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> Challenge | None: ...
 
 
 # Whoever deletes the row has used the challenge: exactly one can.
 @statement("delete from customer_challenges where project_id = %(project_id)s and id = %(id)s")
-async def use_challenge(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def consume_challenge(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 @statement("""
@@ -135,7 +135,7 @@ async def enrol_totp(tx: Transaction, *, project_id: UUID, customer_id: UUID, se
 
 
 @statement("select * from customer_totp where project_id = %(project_id)s and customer_id = %(customer_id)s")
-async def totp(db: Queries, *, project_id: UUID, customer_id: UUID) -> Totp | None: ...
+async def totp(db: Queries, *, project_id: UUID, customer_id: UUID) -> TotpSecret | None: ...
 
 
 # A step that was used, or any before it, touches nothing: the replay of a code fails here.
@@ -278,7 +278,7 @@ async def drop_passkeys(tx: Transaction, *, project_id: UUID, customer_id: UUID,
     insert into customer_letters (project_id, id, customer_id, sealed, created_at, due_at)
     values (%(project_id)s, %(id)s, %(customer_id)s, %(sealed)s, %(now)s, %(now)s)
 """)
-async def insert_letter(
+async def insert_mail(
     tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID | None, sealed: bytes, now: Moment
 ) -> None: ...
 
@@ -286,7 +286,7 @@ async def insert_letter(
 @statement("""
     delete from customer_letters where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def letter_written(db: Queries, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...
+async def delete_mail(db: Queries, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...
 
 
 # What has passed.
@@ -295,17 +295,19 @@ async def letter_written(db: Queries, *, project_id: UUID, id: UUID, attempt: in
 @statement("""
     delete from customer_challenges where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
-async def forget_challenges(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def delete_expired_challenges(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
 @statement("""
     delete from customer_failures where project_id = %(project_id)s and id = any (%(ids)s)
       and (locked_until is null or locked_until <= %(now)s) and since <= %(before)s
 """)
-async def forget_failures(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: Moment) -> None: ...
+async def delete_expired_failures(
+    db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: Moment
+) -> None: ...
 
 
 @statement("""
     delete from customer_sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
-async def forget_sessions(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def delete_expired_sessions(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...

@@ -19,21 +19,21 @@ from postern.identity.customers.model import (
     LOCK,
     LOCK_MAX,
     CodeInvalid,
-    Person,
+    CustomerRow,
     SignInLocked,
 )
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.limits import Rate, TooManyRequests, network_of
+from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.security import attempt_store, attempts
 from postern.security.attempt_store import Failures
-from postern.security.attempts import EVERYWHERE, Attempts, Limits
+from postern.security.attempts import EVERYWHERE, AttemptLimits, AttemptPolicy
 from postern.security.secrets import Secrets, new_token
 
-DOOR_RATE = Rate("sign-in", 30, timedelta(seconds=10))
+DOOR_RATE = RateLimit("sign-in", 30, timedelta(seconds=10))
 """What one network may try at one project's door; people stay far below."""
 MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
 """Mails of one purpose that one network may have sent to one address."""
@@ -43,7 +43,7 @@ WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
 """Wrong codes for one address before new ones are mailed only to networks that the customer signed in from."""
 MAILED_CODES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
 COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(MAILED_CODES), "LINK", "RESET")), "wrong codes")
-LIMITS = Limits(
+LIMITS = AttemptLimits(
     failures=FAILURES_BEFORE_LOCK,
     everywhere=FAILURES_EVERYWHERE,
     window=FAILURE_WINDOW,
@@ -53,7 +53,7 @@ LIMITS = Limits(
 )
 
 
-def knock(call: Call, challenge: str | None = None) -> None:
+def throttle(call: Call, challenge: str | None = None) -> None:
     """Count a request against the network that it comes from. Raises TooManyRequests.
 
     Answers to a challenge count by the challenge instead: nobody else in the network can keep a right answer out.
@@ -62,7 +62,7 @@ def knock(call: Call, challenge: str | None = None) -> None:
     call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{counted}")
 
 
-async def require_mail_allowance(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
+async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
     """Count a mail that somebody asks for. Raises TooManyRequests, whether or not there is such a customer.
 
     What one network asks for is limited first, so that a stranger does not use up what the owner of an address may
@@ -106,7 +106,7 @@ async def begin_attempt(call: Call, identifier: bytes) -> int:
     It is counted before it is judged, so guesses side by side cannot share one. Unknown people are counted alike.
     """
     try:
-        return await attempts.begin(call.db, _attempts(call, identifier), call.now)
+        return await attempts.begin_attempt(call.db, _attempts(call, identifier), call.now)
     except attempts.Locked as locked:
         raise _locked(locked.until, call.now) from None
 
@@ -114,7 +114,7 @@ async def begin_attempt(call: Call, identifier: bytes) -> int:
 async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id: UUID | None, method: str) -> None:
     """Note that an attempt failed; the tenth locks this identifier and address, longer every time."""
     async with call.db.transaction() as tx:
-        locked = await attempts.failed(tx, _attempts(call, identifier), number, call.now)
+        locked = await attempts.attempt_failed(tx, _attempts(call, identifier), number, call.now)
         # Recorded for unknown people too, without saying who: it takes the same time.
         await events.record(
             tx,
@@ -128,21 +128,21 @@ async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id
 
 async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes, *, forgives: bool) -> None:
     """Take the attempt back; where it `forgives`, forget what failed from this address before as well."""
-    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
+    await attempts.attempt_succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
 
 
-async def forgive(tx: Transaction, call: Call, identifier: bytes) -> None:
+async def clear_attempts(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget what failed from this network before."""
-    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=True)
+    await attempts.attempt_succeeded(tx, _attempts(call, identifier), call.now, forgives=True)
 
 
 async def unlock(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget every failed attempt under an identifier, from all networks, and any lock that came of it."""
     for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
-        await attempt_store.forgive(tx, project_id=call.project_id, identifier=each, ip_address=None)
+        await attempt_store.clear(tx, project_id=call.project_id, identifier=each, ip_address=None)
 
 
-def may_forgive(person: Person) -> bool:
+def may_clear_attempts(person: CustomerRow) -> bool:
     """Whether somebody who proved to be this customer makes up for what failed before.
 
     Not where nobody proved the address: `ada+me@…` shares its count with `ada@…`, and anybody can sign up as that.
@@ -156,7 +156,7 @@ def identifier_of(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
     return secrets.digest("customer-identifier", f"{project_id}|{rules.family_of(email_key)}")
 
 
-def second_factor_identifier(person: Person) -> bytes:
+def second_factor_identifier(person: CustomerRow) -> bytes:
     """What failed second factors of a customer count under, apart from failed passwords.
 
     Otherwise strangers could lock the second factor by guessing passwords, and whoever knows the password could clear
@@ -165,7 +165,7 @@ def second_factor_identifier(person: Person) -> bytes:
     return person.id.bytes
 
 
-async def pose(
+async def issue(
     db: Database | Transaction,
     call: Call,
     purpose: str,
@@ -193,12 +193,12 @@ async def pose(
     return challenge_id, expires_at
 
 
-async def pose_token(
+async def issue_token(
     db: Database | Transaction, call: Call, purpose: str, life: timedelta, **about: Any
 ) -> tuple[str, Moment]:
     """Keep a challenge that only its own token answers: for links and steps in between."""
     secret = new_token(32)
-    challenge_id, expires_at = await pose(db, call, purpose, life, secret, **about)
+    challenge_id, expires_at = await issue(db, call, purpose, life, secret, **about)
     return f"{challenge_id.hex}{secret}", expires_at
 
 
@@ -214,7 +214,7 @@ async def answer(
     call: Call, purpose: str, challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
 ) -> Challenge | None:
     """The challenge, if `secret` answers it; every try counts, of `most`. It is used up only by `use`."""
-    found = await challenge_store.take_try(
+    found = await challenge_store.count_try(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, most=most, now=call.now
     )
     if found is None or not hmac.compare_digest(found.secret_hash, _hash(call, challenge_id, secret)):
@@ -230,13 +230,13 @@ async def answer_token(call: Call, purpose: str, token: str, *, most: int = CODE
     return found
 
 
-async def use(tx: Transaction, challenge: Challenge) -> None:
+async def consume(tx: Transaction, challenge: Challenge) -> None:
     """Use a challenge up: of all who answer it at the same time, one can. Raises CodeInvalid for the others."""
-    if not await challenge_store.use_challenge(tx, project_id=challenge.project_id, id=challenge.id):
+    if not await challenge_store.consume_challenge(tx, project_id=challenge.project_id, id=challenge.id):
         raise CodeInvalid
 
 
-def about(call: Call, challenge: Challenge) -> dict[str, Any]:
+def payload(call: Call, challenge: Challenge) -> dict[str, Any]:
     """What was sealed into a challenge."""
     return msgspec.json.decode(call.world.secrets.open(challenge.data, f"challenge:{challenge.id}"))
 
@@ -271,9 +271,9 @@ async def _is_known_network(call: Call, email_key: str) -> bool:
     return network_of(call.origin.ip) in {network_of(each) for each in seen}
 
 
-def _attempts(call: Call, identifier: bytes) -> Attempts:
+def _attempts(call: Call, identifier: bytes) -> AttemptPolicy:
     network = network_of(call.origin.ip)
-    return Attempts(project_id=call.project_id, identifier=identifier, network=network, limits=LIMITS)
+    return AttemptPolicy(project_id=call.project_id, identifier=identifier, network=network, limits=LIMITS)
 
 
 def _locked(until: Moment, now: Moment) -> SignInLocked:

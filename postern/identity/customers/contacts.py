@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from postern.identity.customers import store
 from postern.kernel.database.statements import Transaction
 from postern.messaging.audiences import contacts
-from postern.platform.events.model import Event, Written
+from postern.platform.events.model import Event, EventRange
 from postern.platform.projects import operations as projects
 
 MEETING = frozenset(("customer.signed_up", "customer.email_verified"))
 
 
-async def meet(tx: Transaction, happened: Sequence[Event]) -> None:
+async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
     """Link customers whose address is proven (or who were created by API) to the contact with it, or make one."""
     for event in happened:
         if event.type not in MEETING or event.subject_id is None:
@@ -20,7 +20,7 @@ async def meet(tx: Transaction, happened: Sequence[Event]) -> None:
         wish = project.settings.sign_in.contacts
         if wish == "NONE":
             continue
-        person = await store.person(tx, project_id=event.project_id, id=event.subject_id)
+        person = await store.get_customer(tx, project_id=event.project_id, id=event.subject_id)
         if person is None or person.email is None:
             continue
         if person.email_verified_at is None and event.actor_type == "CUSTOMER":
@@ -36,6 +36,6 @@ async def meet(tx: Transaction, happened: Sequence[Event]) -> None:
             await store.set_contact(tx, project_id=event.project_id, id=person.id, contact_id=contact.id)
 
 
-async def meet_in_bulk(tx: Transaction, written: Written) -> None:
+async def link_contacts(tx: Transaction, written: EventRange) -> None:
     """Nothing to do: what `meet` waits for happens to one customer at a time, and is never recorded in bulk."""
     assert not MEETING & set(written.types)

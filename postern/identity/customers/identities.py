@@ -9,9 +9,9 @@ from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.invitation_check import may_sign_up as is_welcome
-from postern.identity.customers.model import Person, SignUpClosed
-from postern.identity.customers.operations import require_person, set_primary_email
-from postern.identity.customers.sign_in import new_person, prove_address
+from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
+from postern.identity.customers.operations import require_customer, set_primary_email
+from postern.identity.customers.sign_in import create_customer_row, prove_address
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Problem
@@ -42,7 +42,7 @@ class IdentityLinked(Conflict):
     """Another account of this provider is linked already; remove it first."""
 
 
-class Voucher(Record):
+class ExternalIdentity(Record):
     """What somebody else says about a person who signed in there."""
 
     provider: str
@@ -53,15 +53,15 @@ class Voucher(Record):
     name: str | None
 
 
-async def recognise(
+async def find_or_create_customer(
     tx: Transaction,
     call: Call,
     project: Project,
-    voucher: Voucher,
+    voucher: ExternalIdentity,
     *,
     may_sign_up: bool | None = None,
     hold: bool = False,
-) -> Person:
+) -> CustomerRow:
     """The customer that a voucher is about, locked: known, linked, or new.
 
     `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed; and IdentityTaken where the
@@ -85,13 +85,13 @@ async def recognise(
             raise AccountNotLinked
         await _require_first_subject(tx, call, held, voucher, hold=hold)
         person = await prove_address(tx, call, project, held, key or "")
-        person = await claim(tx, call, person, voucher)
+        person = await claim_customer(tx, call, person, voucher)
         await note_linked(tx, call, project, person, voucher)
         return person
     invited = key is not None and voucher.email_verified and await is_welcome(tx, call, project, key)
     if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
-        raise SignUpClosed
-    made = await new_person(
+        raise CustomerSignUpClosed
+    made = await create_customer_row(
         tx,
         call,
         spec,
@@ -103,12 +103,18 @@ async def recognise(
     )
     if made is None:  # Somebody took the address between our look and our insert.
         raise AccountNotLinked
-    return await claim(tx, call, made, voucher)
+    return await claim_customer(tx, call, made, voucher)
 
 
 async def _follow_address(
-    tx: Transaction, call: Call, project: Project, known: Person, voucher: Voucher, email: str | None, key: str | None
-) -> Person:
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    known: CustomerRow,
+    voucher: ExternalIdentity,
+    email: str | None,
+    key: str | None,
+) -> CustomerRow:
     """Let a customer's primary address follow the provider's, where it came from there and is verified there.
 
     Never onto an address of another customer: then everything stays as it was.
@@ -136,7 +142,9 @@ async def _follow_address(
     return known
 
 
-async def _require_first_subject(tx: Transaction, call: Call, held: Person, voucher: Voucher, *, hold: bool) -> None:
+async def _require_first_subject(
+    tx: Transaction, call: Call, held: CustomerRow, voucher: ExternalIdentity, *, hold: bool
+) -> None:
     named: dict[str, Any] = {
         "project_id": call.project_id,
         "customer_id": held.id,
@@ -152,13 +160,15 @@ async def _require_first_subject(tx: Transaction, call: Call, held: Person, vouc
     raise problem
 
 
-async def note_linked(tx: Transaction, call: Call, project: Project, person: Person, voucher: Voucher) -> None:
+async def note_linked(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, voucher: ExternalIdentity
+) -> None:
     """Record that a customer who was there has one more way in, and tell them."""
     await events.record(tx, call, "customer.linked", person.id, provider=voucher.provider, mergedCustomerId=None)
     await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{voucher.provider} was added")
 
 
-async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -> Person:
+async def claim_customer(tx: Transaction, call: Call, person: CustomerRow, voucher: ExternalIdentity) -> CustomerRow:
     """Make an account at a provider this customer's: one of each provider and issuer.
 
     Raises IdentityTaken if it is somebody else's, IdentityLinked if the customer has another account there.
@@ -195,10 +205,10 @@ async def claim(tx: Transaction, call: Call, person: Person, voucher: Voucher) -
             email_key=key,
         )
     await store.list_providers(tx, project_id=call.project_id, id=person.id)
-    return await require_person(tx, call.project_id, person.id)
+    return await require_customer(tx, call.project_id, person.id)
 
 
-def _address_of(voucher: Voucher) -> tuple[str | None, str | None]:
+def _address_of(voucher: ExternalIdentity) -> tuple[str | None, str | None]:
     if not voucher.email:
         return None, None
     try:

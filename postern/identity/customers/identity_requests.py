@@ -7,12 +7,12 @@ from typing import Literal
 from uuid import UUID
 
 from postern.identity.customers import store
-from postern.identity.customers.identities import IdentityTaken, Voucher, claim, note_linked
-from postern.identity.customers.operations import lock_person
+from postern.identity.customers.identities import ExternalIdentity, IdentityTaken, claim_customer, note_linked
+from postern.identity.customers.operations import lock_customer
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Conflict, Invalid, Missing
 from postern.kernel.values import Record, new_id
 from postern.platform.audit import operations as audit
@@ -53,7 +53,7 @@ class IdentityRequest(Record):
 @get("/projects/{project_id}/identity-requests", needs="customers:read")
 async def list_identity_requests(
     call: Call, status: str | None = None, limit: ListLimit = 100, cursor: Cursor | None = None
-) -> Listed[IdentityRequest]:
+) -> LinkedList[IdentityRequest]:
     """Accounts that wait for approval (or waited), newest first; `status` narrows to PENDING, APPROVED or REJECTED."""
     wanted = status.upper() if status else None
     if wanted is not None and wanted not in STATUSES:
@@ -66,7 +66,7 @@ async def list_identity_requests(
         before=before_id(call, scope, cursor),
         limit=limit + 1,
     )
-    return listed(call, scope, [_shown(row) for row in rows], limit)
+    return linked_list(call, scope, [_shown(row) for row in rows], limit)
 
 
 @post(
@@ -80,12 +80,12 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
         if row is None:
             raise IdentityRequestMissing
-        person = await lock_person(tx, call, row.customer_id)
+        person = await lock_customer(tx, call, row.customer_id)
         if not await store.decide_identity_request(
             tx, project_id=call.project_id, id=id, status="APPROVED", now=call.now
         ):
             raise IdentityRequestDecided
-        voucher = Voucher(
+        voucher = ExternalIdentity(
             provider=row.provider,
             issuer=row.issuer,
             subject=row.subject,
@@ -96,7 +96,7 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
         await store.drop_identities_at(
             tx, project_id=call.project_id, customer_id=person.id, provider=row.provider, issuer=row.issuer
         )
-        person = await claim(tx, call, person, voucher)
+        person = await claim_customer(tx, call, person, voucher)
         await note_linked(tx, call, await projects.require_project(tx, call.project_id), person, voucher)
         await audit.record(tx, call, "customer.identity_approved", "Customer", person.id, provider=row.provider)
         row = await store.identity_request(tx, project_id=call.project_id, id=id)
@@ -124,10 +124,12 @@ async def reject_identity_request(call: Call, id: UUID) -> IdentityRequest:
     return _shown(row)
 
 
-async def hold_identity(call: Call, customer_id: UUID, voucher: Voucher, connection_id: UUID | None = None) -> None:
+async def request_identity(
+    call: Call, customer_id: UUID, voucher: ExternalIdentity, connection_id: UUID | None = None
+) -> None:
     """Keep an account for an administrator to look at, once, in a transaction of its own: the sign-in is refused."""
     async with call.db.transaction() as tx:
-        await lock_person(tx, call, customer_id)
+        await lock_customer(tx, call, customer_id)
         held = await store.insert_identity_request(
             tx,
             project_id=call.project_id,

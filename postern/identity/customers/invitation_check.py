@@ -17,7 +17,7 @@ Asker = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
 _known: list[Asker] = []
 
 
-def invited_by(ask: Asker) -> None:
+def set_invitation_check(ask: Asker) -> None:
     """Who knows invitations: called once by `app.py`."""
     _known[:] = [ask]
 

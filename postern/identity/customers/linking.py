@@ -9,12 +9,25 @@ began. A link that somebody else is lured into opening ends nowhere.
 from urllib.parse import urlencode
 
 from postern.identity.customers import challenges, mailer, provider_store, store
-from postern.identity.customers.identities import IdentityLinked, IdentityTaken, Voucher, claim, note_linked
-from postern.identity.customers.model import PROVIDER_LIFE, CodeInvalid, NotFresh, Person, Token, Url
+from postern.identity.customers.identities import (
+    ExternalIdentity,
+    IdentityLinked,
+    IdentityTaken,
+    claim_customer,
+    note_linked,
+)
+from postern.identity.customers.model import PROVIDER_LIFE, CodeInvalid, CustomerRow, NotFresh, Token, Url
 from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State, verifies
-from postern.identity.customers.sessions import CUSTOMER, Me, bearer_of, locked_person, me_of, require_fresh
+from postern.identity.customers.sessions import (
+    CUSTOMER,
+    CurrentCustomer,
+    bearer_of,
+    locked_customer,
+    me_of,
+    require_fresh,
+)
 from postern.identity.customers.sign_in import project_at, require_redirect
-from postern.identity.customers.sign_in_methods import LastWayIn, require_way_in_without
+from postern.identity.customers.sign_in_methods import LastSignInMethod, require_method_without
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -29,7 +42,7 @@ class IdentityMissing(Missing):
     """This customer has no such account elsewhere."""
 
 
-class LinkBegin(Body):
+class IdentityLinkRequest(Body):
     """Where the browser shall come back to. `codeChallenge` is the S256 of a verifier that the app keeps."""
 
     redirect_url: Url
@@ -37,14 +50,14 @@ class LinkBegin(Body):
     state: State = ""
 
 
-class LinkBegun(Record):
+class IdentityLinkStart(Record):
     """Where to send the customer's browser."""
 
     url: str
     expires_at: Moment
 
 
-class LinkFinish(Body):
+class IdentityLinkCompletion(Body):
     """What came back to the app, and the verifier it kept."""
 
     code: Token
@@ -60,7 +73,7 @@ class LinkFinish(Body):
         "codeChallenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     },
 )
-async def begin_link(call: Call, key: str, data: LinkBegin) -> LinkBegun:
+async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -> IdentityLinkStart:
     """Begin to link an account elsewhere to the own one. Needs a sign-in within the hour.
 
     Send the browser to `url`; it comes back to `redirectUrl` with a `code` for `identities`, or with `error`.
@@ -71,14 +84,14 @@ async def begin_link(call: Call, key: str, data: LinkBegin) -> LinkBegun:
         raise ProviderMissing
     customer_id, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
-        await locked_person(tx, call)
+        await locked_customer(tx, call)
         await require_fresh(tx, call)
-        token, expires_at = await challenges.pose_token(
+        token, expires_at = await challenges.issue_token(
             tx, call, "LINKING", PROVIDER_LIFE, customer_id=customer_id, sessionId=str(session_id), key=key
         )
     query = {"redirectUrl": data.redirect_url, "codeChallenge": data.code_challenge, "state": data.state, "link": token}
     start = f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/{key}/start"
-    return LinkBegun(url=f"{start}?{urlencode(query)}", expires_at=expires_at)
+    return IdentityLinkStart(url=f"{start}?{urlencode(query)}", expires_at=expires_at)
 
 
 @post(
@@ -87,19 +100,19 @@ async def begin_link(call: Call, key: str, data: LinkBegin) -> LinkBegun:
     problems=[CodeInvalid, IdentityTaken, IdentityLinked, NotFresh],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
-async def finish_link(call: Call, data: LinkFinish) -> Me:
+async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> CurrentCustomer:
     """Link the account that the browser came back with. It works once, for the session that began."""
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
     challenge = await challenges.answer_token(call, "IDENTITY", data.code)
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     mine = (challenge.customer_id, said["sessionId"]) == (customer_id, str(session_id))
     if not mine or not verifies(data.code_verifier, str(said["codeChallenge"])):
         raise CodeInvalid
-    voucher = Voucher(email=None, email_verified=False, name=None, **said["voucher"])
+    voucher = ExternalIdentity(email=None, email_verified=False, name=None, **said["voucher"])
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
-        await challenges.use(tx, challenge)
+        person = await locked_customer(tx, call)
+        await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
         person = await _link(tx, call, project, person, voucher)
     return me_of(person)
@@ -108,24 +121,26 @@ async def finish_link(call: Call, data: LinkFinish) -> Me:
 @delete(
     "/projects/{project_id}/auth/identities/{key}",
     accepts=CUSTOMER,
-    problems=[IdentityMissing, LastWayIn, NotFresh],
+    problems=[IdentityMissing, LastSignInMethod, NotFresh],
 )
-async def unlink(call: Call, key: str) -> None:
+async def unlink_identity(call: Call, key: str) -> None:
     """Take an account elsewhere away from the own one. Needs a sign-in within the hour, and another way in."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
         if key in RESERVED or key not in person.providers:
             raise IdentityMissing
-        await require_way_in_without(tx, call, project, person, key)
+        await require_method_without(tx, call, project, person, key)
         await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=key)
         await store.list_providers(tx, project_id=call.project_id, id=person.id)
         await events.record(tx, call, "customer.unlinked", person.id, provider=key)
         await mailer.notify(tx, call, project, person, "IDENTITY_CHANGED", change=f"{key} was removed")
 
 
-async def _link(tx: Transaction, call: Call, project: Project, person: Person, voucher: Voucher) -> Person:
+async def _link(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, voucher: ExternalIdentity
+) -> CustomerRow:
     held = await store.lock_by_identity(
         tx,
         project_id=call.project_id,
@@ -137,6 +152,6 @@ async def _link(tx: Transaction, call: Call, project: Project, person: Person, v
         raise IdentityTaken
     if held is not None:
         return person
-    person = await claim(tx, call, person, voucher)
+    person = await claim_customer(tx, call, person, voucher)
     await note_linked(tx, call, project, person, voucher)
     return person

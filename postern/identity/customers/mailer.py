@@ -16,8 +16,8 @@ import msgspec
 import structlog
 
 from postern.identity.customers import challenge_store
-from postern.identity.customers.challenge_store import Letter
-from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, Person
+from postern.identity.customers.challenge_store import QueuedMail
+from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, CustomerRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -41,7 +41,7 @@ LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": L
 """How long what a letter holds is of use; it is not sent later."""
 
 
-class Note(Record):
+class MailContent(Record):
     """What is sealed: which letter, to whom, and what it says."""
 
     kind: str
@@ -101,13 +101,13 @@ LETTERS: dict[str, tuple[str, str]] = {
 """Subject and text of every letter; what stands in braces is filled in, and escaped in HTML."""
 
 
-async def leave_note(
+async def enqueue_security_mail(
     tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
     """Have a letter written once this transaction commits; to nobody where `to` is None."""
-    note = Note(kind=kind, to=to, values=values)
+    note = MailContent(kind=kind, to=to, values=values)
     letter_id = new_id()
-    await challenge_store.insert_letter(
+    await challenge_store.insert_mail(
         tx,
         project_id=call.project_id,
         id=letter_id,
@@ -115,21 +115,21 @@ async def leave_note(
         sealed=call.world.secrets.seal(msgspec.json.encode(note), f"letter:{letter_id}"),
         now=call.now,
     )
-    call.world.bell.ring("customer_letters")
+    call.world.due_notifier.notify_due("customer_letters")
 
 
 async def notify(
-    tx: Transaction, call: Call, project: Project, person: Person, kind: SecurityMail, **values: str
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, kind: SecurityMail, **values: str
 ) -> None:
     """Tell a customer about a change to the own account, where the project has not switched that off."""
     if kind in project.settings.sign_in.security_mails and person.email is not None:
         time = call.now.strftime("%Y-%m-%d %H:%M UTC")
-        await leave_note(tx, call, kind, person.email, person.id, time=time, **values)
+        await enqueue_security_mail(tx, call, kind, person.email, person.id, time=time, **values)
 
 
-async def write_letter(world: "World", letter: Letter) -> None:
+async def send_queued_mail(world: "World", letter: QueuedMail) -> None:
     """Send a letter and let its note go. A crash in between sends it twice, never not at all."""
-    note = msgspec.json.decode(world.secrets.open(letter.sealed, f"letter:{letter.id}"), type=Note)
+    note = msgspec.json.decode(world.secrets.open(letter.sealed, f"letter:{letter.id}"), type=MailContent)
     ends = letter.created_at + LIVES.get(note.kind, STALE)
     if note.to is not None and world.clock() >= ends:
         await _gave_up(world, letter, note, "expired", "It would have come too late to be of use.")
@@ -140,9 +140,9 @@ async def write_letter(world: "World", letter: Letter) -> None:
         except Problem as problem:
             log.warning("letter_not_sent", kind=note.kind, project=str(letter.project_id), problem=problem.code())
             if letter.attempt >= ATTEMPTS:
-                await _gave_up(world, letter, note, problem.code(), why_not_mailed(problem))
+                await _gave_up(world, letter, note, problem.code(), undeliverable_reason(problem))
             return
-    await challenge_store.letter_written(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
+    await challenge_store.delete_mail(world.db, project_id=letter.project_id, id=letter.id, attempt=letter.attempt)
 
 
 def sender_of(world: "World", project: Project) -> str:
@@ -155,7 +155,7 @@ def sender_of(world: "World", project: Project) -> str:
     return f'"{name}" <no-reply@{host if "." in host and not host[-1].isdigit() else "postern.test"}>'
 
 
-def why_not_mailed(problem: Problem) -> str:
+def undeliverable_reason(problem: Problem) -> str:
     """Why a mail to a customer or an invited person could not be sent, for those who run the project."""
     if isinstance(problem, DomainNotVerified):
         return (
@@ -169,7 +169,7 @@ def app_name(project: Project) -> str:
     return project.settings.sign_in.app_name or project.name
 
 
-async def _gave_up(world: "World", letter: Letter, note: Note, code: str, reason: str) -> None:
+async def _gave_up(world: "World", letter: QueuedMail, note: MailContent, code: str, reason: str) -> None:
     """Tell the project that its sign-in mails do not go out, and why; the person learns nothing of it."""
     event = events.make_event(
         letter.project_id,
@@ -181,11 +181,11 @@ async def _gave_up(world: "World", letter: Letter, note: Note, code: str, reason
         reason=reason,
     )
     async with world.db.transaction() as tx:
-        if await challenge_store.letter_written(tx, project_id=letter.project_id, id=letter.id, attempt=letter.attempt):
+        if await challenge_store.delete_mail(tx, project_id=letter.project_id, id=letter.id, attempt=letter.attempt):
             await events.record_all(tx, [event])
 
 
-async def _send(world: "World", project_id: UUID, note: Note, expires_at: Moment | None) -> None:
+async def _send(world: "World", project_id: UUID, note: MailContent, expires_at: Moment | None) -> None:
     assert note.to is not None
     project = await projects.require_project(world.db, project_id)
     values = {"app": app_name(project), **note.values}

@@ -9,13 +9,19 @@ from postern.identity.customers.model import (
     LOCAL_PROVIDERS,
     ROLES_LIMIT,
     CustomerBanned,
+    CustomerLink,
+    CustomerLinkResult,
     CustomerMissing,
+    CustomerRow,
     ExternalIdTaken,
-    Link,
-    Linked,
-    Person,
 )
-from postern.identity.customers.operations import add_other_address, know, lock_person, set_primary_email, show
+from postern.identity.customers.operations import (
+    add_identity,
+    add_other_address,
+    lock_customer,
+    set_primary_email,
+    show,
+)
 from postern.identity.customers.sessions import end_sessions
 from postern.identity.customers.totp import move_second_factor
 from postern.kernel.database.statements import Jsonb, Transaction
@@ -37,7 +43,7 @@ LINK_TRIES = 5
     problems=[CustomerMissing, CustomerBanned, ExternalIdTaken],
     example={"customerId": "01990000-0000-7000-8000-000000000000", "externalUserId": "user-42"},
 )
-async def link_customer(call: Call, data: Link) -> Linked:
+async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     """Give a customer the identifier it has in your own system.
 
     If another customer holds that identifier, it is merged into this one in the same transaction, and
@@ -55,13 +61,13 @@ async def link_customer(call: Call, data: Link) -> Linked:
     raise ExternalIdTaken
 
 
-async def _link(call: Call, data: Link) -> Linked:
+async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
     survivor_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
         held = await store.by_external(tx, project_id=call.project_id, external_id=data.external_user_id)
         # Locked in the order of ids, so that two merges of the same pair cannot wait for each other.
         both = sorted({survivor_id, held.id if held else survivor_id})
-        locked = {each: await lock_person(tx, call, each) for each in both}
+        locked = {each: await lock_customer(tx, call, each) for each in both}
         survivor = locked[survivor_id]
         loser = locked[held.id] if held is not None and held.id != survivor_id else None
         if loser is not None and loser.external_id != data.external_user_id:
@@ -83,17 +89,17 @@ async def _link(call: Call, data: Link) -> Linked:
         if loser is None:
             await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
         await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged)
-    return Linked(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
+    return CustomerLinkResult(customer=await show(call, survivor), merged_customer_id=loser.id if loser else None)
 
 
-async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
+async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
     """Move what `loser` has to `survivor` and delete its row. Both rows are locked."""
     project_id = call.project_id
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await _strengthen(tx, call, survivor, loser)
+    await _merge_second_factor(tx, call, survivor, loser)
     await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
@@ -103,7 +109,7 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
     # Who reacts moves what it keeps about the other one, so both rows are still there.
     await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
-    await store.delete(tx, project_id=project_id, id=loser.id)
+    await store.delete_customer(tx, project_id=project_id, id=loser.id)
     survivor = await _take_address(tx, call, survivor, loser)
     if survivor.password_hash is None and loser.password_hash is not None:
         await store.set_password(
@@ -129,7 +135,7 @@ async def _merge(tx: Transaction, call: Call, survivor: Person, loser: Person) -
     )
 
 
-async def _strengthen(tx: Transaction, call: Call, survivor: Person, loser: Person) -> None:
+async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
     """Let the second factor of either protect both. Sessions that began without it end, as when it is turned on."""
     if not await move_second_factor(tx, call, survivor, loser):
         return
@@ -140,7 +146,7 @@ async def _strengthen(tx: Transaction, call: Call, survivor: Person, loser: Pers
     await mailer.notify(tx, call, project, survivor, "MFA_CHANGED", change=change)
 
 
-async def _take_address(tx: Transaction, call: Call, survivor: Person, loser: Person) -> Person:
+async def _take_address(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
     """Keep the primary address that is verified (the survivor's, if both or neither are) and the other beside it."""
     if loser.email is None or loser.email_key is None:
         return survivor
@@ -154,7 +160,7 @@ async def _take_address(tx: Transaction, call: Call, survivor: Person, loser: Pe
     return changed
 
 
-async def _list_local_identities(tx: Transaction, call: Call, survivor: Person, loser: Person) -> None:
+async def _list_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
     """Note the ways in that depend on no provider: the password that is kept, codes by mail, passkeys."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=survivor.id))
@@ -165,5 +171,5 @@ async def _list_local_identities(tx: Transaction, call: Call, survivor: Person, 
     }
     for provider in LOCAL_PROVIDERS:
         if present[provider]:
-            await know(tx, call, survivor, provider)
+            await add_identity(tx, call, survivor, provider)
     await store.list_providers(tx, project_id=call.project_id, id=survivor.id)

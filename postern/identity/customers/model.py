@@ -8,7 +8,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Forbidden, Limited, Missing, Refused, Unknown, Unprocessable
+from postern.kernel.http.problems import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Missing,
+    RateLimited,
+    Unauthenticated,
+    Unprocessable,
+)
 from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 
@@ -80,7 +88,7 @@ class PasskeyMissing(Missing):
     """There is no such passkey."""
 
 
-class EmailTaken(Conflict):
+class CustomerEmailTaken(Conflict, code="email_taken"):
     """Another customer has this address."""
 
 
@@ -96,19 +104,19 @@ class CustomerBanned(Conflict):
     """A banned customer cannot be linked or merged; unban first."""
 
 
-class SignInFailed(Unknown):
+class CustomerSignInFailed(Unauthenticated, code="sign_in_failed"):
     """The address or the proof is wrong."""
 
 
-class CodeInvalid(Unknown):
+class CodeInvalid(Unauthenticated):
     """This code or link is wrong, used, or too old; ask for a new one."""
 
 
-class RefreshTokenInvalid(Unknown):
+class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
     """This refresh token is unknown, expired or was used before; sign in again."""
 
 
-class SignInLocked(Limited):
+class SignInLocked(RateLimited):
     """Too many failed attempts; wait before the next one."""
 
 
@@ -120,7 +128,7 @@ class MethodOff(Forbidden):
     """This project does not use that way of signing in."""
 
 
-class SignUpClosed(Forbidden):
+class CustomerSignUpClosed(Forbidden, code="sign_up_closed"):
     """This project does not let strangers sign up."""
 
 
@@ -136,11 +144,11 @@ class MfaOff(Conflict):
     """No second factor is on, or none was enrolled."""
 
 
-class MetadataTooLarge(Refused):
+class CustomerMetadataTooLarge(BadRequest, code="metadata_too_large"):
     """Metadata takes at most 16 kB as JSON."""
 
 
-class TooManyRoles(Refused):
+class TooManyCustomerRoles(BadRequest, code="too_many_roles"):
     """A customer has at most 100 roles."""
 
 
@@ -148,18 +156,18 @@ class TooManyPasskeys(Unprocessable):
     """A customer has at most 20 passkeys; remove one first."""
 
 
-class HashRefused(Refused):
+class HashRefused(BadRequest):
     """This password hash is of no kind we take, or too costly to check."""
 
 
-class Identity(Record):
+class CustomerIdentity(Record):
     """One way a customer is known: a password here, or an account elsewhere."""
 
     provider: str
     created_at: Moment
 
 
-class Session(Record):
+class CustomerSession(Record):
     """Where a customer is signed in."""
 
     id: UUID
@@ -200,8 +208,8 @@ class Customer(Record):
     mfa_enabled_at: Moment | None
     failed_sign_in_attempts: int
     sign_in_locked_until: Moment | None
-    identities: list[Identity]
-    sessions: list[Session]
+    identities: list[CustomerIdentity]
+    sessions: list[CustomerSession]
     created_at: Moment
     updated_at: Moment
 
@@ -220,13 +228,13 @@ class EndUser(Record):
     mfa_enabled_at: Moment | None
     failed_sign_in_attempts: int
     sign_in_locked_until: Moment | None
-    identities: list[Identity]
-    sessions: list[Session]
+    identities: list[CustomerIdentity]
+    sessions: list[CustomerSession]
     created_at: Moment
     updated_at: Moment
 
 
-class Person(Record):
+class CustomerRow(Record):
     """A customer's row; hashes never leave the server."""
 
     project_id: UUID
@@ -281,7 +289,7 @@ class CustomerEvent(Record):
     erased_at: Moment | None
 
 
-class Actor(Record):
+class TimelineActor(Record):
     """Who did something."""
 
     type: str
@@ -297,11 +305,11 @@ class TimelineEntry(Record):
     type: str
     title: str
     occurred_at: Moment
-    actor: Actor
+    actor: TimelineActor
     data: dict[str, Any]
 
 
-class Linked(Record):
+class CustomerLinkResult(Record):
     """What linking did; `mergedCustomerId` is null when nothing was merged."""
 
     customer: Customer
@@ -343,7 +351,7 @@ class CustomerImport(Body):
     customers: Annotated[list[NewCustomer], msgspec.Meta(min_length=1, max_length=IMPORT_LIMIT)]
 
 
-class ImportFault(Record):
+class CustomerImportError(Record):
     """One customer that was not imported, by its place in the list, and why."""
 
     index: int
@@ -351,16 +359,16 @@ class ImportFault(Record):
     message: str
 
 
-class Imported(Record):
+class CustomerImportResult(Record):
     """What an import did."""
 
     created: int
     skipped: int
     failed: int
-    faults: list[ImportFault]
+    faults: list[CustomerImportError]
 
 
-class Ban(Body):
+class CustomerBan(Body):
     """Why, and until when (null: until unbanned)."""
 
     reason: Annotated[str, msgspec.Meta(max_length=500)] | None = None
@@ -379,7 +387,7 @@ class RolesChange(Body):
     roles: Annotated[list[RoleKey], msgspec.Meta(max_length=ROLES_LIMIT)]
 
 
-class Link(Body):
+class CustomerLink(Body):
     """The customer, and the identifier from your own system that it gets."""
 
     customer_id: str

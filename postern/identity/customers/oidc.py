@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Unavailable
-from postern.kernel.outbound.client import Answer, Outbound, Outcome
+from postern.kernel.outbound.client import Outbound, OutboundResponse, Outcome
 from postern.kernel.outbound.ssrf import AddressRefused, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.security.secrets import new_token
@@ -248,7 +248,7 @@ async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]
 
 
 def _json_of(outcome: Outcome, *, any_shape: bool = False) -> Any:
-    if not isinstance(outcome, Answer):
+    if not isinstance(outcome, OutboundResponse):
         raise ProviderTrouble(f"The sign-in provider cannot be reached: {outcome.reason}")
     if not outcome.ok or not outcome.complete:
         raise ProviderTrouble(f"The sign-in provider answered {outcome.status}.")

@@ -15,36 +15,36 @@ from postern.identity.customers.imported_hashes import check_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
     SESSIONS_LIMIT,
-    Ban,
     Customer,
+    CustomerBan,
     CustomerChange,
+    CustomerEmailTaken,
     CustomerEvent,
+    CustomerIdentity,
     CustomerImport,
+    CustomerImportError,
+    CustomerImportResult,
+    CustomerMetadataTooLarge,
     CustomerMissing,
     CustomerOwnsOrganizations,
+    CustomerRow,
     CustomerStats,
-    EmailTaken,
     ExternalIdTaken,
     HashRefused,
-    Identity,
-    Imported,
-    ImportFault,
     MetadataChange,
-    MetadataTooLarge,
     NewCustomer,
     OtherEmail,
-    Person,
     RolesChange,
     SessionMissing,
     Status,
     TimelineEntry,
-    TooManyRoles,
+    TooManyCustomerRoles,
 )
 from postern.identity.customers.sessions import end_session, end_sessions, session_view
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, camel, get, patch, post, put
+from postern.kernel.http.operation import HttpResponse, camel, get, patch, post, put
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import (
     Cursor,
@@ -53,13 +53,13 @@ from postern.kernel.http.pagination import (
     Page,
     PageLimit,
     PageNumber,
-    Position,
+    PagePosition,
     csv_stream,
     page_at,
     position_of,
 )
 from postern.kernel.http.problems import Invalid, Problem
-from postern.kernel.quotas import PlanLimitReached, Wanted, allowance_left, require_allowance
+from postern.kernel.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AuditEntry
@@ -110,13 +110,13 @@ async def list_customers(
     needs="customers:write",
     status=201,
     problems=[
-        EmailTaken,
+        CustomerEmailTaken,
         ExternalIdTaken,
         RoleUnknown,
         PasswordCommon,
         PasswordBreached,
         HashRefused,
-        MetadataTooLarge,
+        CustomerMetadataTooLarge,
         PlanLimitReached,
     ],
     example=ADA,
@@ -131,8 +131,8 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     if data.password is not None:
         await require_unbreached(call.world, data.password)
     async with call.db.transaction() as tx:
-        await require_allowance(tx, call, "customers")
-        person = await add_person(tx, call, data, password_hash)
+        await require_quota(tx, call, "customers")
+        person = await add_customer(tx, call, data, password_hash)
         await audit.record(tx, call, "customer.created", "Customer", person.id)
     return await show(call, person)
 
@@ -144,36 +144,36 @@ async def create_customer(call: Call, data: NewCustomer) -> Customer:
     problems=[RoleUnknown],
     example={"customers": [ADA]},
 )
-async def import_customers(call: Call, data: CustomerImport) -> Imported:
+async def import_customers(call: Call, data: CustomerImport) -> CustomerImportResult:
     """Import up to 1,000 customers at once. Addresses that are taken are skipped; faults name the place in the list."""
     created, skipped = 0, 0
-    faults: list[ImportFault] = []
+    faults: list[CustomerImportError] = []
     hashes: list[str | None] = []
     for index, each in enumerate(data.customers):
         try:
             hashes.append(await _password_hash(each))
         except Problem as problem:
             hashes.append(None)
-            faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+            faults.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
     bad = {fault.index for fault in faults}
     async with call.db.transaction() as tx:
-        wanted = Wanted("customers", len(data.customers), call.now, project_id=call.project_id)
-        left = await allowance_left(tx, call.world, wanted)
+        wanted = QuotaRequest("customers", len(data.customers), call.now, project_id=call.project_id)
+        left = await quota_left(tx, call.world, wanted)
         for index, each in enumerate(data.customers):
             if index in bad:
                 continue
             try:
                 if left is not None and created >= left.number:
                     raise left.refusal
-                await add_person(tx, call, each, hashes[index])
+                await add_customer(tx, call, each, hashes[index])
                 created += 1
-            except (EmailTaken, ExternalIdTaken):
+            except (CustomerEmailTaken, ExternalIdTaken):
                 skipped += 1
             except Problem as problem:
-                faults.append(ImportFault(index=index, code=problem.code(), message=problem.detail))
+                faults.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
         await audit.record(tx, call, "customers.imported", "Project", call.project_id, created=created)
     faults.sort(key=lambda fault: fault.index)
-    return Imported(created=created, skipped=skipped, failed=len(faults), faults=faults)
+    return CustomerImportResult(created=created, skipped=skipped, failed=len(faults), faults=faults)
 
 
 @get("/projects/{project_id}/customers/stats", needs="customers:read")
@@ -185,13 +185,13 @@ async def get_customer_stats(call: Call) -> CustomerStats:
 @get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"])
 async def export_customers(
     call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
-) -> Answer:
+) -> HttpResponse:
     """All customers as CSV, newest first; takes the filters of the list."""
     where = rules.condition(q, status, rules.check_provider(provider), call.now)
 
     async def rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
-            async for row in store.exported(tx, project_id=call.project_id, where=where):
+            async for row in store.export_customers(tx, project_id=call.project_id, where=where):
                 lapsed = row.ban_expires_at is not None and row.ban_expires_at <= call.now
                 yield (
                     *(row.id, row.email, row.email_verified_at, row.phone, row.name, row.external_id),
@@ -199,7 +199,7 @@ async def export_customers(
                     *(None if lapsed else row.banned_at, row.mfa_enabled_at, row.metadata, row.created_at),
                 )
 
-    return Answer(
+    return HttpResponse(
         csv_stream(CSV_HEADER, rows()),
         media_type="text/csv",
         headers={"Content-Disposition": 'attachment; filename="customers.csv"'},
@@ -209,7 +209,7 @@ async def export_customers(
 @get("/projects/{project_id}/customers/{id}", needs="customers:read", problems=[CustomerMissing])
 async def get_customer(call: Call, id: UUID) -> Customer:
     """One customer with identities and live sessions."""
-    return await show(call, await require_person(call.db, call.project_id, id))
+    return await show(call, await require_customer(call.db, call.project_id, id))
 
 
 @delete_(
@@ -228,7 +228,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     what, without details, and its chain still verifies.
     """
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         call.require_match(person.updated_at)
         view = await show(call, person, tx)
         await timeline.erase(tx, call, person, transfer_ownership_to)
@@ -239,7 +239,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
 @patch(
     "/projects/{project_id}/customers/{id}",
     needs="customers:write",
-    problems=[CustomerMissing, EmailTaken],
+    problems=[CustomerMissing, CustomerEmailTaken],
     example={
         "email": "ada@example.org",
         "emailVerified": True,
@@ -255,7 +255,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
     Another customer's address is 409.
     """
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         call.require_match(person.updated_at)
         before = person
         person = await _change_email(tx, call, person, data)
@@ -286,7 +286,7 @@ async def get_customer_timeline(
     call: Call, id: UUID, limit: ListLimit = 50, cursor: Cursor | None = None
 ) -> Feed[TimelineEntry]:
     """One feed of what happened to a customer, newest first: events, mails, sessions and changes by developers."""
-    return await timeline.timeline(call, await require_person(call.db, call.project_id, id), limit, cursor)
+    return await timeline.timeline(call, await require_customer(call.db, call.project_id, id), limit, cursor)
 
 
 @get("/projects/{project_id}/customers/{id}/events", needs="customers:read", problems=[CustomerMissing])
@@ -302,7 +302,7 @@ async def list_customer_audit_log(
     call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
 ) -> Page[AuditEntry]:
     """What developers and keys did to a customer, newest first."""
-    await require_person(call.db, call.project_id, id)
+    await require_customer(call.db, call.project_id, id)
     merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=id)
     return await audit.of_targets(call, [id, *merged], page, limit, cursor)
 
@@ -319,13 +319,13 @@ async def list_customer_audit_log(
         "sessions": [],
     },
 )
-async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Customer:
+async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) -> Customer:
     """Ban a customer: all sessions end now, and signing in is refused until `expiresAt` or `unban`."""
-    ban = data or Ban()
+    ban = data or CustomerBan()
     if ban.expires_at is not None and ban.expires_at <= call.now:
         raise Invalid.at("/expiresAt", "This moment has passed.")
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         already = person.banned_at if person.is_banned(call.now) else None
         person = await store.set_ban(
             tx,
@@ -346,8 +346,8 @@ async def ban_customer(call: Call, id: UUID, data: Ban | None = None) -> Custome
 async def unban_customer(call: Call, id: UUID) -> Customer:
     """Lift a ban, and any lock-out after failed attempts. Sessions that the ban ended stay ended."""
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
-        await unlock_person(tx, call, person)
+        person = await lock_customer(tx, call, id)
+        await clear_lock(tx, call, person)
         if person.is_banned(call.now):
             person = await store.set_ban(
                 tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
@@ -361,8 +361,8 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
 async def unlock_customer(call: Call, id: UUID) -> Customer:
     """Forget the failed sign-in attempts of a customer, from all networks, and any lock-out that came of them."""
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
-        await unlock_person(tx, call, person)
+        person = await lock_customer(tx, call, id)
+        await clear_lock(tx, call, person)
         await events.record(tx, call, "customer.unlocked", id)
         await audit.record(tx, call, "customer.unlocked", "Customer", id)
     return await show(call, person)
@@ -376,7 +376,7 @@ async def unlock_customer(call: Call, id: UUID) -> Customer:
 async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> None:
     """End one session: its tokens are refused from the next request on."""
     async with call.db.transaction() as tx:
-        await lock_person(tx, call, id)
+        await lock_customer(tx, call, id)
         await end_session(tx, call, id, session_id)
         await audit.record(tx, call, "customer.session_revoked", "Customer", id, session_id=str(session_id))
 
@@ -389,7 +389,7 @@ async def revoke_customer_session(call: Call, id: UUID, session_id: UUID) -> Non
 async def revoke_customer_sessions(call: Call, id: UUID) -> None:
     """End all sessions of a customer, also sign-ins that are half done."""
     async with call.db.transaction() as tx:
-        await lock_person(tx, call, id)
+        await lock_customer(tx, call, id)
         ended = await end_sessions(tx, call, id)
         await audit.record(tx, call, "customer.sessions_revoked", "Customer", id, sessions=ended)
 
@@ -401,7 +401,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     Where one is required, the customer sets up a new one at the next sign-in.
     """
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         await drop_mfa(tx, call, person)
         await events.record(tx, call, "customer.mfa_reset", id)
         if person.mfa_enabled_at is not None:
@@ -414,13 +414,13 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
 @patch(
     "/projects/{project_id}/customers/{id}/metadata",
     needs="customers:write",
-    problems=[CustomerMissing, MetadataTooLarge],
+    problems=[CustomerMissing, CustomerMetadataTooLarge],
     example={"metadata": {"plan": "pro", "trial": None}},
 )
 async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
     """Merge into a customer's metadata at the top level; null removes a key. At most 16 kB in all."""
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         call.require_match(person.updated_at)
         merged = rules.merged_metadata(person.metadata, data.metadata)
         person = await store.set_metadata(tx, project_id=call.project_id, id=id, metadata=Jsonb(merged), now=call.now)
@@ -433,13 +433,13 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
 @patch(
     "/projects/{project_id}/customers/{id}/roles",
     needs="customers:write",
-    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    problems=[CustomerMissing, RoleUnknown, TooManyCustomerRoles],
     example={"roles": ["MEMBER"]},
 )
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
     """Give a customer more roles; those there are stay. Roles exist in project scope."""
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         person = await _give_roles(tx, call, person, [*person.roles, *data.roles])
     return await show(call, person)
 
@@ -447,13 +447,13 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
 @put(
     "/projects/{project_id}/customers/{id}/roles",
     needs="customers:write",
-    problems=[CustomerMissing, RoleUnknown, TooManyRoles],
+    problems=[CustomerMissing, RoleUnknown, TooManyCustomerRoles],
     example={"roles": ["ADMIN"]},
 )
 async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
     """Give a customer exactly these roles."""
     async with call.db.transaction() as tx:
-        person = await lock_person(tx, call, id)
+        person = await lock_customer(tx, call, id)
         person = await _give_roles(tx, call, person, data.roles)
     return await show(call, person)
 
@@ -461,23 +461,23 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
 # What other operations of this feature and the features above it use.
 
 
-async def require_person(db: Queries, project_id: UUID, id: UUID) -> Person:
+async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerRow:
     """A customer's row. Raises CustomerMissing."""
-    person = await store.person(db, project_id=project_id, id=id)
+    person = await store.get_customer(db, project_id=project_id, id=id)
     if person is None:
         raise CustomerMissing
     return person
 
 
-async def lock_person(tx: Transaction, call: Call, id: UUID) -> Person:
+async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
     """A customer's row, locked. Raises CustomerMissing."""
-    person = await store.lock(tx, project_id=call.project_id, id=id)
+    person = await store.lock_customer(tx, project_id=call.project_id, id=id)
     if person is None:
         raise CustomerMissing
     return person
 
 
-async def insert_person(
+async def insert_customer(
     tx: Transaction,
     call: Call,
     *,
@@ -490,9 +490,9 @@ async def insert_person(
     metadata: dict[str, Any],
     roles: list[str],
     password_hash: str | None,
-) -> Person | None:
+) -> CustomerRow | None:
     """Insert a customer's row; None if another customer has the address or the external identifier."""
-    person = await store.insert(
+    person = await store.insert_customer(
         tx,
         project_id=call.project_id,
         id=new_id(),
@@ -514,14 +514,14 @@ async def insert_person(
         and email_key is not None
         and await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None
     ):
-        await store.delete(tx, project_id=call.project_id, id=person.id)
+        await store.delete_customer(tx, project_id=call.project_id, id=person.id)
         return None
     return person
 
 
 async def set_primary_email(
-    tx: Transaction, call: Call, person: Person, email: str, email_key: str, verified_at: Moment | None
-) -> Person:
+    tx: Transaction, call: Call, person: CustomerRow, email: str, email_key: str, verified_at: Moment | None
+) -> CustomerRow:
     """Give a locked customer another primary address. Raises EmailTaken.
 
     If it was one of the customer's other addresses, it stops being one.
@@ -538,10 +538,10 @@ async def set_primary_email(
             now=call.now,
         )
     except psycopg.errors.UniqueViolation:
-        raise EmailTaken from None
+        raise CustomerEmailTaken from None
     await store.drop_other_address(tx, project_id=call.project_id, customer_id=person.id, email_key=email_key)
     if await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None:
-        raise EmailTaken
+        raise CustomerEmailTaken
     return changed
 
 
@@ -561,11 +561,11 @@ async def add_other_address(
     )
 
 
-async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> Person:
+async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> CustomerRow:
     """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
     spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
-    person = await insert_person(
+    person = await insert_customer(
         tx,
         call,
         external_id=data.external_user_id,
@@ -586,16 +586,16 @@ async def add_person(tx: Transaction, call: Call, data: NewCustomer, password_ha
         )
     if person is None:
         taken = key and await store.by_email(tx, project_id=call.project_id, email_key=key)
-        raise EmailTaken if taken else ExternalIdTaken
+        raise CustomerEmailTaken if taken else ExternalIdTaken
     if password_hash is not None:
-        person = await know(tx, call, person, "PASSWORD")
+        person = await add_identity(tx, call, person, "PASSWORD")
     await events.record(tx, call, "customer.signed_up", person.id, method="API")
     return person
 
 
-async def know(
-    tx: Transaction, call: Call, person: Person, provider: str, issuer: str = "local", subject: str | None = None
-) -> Person:
+async def add_identity(
+    tx: Transaction, call: Call, person: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
+) -> CustomerRow:
     """Note one more way a customer is known."""
     added = await store.insert_identity(
         tx,
@@ -610,10 +610,10 @@ async def know(
     if not added:
         return person
     await store.list_providers(tx, project_id=call.project_id, id=person.id)
-    return await require_person(tx, call.project_id, person.id)
+    return await require_customer(tx, call.project_id, person.id)
 
 
-async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
+async def drop_mfa(tx: Transaction, call: Call, person: CustomerRow) -> CustomerRow:
     """Take away second factor and recovery codes, and sign-ins that wait for them."""
     await challenge_store.drop_totp(tx, project_id=call.project_id, customer_id=person.id)
     await challenge_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=person.id)
@@ -622,7 +622,7 @@ async def drop_mfa(tx: Transaction, call: Call, person: Person) -> Person:
     return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
 
 
-async def unlock_person(tx: Transaction, call: Call, person: Person, *, second_factor: bool = True) -> None:
+async def clear_lock(tx: Transaction, call: Call, person: CustomerRow, *, second_factor: bool = True) -> None:
     """Forget failed passwords and codes at any address of a customer, and failed second factors if these are meant."""
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
     identifiers = {each.identifier for each in others}
@@ -632,19 +632,19 @@ async def unlock_person(tx: Transaction, call: Call, person: Person, *, second_f
         await challenges.unlock(tx, call, identifier)
 
 
-async def show(call: Call, person: Person, db: Queries | None = None) -> Customer:
+async def show(call: Call, person: CustomerRow, db: Queries | None = None) -> Customer:
     """A customer as developers see it."""
     return (await shown(call, [person], db))[0]
 
 
-async def shown(call: Call, people: Sequence[Person], db: Queries | None = None) -> list[Customer]:
+async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = None) -> list[Customer]:
     """Customers as developers see them, with identities, live sessions and failed attempts."""
     db = db or call.db
     ids = [person.id for person in people]
     if not ids:
         return []
     identities = await store.identities(db, project_id=call.project_id, customer_ids=ids)
-    sessions = await session_store.live(
+    sessions = await session_store.live_sessions(
         db, project_id=call.project_id, customer_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
@@ -687,7 +687,7 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
                 failed_sign_in_attempts=sum(each.failures for each in counted),
                 sign_in_locked_until=until if until and until > call.now else None,
                 identities=[
-                    Identity(provider=each.provider, created_at=each.created_at)
+                    CustomerIdentity(provider=each.provider, created_at=each.created_at)
                     for each in identities
                     if each.customer_id == person.id
                 ],
@@ -700,23 +700,25 @@ async def shown(call: Call, people: Sequence[Person], db: Queries | None = None)
 
 
 async def _found(
-    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, position: Position
-) -> tuple[Sequence[Person], int]:
+    call: Call, asked: tuple[str | None, str | None, str | None], limit: int, position: PagePosition
+) -> tuple[Sequence[CustomerRow], int]:
     """A page of the customers that a filter (text, status, provider) finds, and how many it finds."""
     q, status, provider = asked
     where, offset = rules.condition(q, status, provider, call.now), position.offset
     if position.after is not None:
         rest = SQL("c.id < {} and {}").format(Literal(position.after), where)
-        rows = await store.found(call.db, project_id=call.project_id, where=rest, limit=limit, offset=0)
+        rows = await store.list_customers(call.db, project_id=call.project_id, where=rest, limit=limit, offset=0)
         if not q:
             return rows, await _count(call, status, provider)
-        return rows, await store.count_found(call.db, project_id=call.project_id, where=where)
+        return rows, await store.count_customers(call.db, project_id=call.project_id, where=where)
     if q and not q.isspace():
-        found = await store.searched(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+        found = await store.search_customers(
+            call.db, project_id=call.project_id, where=where, limit=limit, offset=offset
+        )
         if found or offset == 0:
             return found, found[0].total if found else 0
-        return [], await store.count_found(call.db, project_id=call.project_id, where=where)
-    rows = await store.found(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
+        return [], await store.count_customers(call.db, project_id=call.project_id, where=where)
+    rows = await store.list_customers(call.db, project_id=call.project_id, where=where, limit=limit, offset=offset)
     # A page that is not full ends the list: then its length says how many there are.
     is_last = len(rows) < limit and (rows or offset == 0)
     return rows, offset + len(rows) if is_last else await _count(call, status, provider)
@@ -726,7 +728,7 @@ async def _count(call: Call, status: str | None, provider: str | None) -> int:
     """How many customers a filter finds: from the kept numbers where they know, by counting otherwise."""
     if status in ("banned", "locked"):
         where = rules.condition(None, status, provider, call.now)
-        return await store.count_found(call.db, project_id=call.project_id, where=where)
+        return await store.count_customers(call.db, project_id=call.project_id, where=where)
     kept = await store.count_facets(
         call.db,
         project_id=call.project_id,
@@ -736,7 +738,7 @@ async def _count(call: Call, status: str | None, provider: str | None) -> int:
     )
     if status == "active":
         where = rules.condition(None, "banned", provider, call.now)
-        kept -= await store.count_found(call.db, project_id=call.project_id, where=where)
+        kept -= await store.count_customers(call.db, project_id=call.project_id, where=where)
     return kept
 
 
@@ -754,7 +756,7 @@ async def _password_hash(data: NewCustomer) -> str | None:
     return await hash_password(data.password)
 
 
-async def _change_email(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+async def _change_email(tx: Transaction, call: Call, person: CustomerRow, data: CustomerChange) -> CustomerRow:
     verified = None if data.email_verified is UNSET else data.email_verified
     if data.email is UNSET:
         if verified is None or verified == (person.email_verified_at is not None):
@@ -765,7 +767,7 @@ async def _change_email(tx: Transaction, call: Call, person: Person, data: Custo
     spec, key = rules.read_email(data.email)
     holder = await store.by_email(tx, project_id=call.project_id, email_key=key)
     if holder is not None and holder.id != person.id:
-        raise EmailTaken
+        raise CustomerEmailTaken
     if key == person.email_key:
         at = (
             person.email_verified_at
@@ -784,7 +786,7 @@ async def _change_email(tx: Transaction, call: Call, person: Person, data: Custo
     return await set_primary_email(tx, call, person, spec, key, call.now if verified else None)
 
 
-async def _change_phone(tx: Transaction, call: Call, person: Person, data: CustomerChange) -> Person:
+async def _change_phone(tx: Transaction, call: Call, person: CustomerRow, data: CustomerChange) -> CustomerRow:
     phone = person.phone if data.phone is UNSET else data.phone
     kept = person.phone_verified_at if phone == person.phone else None
     if data.phone_verified is not UNSET:
@@ -798,11 +800,11 @@ async def _change_phone(tx: Transaction, call: Call, person: Person, data: Custo
     )
 
 
-async def _give_roles(tx: Transaction, call: Call, person: Person, roles: list[str]) -> Person:
+async def _give_roles(tx: Transaction, call: Call, person: CustomerRow, roles: list[str]) -> CustomerRow:
     call.require_match(person.updated_at)
     wanted = list(dict.fromkeys(roles))
     if len(wanted) > ROLES_LIMIT:
-        raise TooManyRoles.of_value("/roles")
+        raise TooManyCustomerRoles.of_value("/roles")
     added = [role for role in wanted if role not in person.roles]
     await access.require_roles(tx, call.project_id, "PROJECT", added)
     if wanted == person.roles:

@@ -28,10 +28,10 @@ from postern.identity.customers.model import (
 from postern.identity.customers.page_texts import STYLE, TEMPLATES
 from postern.identity.customers.providers import CodeChallenge, continue_grant
 from postern.identity.customers.requirements import SsoRequired
-from postern.identity.customers.sessions import SignIn, bearer_of
-from postern.identity.customers.sso_lookup import SignOn, sign_on_of, sign_on_offered
+from postern.identity.customers.sessions import CustomerSignInResult, bearer_of
+from postern.identity.customers.sso_lookup import SsoEntry, is_sso_offered, sso_entry_of_address
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import Answer, Operation, RawRequest, get, post
+from postern.kernel.http.operation import HttpResponse, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.values import Record, as_id, to_plain
 from postern.platform.projects.model import Project
@@ -59,7 +59,7 @@ class NoSignOnHere(Missing):
     """No organization signs people in by this e-mail domain. Sign in another way."""
 
 
-class Flow(Record):
+class HostedFlow(Record):
     """Where the app wants its customer back."""
 
     redirect_url: str
@@ -112,51 +112,51 @@ def form_at(
 
 
 @get("/projects/{project_id}/auth/pages/style.css", public=True, any_query=True, media_types=("text/css",))
-async def page_style(call: Call) -> Answer:
+async def page_style(call: Call) -> HttpResponse:
     """The look of the hosted pages, with the project's colour."""
     project = await sign_in.project_at(call)
     accent = project.settings.sign_in.accent_color or "#1f4fd8"
     text = "#000000" if _is_light(accent) else "#ffffff"
     css = f":root{{--accent:{accent};--on-accent:{text}}}\n{STYLE}"
-    return Answer(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
+    return HttpResponse(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
 @get("/projects/{project_id}/auth/pages/sign-in", public=True, any_query=True, media_types=HTML, problems=[Invalid])
-async def sign_in_page(call: Call, request: RawRequest) -> Answer:
+async def sign_in_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to sign in on. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
     return await _shown(call, "sign-in.html", request.query_params)
 
 
 @form_at("sign-in", sign_in.sign_in_customer.problems, or_else=(303,))
-async def sign_in_by_page(call: Call, request: RawRequest) -> Answer:
+async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with address and password from the page."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        if elsewhere := await sign_on_of(call, form["email"]):
-            return await _sent_on(call, flow, elsewhere)
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        if elsewhere := await sso_entry_of_address(call, form["email"]):
+            return await _redirect_to_app(call, flow, elsewhere)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
-        return await _onwards(call, flow, await sign_in.sign_in_customer(call, body))
+        return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
 
     return await _submitted(call, request, "sign-in.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/sign-up", public=True, any_query=True, media_types=HTML, problems=[Invalid])
-async def sign_up_page(call: Call, request: RawRequest) -> Answer:
+async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to sign up on."""
     return await _shown(call, "sign-up.html", request.query_params)
 
 
 @form_at("sign-up", sign_in.sign_up_customer.problems, or_else=(303,))
-async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
+async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Begin an account from the page; the next one asks for the code from the mail."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        if elsewhere := await sign_on_of(call, form["email"]):
-            return await _sent_on(call, flow, elsewhere)
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        if elsewhere := await sso_entry_of_address(call, form["email"]):
+            return await _redirect_to_app(call, flow, elsewhere)
         given = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
-        begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.SignUp))
+        begun = await sign_in.sign_up_customer(call, msgspec.convert(given, sign_in.CustomerSignUp))
         if begun.challenge_id is None:
-            return await _onwards(call, flow, begun)
+            return await _next_page(call, flow, begun)
         challenge = str(begun.challenge_id)
         return await _page(call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"])
 
@@ -164,10 +164,10 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> Answer:
 
 
 @form_at("sign-up/resend", sign_in.resend_sign_up_code.problems)
-async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> Answer:
+async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Have another code mailed for a sign-up that was begun."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         asked = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
         challenge, email = str(asked.challenge_id), form.get("email", "")
         return await _page(
@@ -178,23 +178,23 @@ async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> Answer
 
 
 @form_at("sign-up/verify", sign_in.verify_sign_up.problems, or_else=(303,))
-async def verify_sign_up_by_page(call: Call, request: RawRequest) -> Answer:
+async def verify_sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Finish an account with the code from the mail."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        return await _onwards(call, flow, await sign_in.verify_sign_up(call, _code_of(form)))
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        return await _next_page(call, flow, await sign_in.verify_sign_up(call, _code_of(form)))
 
     return await _submitted(call, request, "verify.html", act, action="sign-up/verify")
 
 
-@form_at("code", sign_in.ask_for_code.problems, or_else=(303,))
-async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
+@form_at("code", sign_in.request_sign_in_code.problems, or_else=(303,))
+async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Have a code mailed; the next page asks for it."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        if elsewhere := await sign_on_of(call, form["email"]):
-            return await _sent_on(call, flow, elsewhere)
-        asked = await sign_in.ask_for_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        if elsewhere := await sso_entry_of_address(call, form["email"]):
+            return await _redirect_to_app(call, flow, elsewhere)
+        asked = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
         return await _page(
             call,
             "verify.html",
@@ -209,46 +209,46 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> Answer:
 
 
 @form_at("sso", [Invalid, NoSignOnHere])
-async def sign_on_by_page(call: Call, request: RawRequest) -> Answer:
+async def sign_on_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Go to the identity provider of one's organization, found by the address."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        elsewhere = await sign_on_of(call, form["email"])
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        elsewhere = await sso_entry_of_address(call, form["email"])
         if elsewhere is None:
             raise NoSignOnHere
-        return await _sent_on(call, flow, elsewhere)
+        return await _redirect_to_app(call, flow, elsewhere)
 
     return await _submitted(call, request, "sign-in.html", act)
 
 
 @form_at("code/verify", sign_in.sign_in_with_code.problems, or_else=(303,))
-async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> Answer:
+async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with the code from the mail."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        return await _onwards(call, flow, await sign_in.sign_in_with_code(call, _code_of(form)))
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        return await _next_page(call, flow, await sign_in.sign_in_with_code(call, _code_of(form)))
 
     return await _submitted(call, request, "verify.html", act, action="code/verify")
 
 
 @form_at("mfa", totp.verify_second_factor.problems, or_else=(303,))
-async def second_factor_by_page(call: Call, request: RawRequest) -> Answer:
+async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Finish signing in with the second factor, or a recovery code."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         given = "".join(form["code"].split())
         proof = {"code": given} if given.isascii() and given.isdigit() and len(given) == 6 else {"recoveryCode": given}
-        body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactor)
-        return await _onwards(call, flow, await totp.verify_second_factor(call, body))
+        body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactorSignIn)
+        return await _next_page(call, flow, await totp.verify_second_factor(call, body))
 
     return await _submitted(call, request, "mfa.html", act)
 
 
 @form_at("mfa/enroll", totp.confirm_required_totp.problems, or_else=(303,))
-async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> Answer:
+async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Turn on the second factor that is required, with a first code; the next page shows the recovery codes."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         token = form["mfaToken"]
         try:
             given = {"mfaToken": token, "code": "".join(form["code"].split())}
@@ -259,7 +259,7 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> Answe
             return await _enrollment_page(call, flow, token, WrongFirstCode())
         assert done.customer is not None
         assert done.session_id is not None
-        page_token, _ = await challenges.pose_token(
+        page_token, _ = await challenges.issue_token(
             call.db,
             call,
             "RECOVERY_PAGE",
@@ -273,22 +273,22 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> Answe
 
 
 @form_at("mfa/enroll/done", [CodeInvalid], or_else=(303,))
-async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> Answer:
+async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Go on to the app when the recovery codes were seen."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         challenge = await challenges.answer_token(call, "RECOVERY_PAGE", form["pageToken"], most=PAGE_TRIES)
         assert challenge.customer_id is not None
         async with call.db.transaction() as tx:
-            await challenges.use(tx, challenge)
-        session_id = as_id(challenges.about(call, challenge)["sessionId"])
+            await challenges.consume(tx, challenge)
+        session_id = as_id(challenges.payload(call, challenge)["sessionId"])
         return await _signed_in(call, flow, challenge.customer_id, session_id)
 
     return await _submitted(call, request, "mfa-enroll.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/mfa", public=True, any_query=True, media_types=HTML, problems=[Invalid])
-async def second_factor_page(call: Call, request: RawRequest) -> Answer:
+async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page that asks for a second factor, with the `mfaToken` of any sign-in that answered `mfaRequired`.
 
     Takes what `pages/sign-in` takes, with a `codeChallenge` of its own. For a sign-in that answered
@@ -309,12 +309,12 @@ async def second_factor_page(call: Call, request: RawRequest) -> Answer:
     problems=[Invalid, CodeInvalid, SignInBlocked],
     or_else=(303,),
 )
-async def continue_on_page(call: Call, request: RawRequest) -> Answer:
+async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     """Where a provider's callback leads somebody who began on a hosted page: to the second factor, or to the app."""
     query = dict(request.query_params)
     flow = await _flow(call, query)
     signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
-    return await _onwards(call, flow, signed_in)
+    return await _next_page(call, flow, signed_in)
 
 
 @post(
@@ -324,55 +324,55 @@ async def continue_on_page(call: Call, request: RawRequest) -> Answer:
     takes=FORM,
     fields=FIELDS,
     body_limit=FORM_LIMIT,
-    problems=[*passkeys.begin_passkey.problems, CodeInvalid],
+    problems=[*passkeys.begin_passkey_registration.problems, CodeInvalid],
 )
 async def passkey_options_for_page(call: Call, request: RawRequest) -> passkeys.PasskeyOptions:
     """What the script of the pages hands to the browser: to sign in, or with `pageToken` to add a passkey."""
     form = await read_form(request)
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
-    challenges.knock(call)
-    _, signed_in = await _behind_page(call, form)
-    return await passkeys.begin_passkey(signed_in)
+    challenges.throttle(call)
+    _, signed_in = await _page_session(call, form)
+    return await passkeys.begin_passkey_registration(signed_in)
 
 
 @form_at("passkey", passkeys.sign_in_with_passkey.problems, or_else=(303,))
-async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Sign in with the passkey that the browser showed."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         shown = passkeys.PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
-        return await _onwards(call, flow, await passkeys.sign_in_with_passkey(call, shown))
+        return await _next_page(call, flow, await passkeys.sign_in_with_passkey(call, shown))
 
     return await _submitted(call, request, "sign-in.html", act)
 
 
 @form_at("passkey/add", passkeys.add_passkey.problems, or_else=(303,))
-async def add_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Keep the passkey that the browser made for whoever signed in on the page before, and go on to the app."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        challenge, signed_in = await _behind_page(call, form)
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        challenge, signed_in = await _page_session(call, form)
         name = msgspec.convert(form.get("name") or "Passkey", passkeys.PasskeyName)
         made = passkeys.NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
         await passkeys.add_passkey(signed_in, made)
-        return await _back(call, flow, *await _used_up(call, challenge, signed_in))
+        return await _back(call, flow, *await _link_used_page(call, challenge, signed_in))
 
     return await _submitted(call, request, "passkey.html", act)
 
 
 @form_at("passkey/skip", [CodeInvalid], or_else=(303,))
-async def skip_passkey_by_page(call: Call, request: RawRequest) -> Answer:
+async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Go on to the app without adding a passkey."""
 
-    async def act(form: dict[str, str], flow: Flow) -> Answer:
-        return await _back(call, flow, *await _used_up(call, *await _behind_page(call, form)))
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        return await _back(call, flow, *await _link_used_page(call, *await _page_session(call, form)))
 
     return await _submitted(call, request, "passkey.html", act)
 
 
 @get("/projects/{project_id}/auth/pages/forgot", public=True, any_query=True, media_types=HTML)
-async def forgot_page(call: Call, request: RawRequest) -> Answer:
+async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to ask for a new password on. With what `pages/sign-in` takes, it leads back there."""
     query = request.query_params
     return (
@@ -380,12 +380,12 @@ async def forgot_page(call: Call, request: RawRequest) -> Answer:
     )
 
 
-@form_at("forgot", sign_in.forget_password.problems)
-async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
+@form_at("forgot", sign_in.request_password_reset.problems)
+async def forget_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Have a link mailed that sets a new password."""
 
-    async def act(form: dict[str, str], flow: Flow | None) -> Answer:
-        await sign_in.forget_password(call, msgspec.convert({"email": form["email"]}, sign_in.LinkRequest))
+    async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
+        await sign_in.request_password_reset(call, msgspec.convert({"email": form["email"]}, sign_in.SignInLinkRequest))
         message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
         return await _page(call, "message.html", flow, heading="Look into your mailbox", message=message)
 
@@ -393,7 +393,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> Answer:
 
 
 @get("/projects/{project_id}/auth/pages/reset", public=True, any_query=True, media_types=HTML)
-async def reset_page(call: Call, token: str = "") -> Answer:
+async def reset_page(call: Call, token: str = "") -> HttpResponse:
     """The page that a reset link opens. Opening it uses nothing up; a link that was used or is too old says so."""
     if not await sign_in.is_reset_open(call, token):
         message = "This link was used before or is too old. Ask for a new one."
@@ -402,10 +402,10 @@ async def reset_page(call: Call, token: str = "") -> Answer:
 
 
 @form_at("reset", sign_in.reset_password.problems)
-async def reset_password_by_page(call: Call, request: RawRequest) -> Answer:
+async def reset_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Set a new password with the token of a reset link."""
 
-    async def act(form: dict[str, str], flow: Flow | None) -> Answer:
+    async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         body = msgspec.convert({"token": form["token"], "password": form["password"]}, sign_in.PasswordReset)
         await sign_in.reset_password(call, body)
         return await _page(call, "message.html", None, message="Your password is changed. Sign in with the new one.")
@@ -417,11 +417,11 @@ async def _submitted(
     call: Call,
     request: RawRequest,
     template: str,
-    act: Callable[[dict[str, str], Any], Awaitable[Answer]],
+    act: Callable[[dict[str, str], Any], Awaitable[HttpResponse]],
     *,
     needs_flow: bool = True,
     **values: str,
-) -> Answer:
+) -> HttpResponse:
     """Do what a form asks for, or show it again saying what is wrong."""
     form = await read_form(request)
     flow = await _flow(call, form) if needs_flow or "redirectUrl" in form else None
@@ -429,7 +429,7 @@ async def _submitted(
         return await act(form, flow)
     except SsoRequired as required:
         if flow is not None and required.sign_on is not None:
-            return await _sent_on(call, flow, required.sign_on)
+            return await _redirect_to_app(call, flow, required.sign_on)
         problem: Problem = required
     except KeyError as missing:
         problem = Invalid(f"Please fill in: {missing.args[0]}.")
@@ -444,19 +444,19 @@ async def _submitted(
         flow,
         status=problem.status,
         retry_after=problem.retry_after_seconds,
-        error=_in_words(problem),
+        error=_message_of(problem),
         challenge=form.get("challengeId", ""),
         **kept,
         **values,
     )
 
 
-async def _shown(call: Call, template: str, query: Any) -> Answer:
+async def _shown(call: Call, template: str, query: Any) -> HttpResponse:
     given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
     return await _page(call, template, await _flow(call, given))
 
 
-async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
+async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
     """Back to the app with a grant for the session that began; or first to the second factor."""
     if signed_in.mfa_enrollment_required:
         return await _enrollment_page(call, flow, signed_in.mfa_token or "")
@@ -467,17 +467,17 @@ async def _onwards(call: Call, flow: Flow, signed_in: SignIn) -> Answer:
     return await _signed_in(call, flow, signed_in.customer.id, signed_in.session_id)
 
 
-async def _signed_in(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> Answer:
+async def _signed_in(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
     """Back to the app, or first to the page that adds a passkey."""
     if not flow.adds_passkey:
         return await _back(call, flow, customer_id, session_id)
-    token, _ = await challenges.pose_token(
+    token, _ = await challenges.issue_token(
         call.db, call, "PASSKEY_PAGE", PASSKEY_LIFE, customer_id=customer_id, sessionId=str(session_id)
     )
     return await _page(call, "passkey.html", flow, pageToken=token)
 
 
-async def _enrollment_page(call: Call, flow: Flow, token: str, problem: Problem | None = None) -> Answer:
+async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Problem | None = None) -> HttpResponse:
     """The page to set up an authenticator app; after a wrong code with the same secret as before."""
     begun = await totp.begin_required_totp(call, totp.EnrollmentToken(mfa_token=token))
     return await _page(
@@ -486,7 +486,7 @@ async def _enrollment_page(call: Call, flow: Flow, token: str, problem: Problem 
         flow,
         status=200 if problem is None else problem.status,
         retry_after=None if problem is None else problem.retry_after_seconds,
-        error="" if problem is None else _in_words(problem),
+        error="" if problem is None else _message_of(problem),
         mfaToken=token,
         uri=begun.uri,
         key=" ".join(begun.secret[start : start + 4] for start in range(0, len(begun.secret), 4)),
@@ -494,9 +494,9 @@ async def _enrollment_page(call: Call, flow: Flow, token: str, problem: Problem 
     )
 
 
-async def _back(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> Answer:
+async def _back(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUID) -> HttpResponse:
     """Back to the app, with a grant for the session."""
-    token, _ = await challenges.pose_token(
+    token, _ = await challenges.issue_token(
         call.db,
         call,
         "GRANT",
@@ -511,13 +511,13 @@ async def _back(call: Call, flow: Flow, customer_id: UUID, session_id: UUID) -> 
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
-    return Answer(b"", media_type="text/html", status=303, headers=headers)
+    return HttpResponse(b"", media_type="text/html", status=303, headers=headers)
 
 
-async def _behind_page(call: Call, form: dict[str, str]) -> tuple[Challenge, Call]:
+async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge, Call]:
     """The challenge behind a page's token, and the call as the customer who signed in there. Raises CodeInvalid."""
     challenge = await challenges.answer_token(call, "PASSKEY_PAGE", form["pageToken"], most=PAGE_TRIES)
-    session_id = as_id(challenges.about(call, challenge)["sessionId"])
+    session_id = as_id(challenges.payload(call, challenge)["sessionId"])
     caller = Caller(
         kind="customer",
         actor_type="CUSTOMER",
@@ -528,14 +528,14 @@ async def _behind_page(call: Call, form: dict[str, str]) -> tuple[Challenge, Cal
     return challenge, replace(call, caller=caller)
 
 
-async def _used_up(call: Call, challenge: Challenge, signed_in: Call) -> tuple[UUID, UUID]:
+async def _link_used_page(call: Call, challenge: Challenge, signed_in: Call) -> tuple[UUID, UUID]:
     """The customer and the session behind a page's token, which is worthless now."""
     async with call.db.transaction() as tx:
-        await challenges.use(tx, challenge)
+        await challenges.consume(tx, challenge)
     return bearer_of(signed_in)
 
 
-async def _sent_on(call: Call, flow: Flow, elsewhere: SignOn) -> Answer:
+async def _redirect_to_app(call: Call, flow: HostedFlow, elsewhere: SsoEntry) -> HttpResponse:
     """A page that goes on by itself.
 
     No redirect: browsers hold one that follows a form to `form-action`, and the provider's address is not ours to list.
@@ -547,13 +547,13 @@ async def _sent_on(call: Call, flow: Flow, elsewhere: SignOn) -> Answer:
 async def _page(
     call: Call,
     template: str,
-    flow: Flow | None,
+    flow: HostedFlow | None,
     *,
     status: int = 200,
     retry_after: int | None = None,
     error: str = "",
     **values: Any,
-) -> Answer:
+) -> HttpResponse:
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
@@ -577,7 +577,7 @@ async def _page(
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
         providers=providers,
-        sso=asks and await sign_on_offered(call),
+        sso=asks and await is_sso_offered(call),
         passkeys=scripted,
         flow=fields,
         home=_home_of(settings.redirect_urls),
@@ -592,7 +592,7 @@ async def _page(
     }
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)
-    return Answer(shown, media_type="text/html", status=status, headers=headers)
+    return HttpResponse(shown, media_type="text/html", status=status, headers=headers)
 
 
 def _home_of(redirect_urls: list[str]) -> str:
@@ -612,7 +612,7 @@ WORDS: dict[str, str] = {
 }
 
 
-def _in_words(problem: Problem) -> str:
+def _message_of(problem: Problem) -> str:
     """What went wrong, for people who never heard of APIs."""
     text = WORDS.get(problem.code(), problem.detail)
     if problem.retry_after_seconds is not None and problem.status == 429:
@@ -622,7 +622,7 @@ def _in_words(problem: Problem) -> str:
     return text
 
 
-async def _flow(call: Call, given: dict[str, str]) -> Flow:
+async def _flow(call: Call, given: dict[str, str]) -> HostedFlow:
     """Where the app wants its customer back. Raises Invalid, also for an address the project does not list."""
     project: Project = await sign_in.project_at(call)
     try:
@@ -632,7 +632,7 @@ async def _flow(call: Call, given: dict[str, str]) -> Flow:
             "query/codeChallenge", "This link is incomplete. Go back to the app and begin again.", "required"
         ) from None
     url = sign_in.require_redirect(project, given.get("redirectUrl", ""))
-    return Flow(
+    return HostedFlow(
         redirect_url=url,
         code_challenge=challenge,
         state=given.get("state", "")[:1_000],
@@ -655,13 +655,13 @@ def _credential_of(form: dict[str, str]) -> dict[str, Any]:
         raise Invalid("Your browser answered nothing. Adding or using a passkey needs JavaScript.") from None
 
 
-async def show_page(call: Call, template: str, *, status: int = 200, error: str = "", **values: str) -> Answer:
+async def show_page(call: Call, template: str, *, status: int = 200, error: str = "", **values: str) -> HttpResponse:
     """A hosted page of another feature, in the project's look."""
     return await _page(call, template, None, status=status, retry_after=None, error=error, **values)
 
 
 async def read_form(request: RawRequest) -> dict[str, str]:
-    """The fields of a form of ours. Raises Invalid and ForeignForm."""
+    """The fields of a form of ours. Raises Invalid and CrossSiteForm."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise Invalid(f"Send the form as `{FORM}`.")
     found = {name: str(value) for name, value in list((await request.form()).items())[:FORM_FIELDS]}
@@ -672,12 +672,12 @@ async def read_form(request: RawRequest) -> dict[str, str]:
     return found
 
 
-def _code_of(form: dict[str, str]) -> sign_in.CodeAnswer:
+def _code_of(form: dict[str, str]) -> sign_in.CodeVerification:
     code = "".join(form["code"].split())
-    return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeAnswer)
+    return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeVerification)
 
 
-def _policy(logo_url: str | None, flow: Flow | None, *, scripted: bool) -> str:
+def _policy(logo_url: str | None, flow: HostedFlow | None, *, scripted: bool) -> str:
     """Nothing but our own style and script, the project's logo, and forms that end where the app wants them to.
 
     Browsers hold the redirect that follows a form to `form-action` as well.

@@ -20,26 +20,26 @@ from postern.identity.customers.model import (
     PASSKEY_LIFE,
     PASSKEYS_LIMIT,
     CodeInvalid,
+    CustomerSignInFailed,
     MethodOff,
     NotFresh,
     PasskeyMissing,
     SignInBlocked,
-    SignInFailed,
     TooManyPasskeys,
 )
-from postern.identity.customers.operations import know
+from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, require_no_sso, requires_mfa
 from postern.identity.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
-    SignIn,
+    CustomerSignInResult,
     bearer_of,
-    locked_person,
-    person_of,
+    customer_of,
+    locked_customer,
     require_fresh,
 )
-from postern.identity.customers.sign_in import come_in, project_at, require_method
-from postern.identity.customers.sign_in_methods import LastWayIn, require_way_in_without
+from postern.identity.customers.sign_in import complete_sign_in, project_at, require_method
+from postern.identity.customers.sign_in_methods import LastSignInMethod, require_method_without
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
@@ -95,12 +95,12 @@ A_CHALLENGE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
     accepts=CUSTOMER,
     problems=[MethodOff, NotFresh, TooManyPasskeys],
 )
-async def begin_passkey(call: Call) -> PasskeyOptions:
+async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     """Begin to add a passkey: hand `options` to `navigator.credentials.create`. Needs a sign-in within the hour."""
     project = await project_at(call)
     require_method(project, "PASSKEY")
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
         known = await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=person.id)
         if len(known) >= PASSKEYS_LIMIT:
@@ -120,7 +120,7 @@ async def begin_passkey(call: Call) -> PasskeyOptions:
             ),
             exclude_credentials=[PublicKeyCredentialDescriptor(id=each.credential_id) for each in known],
         )
-        challenge_id, expires_at = await challenges.pose(
+        challenge_id, expires_at = await challenges.issue(
             tx, call, "PASSKEY_NEW", PASSKEY_LIFE, "", customer_id=person.id, challenge=challenge
         )
     return PasskeyOptions(
@@ -155,15 +155,15 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     try:
         made = webauthn.verify_registration_response(
             credential=data.credential,
-            expected_challenge=str(challenges.about(call, challenge)["challenge"]).encode(),
+            expected_challenge=str(challenges.payload(call, challenge)["challenge"]).encode(),
             expected_rp_id=relying_party(call, project),
             expected_origin=origins(call, project),
         )
     except (WebAuthnException, ValueError, KeyError, TypeError, AttributeError):
         raise Invalid.at("/credential", "This is not the answer to that challenge.", "passkey_invalid") from None
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
-        await challenges.use(tx, challenge)
+        person = await locked_customer(tx, call)
+        await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
         if len(await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=person.id)) >= PASSKEYS_LIMIT:
             raise TooManyPasskeys
@@ -181,7 +181,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
         )
         if row is None:
             raise Invalid.at("/credential", "This passkey was added before.", "passkey_known")
-        await know(tx, call, person, "PASSKEY")
+        await add_identity(tx, call, person, "PASSKEY")
         await events.record(tx, call, "customer.passkey_added", person.id, passkeyId=str(row.id), name=row.name)
         await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A passkey was added")
     return _shown(row)
@@ -190,7 +190,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
 @get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER)
 async def list_passkeys(call: Call) -> list[Passkey]:
     """The customer's passkeys, newest first."""
-    person = person_of(call)
+    person = customer_of(call)
     rows = await challenge_store.passkeys(call.db, project_id=call.project_id, customer_id=person.id)
     return [_shown(row) for row in rows]
 
@@ -198,7 +198,7 @@ async def list_passkeys(call: Call) -> list[Passkey]:
 @delete(
     "/projects/{project_id}/auth/passkeys/{id}",
     accepts=CUSTOMER,
-    problems=[PasskeyMissing, NotFresh, LastWayIn, MfaStillRequired],
+    problems=[PasskeyMissing, NotFresh, LastSignInMethod, MfaStillRequired],
 )
 async def remove_passkey(call: Call, id: UUID) -> None:
     """Remove a passkey. Needs a sign-in within the hour, and another way in.
@@ -207,14 +207,14 @@ async def remove_passkey(call: Call, id: UUID) -> None:
     """
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
         if not await challenge_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=id):
             raise PasskeyMissing
         if not await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=person.id):
             if person.mfa_enabled_at is None and await requires_mfa(tx, call, project, person):
                 raise MfaStillRequired
-            await require_way_in_without(tx, call, project, person, "PASSKEY")
+            await require_method_without(tx, call, project, person, "PASSKEY")
             await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider="PASSKEY")
             await store.list_providers(tx, project_id=call.project_id, id=person.id)
         await events.record(tx, call, "customer.passkey_removed", person.id, passkeyId=str(id))
@@ -224,7 +224,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
 @post("/projects/{project_id}/auth/passkeys/sign-in/options", accepts=AT_THE_DOOR, problems=[SsoRequired, MethodOff])
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     """Begin to sign in with a passkey: hand `options` to `navigator.credentials.get`. It asks for no address."""
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")
     await require_no_sso(call, project, None)
@@ -235,7 +235,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
         timeout=int(PASSKEY_LIFE.total_seconds() * 1000),
         user_verification=UserVerificationRequirement.PREFERRED,
     )
-    challenge_id, expires_at = await challenges.pose(call.db, call, "PASSKEY", PASSKEY_LIFE, "", challenge=challenge)
+    challenge_id, expires_at = await challenges.issue(call.db, call, "PASSKEY", PASSKEY_LIFE, "", challenge=challenge)
     return PasskeyOptions(
         challenge_id=challenge_id,
         expires_at=expires_at,
@@ -246,7 +246,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 @post(
     "/projects/{project_id}/auth/passkeys/sign-in",
     accepts=AT_THE_DOOR,
-    problems=[SignInFailed, SignInBlocked, SsoRequired, CodeInvalid, MethodOff],
+    problems=[CustomerSignInFailed, SignInBlocked, SsoRequired, CodeInvalid, MethodOff],
     example={
         "challengeId": A_CHALLENGE,
         "credential": {
@@ -262,29 +262,29 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
         },
     },
 )
-async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> SignIn:
+async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:
     """Sign in with a passkey. One that verified its user (PIN, fingerprint, face) is two factors at once."""
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSKEY")
     challenge = await _answered(call, "PASSKEY", data.challenge_id, data.credential)
     row = await _passkey_of(call, data.credential)
     if row is None:
-        raise SignInFailed
+        raise CustomerSignInFailed
     try:
         proven = webauthn.verify_authentication_response(
             credential=data.credential,
-            expected_challenge=str(challenges.about(call, challenge)["challenge"]).encode(),
+            expected_challenge=str(challenges.payload(call, challenge)["challenge"]).encode(),
             expected_rp_id=relying_party(call, project),
             expected_origin=origins(call, project),
             credential_public_key=row.public_key,
             credential_current_sign_count=row.sign_count,
         )
     except (WebAuthnException, ValueError, KeyError, TypeError, AttributeError):
-        raise SignInFailed from None
+        raise CustomerSignInFailed from None
     async with call.db.transaction() as tx:
-        await challenges.use(tx, challenge)
-        person = await store.lock(tx, project_id=call.project_id, id=row.customer_id)
+        await challenges.consume(tx, challenge)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=row.customer_id)
         # A counter that did not grow means a copied authenticator (WebAuthn §7.2, step 22).
         if person is None or not await challenge_store.use_passkey(
             tx,
@@ -294,9 +294,9 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> SignIn:
             backed_up=proven.credential_backed_up,
             now=call.now,
         ):
-            raise SignInFailed
+            raise CustomerSignInFailed
         methods = ["hwk", "user"] if proven.user_verified else ["hwk"]
-        return await come_in(tx, call, project, person, methods, second_factor_done=proven.user_verified)
+        return await complete_sign_in(tx, call, project, person, methods, second_factor_done=proven.user_verified)
 
 
 def relying_party(call: Call, project: Project) -> str:

@@ -45,7 +45,7 @@ async def count(db: Queries, *, project_id: UUID, but: str) -> int: ...
         options = excluded.options, enabled = excluded.enabled, updated_at = excluded.updated_at
     returning *
 """)
-async def put(
+async def upsert(
     tx: Transaction,
     *,
     project_id: UUID,

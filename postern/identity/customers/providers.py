@@ -21,28 +21,34 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from postern.identity.customers import challenge_store, challenges, oidc, provider_store, store
 from postern.identity.customers.challenge_store import Challenge
-from postern.identity.customers.identities import AccountNotLinked, IdentityConflict, IdentityHeld, Voucher, recognise
-from postern.identity.customers.identity_requests import hold_identity
+from postern.identity.customers.identities import (
+    AccountNotLinked,
+    ExternalIdentity,
+    IdentityConflict,
+    IdentityHeld,
+    find_or_create_customer,
+)
+from postern.identity.customers.identity_requests import request_identity
 from postern.identity.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
     CodeInvalid,
-    Person,
+    CustomerRow,
+    CustomerSignUpClosed,
     SignInBlocked,
-    SignUpClosed,
     Token,
     Url,
 )
 from postern.identity.customers.oidc import ProviderTrouble, TokenRefused
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, require_no_sso, require_permitted
-from postern.identity.customers.sessions import AT_THE_DOOR, SignIn, resume_session
-from postern.identity.customers.sign_in import come_in, origin_kept, origin_of, project_at, require_redirect
+from postern.identity.customers.sessions import AT_THE_DOOR, CustomerSignInResult, resume_session
+from postern.identity.customers.sign_in import complete_sign_in, origin_kept, origin_of, project_at, require_redirect
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.cookies import cookie, cookie_name
-from postern.kernel.http.operation import Answer, RawRequest, delete, get, post, put
+from postern.kernel.http.operation import HttpResponse, RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Body, Deleted, Record, as_id
@@ -117,7 +123,7 @@ class ProofTooWeak(Forbidden):
     """At the provider, people proved themselves less strongly, or longer ago, than the project asks for."""
 
 
-class Provider(Record):
+class SignInProvider(Record):
     """A sign-in provider of the project. Its secret is never shown."""
 
     key: str
@@ -165,7 +171,7 @@ class ProviderSettings(Body):
     enabled: bool = True
 
 
-class Grant(Body):
+class AuthorizationCodeGrant(Body):
     """What came back to the app, and the verifier it kept."""
 
     code: Token
@@ -174,7 +180,7 @@ class Grant(Body):
 
 
 @get("/projects/{project_id}/auth/providers", needs="projects:read")
-async def list_providers(call: Call) -> list[Provider]:
+async def list_providers(call: Call) -> list[SignInProvider]:
     """The project's sign-in providers."""
     rows = await provider_store.providers(call.db, project_id=call.project_id)
     return [_shown(call, row) for row in rows]
@@ -185,7 +191,7 @@ async def list_providers(call: Call) -> list[Provider]:
     needs="projects:write",
     example={"kind": "GOOGLE", "clientId": "123.apps.googleusercontent.com", "clientSecret": "GOCSPX-…"},
 )
-async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider:
+async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInProvider:
     """Add or change a provider. `key` is how it is called from then on: `GOOGLE`, or a name of your own."""
     key, issuer = _checked_key(key, data.kind), data.issuer or ISSUERS.get(data.kind)
     if issuer is None:
@@ -204,7 +210,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         "onNewSubject": data.on_new_subject,
     }
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("providers", call.project_id)
+        await tx.lock_quota("providers", call.project_id)
         if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
             raise Invalid(f"A project has at most {PROVIDERS_LIMIT} providers.")
         secret = data.client_secret
@@ -212,7 +218,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> Provider
         if known is not None and known.client_secret is not None and not secret and known.issuer != issuer:
             # Whoever may change settings may not have the secret sent to an address of their own.
             raise Invalid.at("/clientSecret", "With another issuer, send the secret again.", "required")
-        row = await provider_store.put(
+        row = await provider_store.upsert(
             tx,
             project_id=call.project_id,
             key=key,
@@ -255,7 +261,7 @@ async def start_provider(
     state: State = "",
     link: Token | None = None,
     hosted: bool = False,
-) -> Answer:
+) -> HttpResponse:
     """Send a browser to a provider.
 
     It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make
@@ -263,7 +269,7 @@ async def start_provider(
     `identities/{key}/link` gives. With `hosted` a hosted page asks for the second factor, where there is one, before
     the app gets its `code`.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_redirect(project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
@@ -279,7 +285,7 @@ async def start_provider(
     linking = await _linking(call, key, link) if link is not None else None
     verifier, challenge = oidc.pkce()
     nonce, browser = new_token(32), new_token(32)
-    token, _ = await challenges.pose_token(
+    token, _ = await challenges.issue_token(
         call.db,
         call,
         "PROVIDER",
@@ -307,7 +313,7 @@ async def start_provider(
     if row.kind == "APPLE":
         parameters["response_mode"] = "form_post"
     parameters |= _strength_asked_for(row)
-    return _sent_to(
+    return _redirect(
         oidc.authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
     )
 
@@ -320,22 +326,22 @@ async def start_provider(
     status=302,
     problems=[FlowInvalid],
 )
-async def come_back(
+async def provider_callback(
     call: Call,
     request: RawRequest,
     state: Token,
     code: State | None = None,
     error: State | None = None,
     iss: State | None = None,
-) -> Answer:
+) -> HttpResponse:
     """Where a provider sends the browser back to. It goes on to the app's `redirectUrl` with a grant, or an error."""
     try:
         challenge = await challenges.answer_token(call, "PROVIDER", state)
         async with call.db.transaction() as tx:
-            await challenges.use(tx, challenge)
+            await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     shown = request.cookies.get(_cookie_name(call, state), "")
     if not hmac.compare_digest(shown.encode(), str(said["browser"]).encode()):
         raise FlowInvalid
@@ -343,11 +349,11 @@ async def come_back(
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
-        voucher = await _voucher(call, said, code, iss)
-        leave = _vouch if said["linking"] else _grant
+        voucher = await _external_identity(call, said, code, iss)
+        leave = _identify if said["linking"] else _grant
         back["code"] = await leave(call, voucher, said)
     except (
-        *(AccountNotLinked, IdentityConflict, SignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
+        *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
         ProofTooWeak,
     ) as problem:
         back["error"] = problem.code()
@@ -359,7 +365,7 @@ async def come_back(
     url, more = str(said["redirectUrl"]), back
     if said.get("hosted") and "code" in back:
         url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": str(said["codeChallenge"]), **back}
-    return _sent_to(oidc.authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
+    return _redirect(oidc.authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
 
 
 @post(
@@ -376,11 +382,11 @@ async def come_back(
     media_types=["text/html"],
     status=303,
 )
-async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
+async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResponse:
     """The same for providers that post a form. The browser asks again by GET, because its cookie comes along then."""
     form = await request.form()
     taken = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
-    return _sent_to(f"{callback_url(call)}?{urlencode(taken)}", status=303)
+    return _redirect(f"{callback_url(call)}?{urlencode(taken)}", status=303)
 
 
 @post(
@@ -389,38 +395,38 @@ async def come_back_by_form(call: Call, request: RawRequest) -> Answer:
     problems=[CodeInvalid, SignInBlocked, SsoRequired],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
-async def redeem_grant(call: Call, data: Grant) -> SignIn:
+async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
     """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
-    challenges.knock(call)
+    challenges.throttle(call)
     challenge = await challenges.answer_token(call, "GRANT", data.code)
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     if not _may_redeem(call, said.get("codeChallenge"), data.code_verifier):
         raise CodeInvalid
     return await _redeemed(call, challenge, said)
 
 
-async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> SignIn:
+async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> CustomerSignInResult:
     """What a grant is worth, once: a session that began on a hosted page, or that begins now."""
     project = await project_at(call)
     assert challenge.customer_id is not None
     async with call.db.transaction() as tx:
-        person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
         if person is None:
             raise CodeInvalid
-        await challenges.use(tx, challenge)
+        await challenges.consume(tx, challenge)
         if "sessionId" not in said:
-            return await come_in(tx, call, project, person, said["methods"], **origin_of(said))
+            return await complete_sign_in(tx, call, project, person, said["methods"], **origin_of(said))
     return await resume_session(call, as_id(said["sessionId"]), person)
 
 
-async def continue_grant(call: Call, code: str, code_challenge: str) -> SignIn:
+async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
     """What a hosted page makes of a grant on its way to the app: a session, or the second factor to ask for.
 
     Nobody needs the verifier for it, because the app gets another grant for it, under the same challenge.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     challenge = await challenges.answer_token(call, "GRANT", code)
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     if said.get("codeChallenge") != code_challenge or "sessionId" in said:
         raise CodeInvalid
     return await _redeemed(call, challenge, said)
@@ -439,19 +445,19 @@ async def _linking(call: Call, key: str, token: str) -> dict[str, str]:
     """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
     try:
         challenge = await challenges.answer_token(call, "LINKING", token)
-        said = challenges.about(call, challenge)
+        said = challenges.payload(call, challenge)
         if said["key"] != key:
             raise FlowInvalid
         async with call.db.transaction() as tx:
-            await challenges.use(tx, challenge)
+            await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
     return {"customerId": str(challenge.customer_id), "sessionId": said["sessionId"]}
 
 
-async def _vouch(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
+async def _identify(call: Call, voucher: ExternalIdentity, said: dict[str, Any]) -> str:
     """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
-    token, _ = await challenges.pose_token(
+    token, _ = await challenges.issue_token(
         call.db,
         call,
         "IDENTITY",
@@ -464,27 +470,27 @@ async def _vouch(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
     return token
 
 
-async def _grant(call: Call, voucher: Voucher, said: dict[str, Any]) -> str:
+async def _grant(call: Call, voucher: ExternalIdentity, said: dict[str, Any]) -> str:
     """Recognise a person and leave a grant for the app."""
     project = await project_at(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=voucher.provider)
     hold = row is not None and row.options.get("onNewSubject") == "HOLD"
     try:
         async with call.db.transaction() as tx:
-            person = await recognise(tx, call, project, voucher, hold=hold)
+            person = await find_or_create_customer(tx, call, project, voucher, hold=hold)
             if person.is_banned(call.now):
                 raise SignInBlocked
             await require_permitted(tx, call, project, person, sso_organization_id=None)
-            return await leave_grant(tx, call, person, str(said["codeChallenge"]))
+            return await issue_grant(tx, call, person, str(said["codeChallenge"]))
     except IdentityHeld as problem:
-        await hold_identity(call, problem.customer_id, voucher)
+        await request_identity(call, problem.customer_id, voucher)
         raise
 
 
-async def leave_grant(
+async def issue_grant(
     tx: Transaction,
     call: Call,
-    person: Person,
+    person: CustomerRow,
     code_challenge: str | None,
     *,
     methods: Sequence[str] = ("fed",),
@@ -498,7 +504,7 @@ async def leave_grant(
     latest. `sso_organization_id` is the organization whose connection they came by, and `methods` how they proved
     themselves.
     """
-    token, _ = await challenges.pose_token(
+    token, _ = await challenges.issue_token(
         tx,
         call,
         "GRANT",
@@ -512,7 +518,7 @@ async def leave_grant(
     return token
 
 
-async def drop_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
+async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
     """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
     for purpose in ("GRANT", "MFA", "MFA_ENROLLMENT"):
         await challenge_store.drop_challenges_of(
@@ -534,13 +540,13 @@ def verifies(verifier: str, challenge: str) -> bool:
     return hmac.compare_digest(challenge, oidc.challenge_of(verifier))
 
 
-async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None) -> Voucher:
+async def _external_identity(call: Call, said: dict[str, Any], code: str, iss: str | None) -> ExternalIdentity:
     """What the provider says about the person. Raises ProviderTrouble, TokenRefused, ProviderMissing."""
     row = await provider_store.provider(call.db, project_id=call.project_id, key=said["key"])
     if row is None or not row.enabled:
         raise ProviderMissing
     if row.kind == "GITHUB":
-        return await _voucher_of_github(call, row, said, code)
+        return await _external_identity_of_github(call, row, said, code)
     metadata = await oidc.discover(call.world, row.issuer)
     if iss is not None and iss != metadata["issuer"] and oidc.TENANT not in str(metadata["issuer"]):
         raise TokenRefused("the answer names another issuer")  # RFC 9207 §2.4
@@ -569,18 +575,20 @@ async def _voucher(call: Call, said: dict[str, Any], code: str, iss: str | None)
         if isinstance(more, dict) and more.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
             claims = {**more, **claims}
     email = claims.get("email") if isinstance(claims.get("email"), str) else None
-    return Voucher(
+    return ExternalIdentity(
         provider=row.key,
         issuer=claims["iss"],
         subject=claims["sub"],
         email=email,
         email_verified=email is not None
-        and (_says_yes(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
+        and (_is_true(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
         name=_name_in(claims),
     )
 
 
-async def _voucher_of_github(call: Call, row: ProviderRow, said: dict[str, Any], code: str) -> Voucher:
+async def _external_identity_of_github(
+    call: Call, row: ProviderRow, said: dict[str, Any], code: str
+) -> ExternalIdentity:
     """GitHub is OAuth without OpenID: the account and its addresses are read from its API."""
     tokens = await oidc.redeem(
         call.world,
@@ -602,7 +610,7 @@ async def _voucher_of_github(call: Call, row: ProviderRow, said: dict[str, Any],
         raise ProviderTrouble("GitHub answered something unexpected.")
     main = next((each for each in listed if isinstance(each, dict) and each.get("primary") is True), {})
     email = main.get("email") if isinstance(main.get("email"), str) else None
-    return Voucher(
+    return ExternalIdentity(
         provider=row.key,
         issuer=row.issuer,
         subject=str(account["id"]),
@@ -687,7 +695,7 @@ def _scopes(row: ProviderRow) -> str:
     return row.options.get("scopes") or default.get(row.kind, "openid email profile")
 
 
-def _says_yes(value: object) -> bool:
+def _is_true(value: object) -> bool:
     """Some providers write it as text; whatever else stands there, or nothing, is a no."""
     return value is True or value == "true"
 
@@ -697,11 +705,11 @@ def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
     return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
 
 
-def _sent_to(url: str, *, cookie: str | None = None, status: int = 302) -> Answer:
+def _redirect(url: str, *, cookie: str | None = None, status: int = 302) -> HttpResponse:
     headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     if cookie is not None:
         headers["Set-Cookie"] = cookie
-    return Answer(b"", media_type="text/html", status=status, headers=headers)
+    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
 
 
 def _cookie(call: Call, token: str, value: str, seconds: int) -> str:
@@ -718,8 +726,8 @@ def _context(call: Call, key: str) -> str:
     return f"provider:{call.project_id}:{key}"
 
 
-def _shown(call: Call, row: ProviderRow) -> Provider:
-    return Provider(
+def _shown(call: Call, row: ProviderRow) -> SignInProvider:
+    return SignInProvider(
         key=row.key,
         kind=msgspec.convert(row.kind, ProviderKind),
         name=row.name,

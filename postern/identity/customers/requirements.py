@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from postern.identity.customers.model import Person
-from postern.identity.customers.sso_lookup import SignOn, sign_on_at
+from postern.identity.customers.model import CustomerRow
+from postern.identity.customers.sso_lookup import SsoEntry, sso_entry_of_organization
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Forbidden
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SsoRequired(Forbidden):
     """People with this address sign in by the single sign-on of their organization, and in no other way."""
 
-    sign_on: SignOn | None = None
+    sign_on: SsoEntry | None = None
     """Where they do, if a connection works now."""
 
 
@@ -56,7 +56,7 @@ VERIFIED_PASSKEY = frozenset(("hwk", "user"))
 _known: list[tuple[OfCustomers, AtDomain]] = []
 
 
-def requirements_by(of_customers: OfCustomers, at_domain: AtDomain) -> None:
+def set_requirements(of_customers: OfCustomers, at_domain: AtDomain) -> None:
     """Who knows what organizations require: called once by `app.py`."""
     _known[:] = [(of_customers, at_domain)]
 
@@ -77,7 +77,7 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
 
 
 async def require_permitted(
-    tx: Transaction, call: Call, project: Project, person: Person, *, sso_organization_id: UUID | None
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, *, sso_organization_id: UUID | None
 ) -> SignInRequirement:
     """Raises SsoRequired unless somebody who proved who they are may sign in this way.
 
@@ -94,7 +94,7 @@ def is_multi_factor(methods: Collection[str]) -> bool:
     return bool(SECOND_FACTORS.intersection(methods)) or VERIFIED_PASSKEY.issubset(methods)
 
 
-async def requires_mfa(db: Queries, call: Call, project: Project, person: Person) -> bool:
+async def requires_mfa(db: Queries, call: Call, project: Project, person: CustomerRow) -> bool:
     """Whether the project, or an organization of theirs, requires a second factor of somebody."""
     return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, person.id)).mfa
 
@@ -128,7 +128,7 @@ def _nothing(project_id: UUID, customer_id: UUID) -> SignInRequirement:
 
 
 async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, domain: str | None) -> SsoRequired:
-    sign_on = await sign_on_at(db, call, organization_id, domain)
+    sign_on = await sso_entry_of_organization(db, call, organization_id, domain)
     if sign_on is None:
         problem = SsoRequired(next="Ask an administrator: the organization's single sign-on does not work now.")
         if organization_id is None:

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
-from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, MetadataTooLarge
+from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, CustomerMetadataTooLarge
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
-from postern.protocols.mail.address import AddressInvalid, key_of, parse_address, piece_of_address
+from postern.protocols.mail.address import AddressInvalid, lookup_key, parse_address, piece_of_address
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
@@ -26,7 +26,7 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
         raise Invalid.at(path, error.detail, "invalid_address") from None
     if address.name:
         raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
-    return address.spec, key_of(address)
+    return address.spec, lookup_key(address)
 
 
 def family_of(email_key: str) -> str:
@@ -39,7 +39,7 @@ def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str,
     """Merge at the top level; null removes. Raises MetadataTooLarge."""
     merged = {key: value for key, value in {**before, **change}.items() if value is not None}
     if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
-        raise MetadataTooLarge.of_value("/metadata")
+        raise CustomerMetadataTooLarge.of_value("/metadata")
     return merged
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.identity.customers.model import Person
+from postern.identity.customers.model import CustomerRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -37,7 +37,7 @@ class SessionRow(Record):
         return self.revoked_at is None and self.ends_at > now
 
 
-class Renewed(Record):
+class RefreshedSession(Record):
     """What new tokens of a session need to say."""
 
     project_id: UUID
@@ -56,7 +56,7 @@ class Renewed(Record):
     project_requires_mfa: bool
 
 
-class Bearer(Person):
+class TokenBearer(CustomerRow):
     """A customer whose token was admitted, and the session and key that it names."""
 
     session_id: UUID
@@ -88,7 +88,7 @@ class SigningKey(Record):
             %(now)s, %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s, %(sso_organization_id)s)
     returning *
 """)
-async def insert(
+async def insert_session(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -135,7 +135,7 @@ async def renew_all(
     generation: list[int],
     now: Moment,
     idle_expires_at: Moment,
-) -> list[Renewed]: ...
+) -> list[RefreshedSession]: ...
 
 
 @statement("""
@@ -150,9 +150,9 @@ async def renew_all(
       and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
       and s.generation = %(generation)s + 1 and s.rotated_at >= %(grace)s
 """)
-async def again(
+async def refreshed_again(
     db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, grace: Moment
-) -> Renewed | None: ...
+) -> RefreshedSession | None: ...
 
 
 @statement("""
@@ -165,13 +165,13 @@ async def again(
       and (c.banned_at is null or c.ban_expires_at <= %(now)s)
       and (k.retired_at is null or k.retired_at > %(now)s)
 """)
-async def bearers(
+async def token_bearers(
     db: Queries, *, project_id: list[UUID], id: list[UUID], key_id: list[UUID], now: Moment
-) -> list[Bearer]: ...
+) -> list[TokenBearer]: ...
 
 
 @statement("select * from customer_sessions where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
+async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
 
 
 @statement("""
@@ -180,7 +180,7 @@ async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | N
       and expires_at > %(now)s and idle_expires_at > %(now)s
     order by id desc limit %(limit)s
 """)
-async def live(
+async def live_sessions(
     db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment, limit: int
 ) -> list[SessionRow]: ...
 
@@ -190,7 +190,7 @@ async def live(
       and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
     order by created_at desc, id desc limit %(limit)s
 """)
-async def of_customer(
+async def sessions_of(
     db: Queries, *, project_id: UUID, customer_id: UUID, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[SessionRow]: ...
 
@@ -221,7 +221,7 @@ async def addresses_seen(db: Queries, *, project_id: UUID, email_key: str) -> li
     update customer_sessions set revoked_at = %(now)s
     where project_id = %(project_id)s and customer_id = %(customer_id)s and id = %(id)s and revoked_at is null
 """)
-async def revoke(db: Queries, *, project_id: UUID, customer_id: UUID, id: UUID, now: Moment) -> bool: ...
+async def revoke_session(db: Queries, *, project_id: UUID, customer_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
 @statement("""

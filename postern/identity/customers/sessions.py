@@ -33,21 +33,21 @@ from postern.identity.customers.model import (
     SESSION_IDLE,
     SESSION_LIFE,
     SESSIONS_LIMIT,
+    CustomerRefreshTokenInvalid,
+    CustomerRow,
+    CustomerSession,
     NotFresh,
-    Person,
     PersonName,
-    RefreshTokenInvalid,
-    Session,
     SessionMissing,
     Token,
 )
 from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
-from postern.identity.customers.session_store import Bearer, Renewed, SessionRow, SigningKey
+from postern.identity.customers.session_store import RefreshedSession, SessionRow, SigningKey, TokenBearer
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
-from postern.kernel.http.operation import Answer, delete, get, patch, post
-from postern.kernel.limits import Rate
+from postern.kernel.http.operation import HttpResponse, delete, get, patch, post
+from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Record, as_id, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -60,7 +60,7 @@ CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 AT_THE_DOOR: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
 """Who may call what a person does before being known: a browser, an app, or the project's own server."""
 
-REFRESH_RATE = Rate("refresh", 60, timedelta(minutes=1))
+REFRESH_RATE = RateLimit("refresh", 60, timedelta(minutes=1))
 """Refreshes of one session: far above what a client needs."""
 
 KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
@@ -74,7 +74,7 @@ TOKENS_REMEMBERED = 10_000
 JWKS_MAX_AGE = timedelta(minutes=5)
 
 
-class Me(Record):
+class CurrentCustomer(Record):
     """What a customer sees of the own account."""
 
     id: UUID
@@ -90,7 +90,7 @@ class Me(Record):
     updated_at: Moment
 
 
-class SignIn(Record):
+class CustomerSignInResult(Record):
     """What signing in answers: tokens, or what is still missing.
 
     With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
@@ -103,14 +103,14 @@ class SignIn(Record):
     access_token_expires_at: Moment | None = None
     refresh_token: str | None = None
     refresh_token_expires_at: Moment | None = None
-    customer: Me | None = None
+    customer: CurrentCustomer | None = None
     mfa_required: bool = False
     mfa_enrollment_required: bool = False
     mfa_token: str | None = None
     mfa_methods: list[str] | None = None
 
 
-class Tokens(Record):
+class CustomerTokens(Record):
     """New tokens of a session. The refresh token that was sent is worthless now."""
 
     session_id: UUID
@@ -120,19 +120,19 @@ class Tokens(Record):
     refresh_token_expires_at: Moment
 
 
-class Refresh(Body):
+class CustomerTokenRefresh(Body):
     """The newest refresh token of a session."""
 
     refresh_token: Token
 
 
-class MeChange(Body):
+class CurrentCustomerChange(Body):
     """What a customer may change about the own account."""
 
     name: PersonName | None
 
 
-class MySession(Record):
+class CurrentCustomerSession(Record):
     """One of the customer's own sessions; `current` is the one that asks."""
 
     id: UUID
@@ -148,11 +148,11 @@ class MySession(Record):
 @post(
     "/projects/{project_id}/auth/token/refresh",
     accepts=AT_THE_DOOR,
-    problems=[RefreshTokenInvalid],
+    problems=[CustomerRefreshTokenInvalid],
     example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
     shows={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
-async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
+async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> CustomerTokens:
     """Exchange a refresh token for new tokens.
 
     A refresh token works once. The one before the newest answers for 30 seconds more with the same new tokens, so
@@ -162,7 +162,7 @@ async def refresh_tokens(call: Call, data: Refresh) -> Tokens:
     """
     read = _read_refresh_token(call, data.refresh_token)
     if read is None:
-        raise RefreshTokenInvalid
+        raise CustomerRefreshTokenInvalid
     session_id, generation = read
     call.world.limiter.take(REFRESH_RATE, str(session_id))
     renewed = await _renew(call, session_id, generation)
@@ -177,21 +177,23 @@ async def sign_out_customer(call: Call) -> None:
     """End this session: its tokens are refused from the next request on."""
     person, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
-        if await session_store.revoke(tx, project_id=call.project_id, customer_id=person, id=session_id, now=call.now):
+        if await session_store.revoke_session(
+            tx, project_id=call.project_id, customer_id=person, id=session_id, now=call.now
+        ):
             await events.record(tx, call, "customer.signed_out", person, sessionId=str(session_id))
 
 
 @get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
-async def get_me(call: Call) -> Me:
+async def get_current_customer(call: Call) -> CurrentCustomer:
     """The customer whose token this is."""
-    return me_of(person_of(call))
+    return me_of(customer_of(call))
 
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
-async def change_me(call: Call, data: MeChange) -> Me:
+async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
     """Change the own name; null removes it."""
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         call.require_match(person.updated_at)
         person = await store.set_profile(
             tx,
@@ -206,14 +208,14 @@ async def change_me(call: Call, data: MeChange) -> Me:
 
 
 @get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)
-async def list_my_sessions(call: Call) -> list[MySession]:
+async def list_my_sessions(call: Call) -> list[CurrentCustomerSession]:
     """Where the customer is signed in, newest first."""
     person, session_id = bearer_of(call)
-    rows = await session_store.live(
+    rows = await session_store.live_sessions(
         call.db, project_id=call.project_id, customer_ids=[person], now=call.now, limit=SESSIONS_LIMIT
     )
     return [
-        MySession(
+        CurrentCustomerSession(
             id=row.id,
             user_agent=row.user_agent,
             ip_address=row.ip_address,
@@ -228,7 +230,7 @@ async def list_my_sessions(call: Call) -> list[MySession]:
 
 
 @delete("/projects/{project_id}/auth/sessions/{session_id}", accepts=CUSTOMER, problems=[SessionMissing])
-async def end_my_session(call: Call, session_id: UUID) -> None:
+async def revoke_my_session(call: Call, session_id: UUID) -> None:
     """End one of the own sessions."""
     person, _ = bearer_of(call)
     async with call.db.transaction() as tx:
@@ -236,7 +238,7 @@ async def end_my_session(call: Call, session_id: UUID) -> None:
 
 
 @post("/projects/{project_id}/auth/sessions/revoke-others", accepts=CUSTOMER)
-async def end_my_other_sessions(call: Call) -> None:
+async def revoke_my_other_sessions(call: Call) -> None:
     """End all own sessions but this one."""
     person, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
@@ -262,13 +264,15 @@ async def end_my_other_sessions(call: Call) -> None:
         ]
     },
 )
-async def list_signing_keys(call: Call) -> Answer:
+async def list_signing_keys(call: Call) -> HttpResponse:
     """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
     await projects.require_project(call.db, call.project_id)
     await signing_key(call.world, call.project_id, call.now)
     keys = await session_store.keys(call.db, project_id=call.project_id, now=call.now)
     document = {"keys": [_public_jwk(key) for key in keys]}
-    return Answer(to_json(document), headers={"Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}"})
+    return HttpResponse(
+        to_json(document), headers={"Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}"}
+    )
 
 
 @post("/projects/{project_id}/auth/signing-keys/rotate", needs="projects:write")
@@ -288,19 +292,19 @@ async def rotate_signing_keys(call: Call) -> None:
 async def start_session(
     tx: Transaction,
     call: Call,
-    person: Person,
+    person: CustomerRow,
     methods: list[str],
     *,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
-) -> SignIn:
+) -> CustomerSignInResult:
     """Sign a customer in, whose row is locked in `tx`. The session and its tokens are always new.
 
     It ends at `until` at the latest, if whoever vouched for the customer said so. `sso_organization_id` is the
     organization whose connection they came by.
     """
     longest = call.now + SESSION_LIFE
-    session = await session_store.insert(
+    session = await session_store.insert_session(
         tx,
         project_id=call.project_id,
         id=new_id(),
@@ -316,8 +320,8 @@ async def start_session(
     await session_store.revoke_oldest(
         tx, project_id=call.project_id, customer_id=person.id, keep=SESSIONS_LIMIT, now=call.now
     )
-    await store.signed_in(tx, project_id=call.project_id, id=person.id, now=call.now)
-    renewed = Renewed(
+    await store.record_sign_in(tx, project_id=call.project_id, id=person.id, now=call.now)
+    renewed = RefreshedSession(
         project_id=call.project_id,
         id=session.id,
         customer_id=person.id,
@@ -336,18 +340,18 @@ async def start_session(
     return _signed_in(await _tokens(call, renewed), person)
 
 
-async def resume_session(call: Call, session_id: UUID, person: Person) -> SignIn:
+async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> CustomerSignInResult:
     """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
     renewed = await _renew(call, session_id, 1)
     if renewed is None:
-        raise RefreshTokenInvalid
+        raise CustomerRefreshTokenInvalid
     await _require_still_permitted(call, renewed)
     return _signed_in(await _tokens(call, renewed), person)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
     """End one session of a customer. Raises SessionMissing if it is none of theirs, or over."""
-    if not await session_store.revoke(
+    if not await session_store.revoke_session(
         tx, project_id=call.project_id, customer_id=customer_id, id=session_id, now=call.now
     ):
         raise SessionMissing
@@ -375,7 +379,7 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
     of_project, session_id, key_id = claims
     if project_id is not None and project_id != of_project:
         raise ProjectMissing
-    bearer: Bearer | None = await world.grouped(bearers_all, side_by_side=2)((of_project, session_id, key_id))
+    bearer: TokenBearer | None = await world.batcher(token_bearers_of, side_by_side=2)((of_project, session_id, key_id))
     if bearer is None:
         raise CredentialInvalid
     return Caller(
@@ -388,18 +392,20 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
     )
 
 
-async def bearers_all(world: "World", asked: list[tuple[UUID, UUID, UUID]]) -> list[Bearer | None]:
+async def token_bearers_of(world: "World", asked: list[tuple[UUID, UUID, UUID]]) -> list[TokenBearer | None]:
     """Whose tokens these are (project, session, key), read together for the requests that come together.
 
     Nothing is remembered: what was revoked before a request came is gone from what that request reads.
     """
     projects_, sessions, keys = (list(each) for each in zip(*asked, strict=True))
-    rows = await session_store.bearers(world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock())
+    rows = await session_store.token_bearers(
+        world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock()
+    )
     found = {(row.project_id, row.session_id, row.key_id): row for row in rows}
     return [found.get(each) for each in asked]
 
 
-async def renew_all(world: "World", asked: list[tuple[UUID, UUID, int]]) -> list[Renewed | None]:
+async def renew_all(world: "World", asked: list[tuple[UUID, UUID, int]]) -> list[RefreshedSession | None]:
     """Renew sessions (project, session, number of the token), together for the requests that come together.
 
     Who sends the same token at the same moment gets the same answer, as within the grace.
@@ -425,17 +431,17 @@ def bearer_of(call: Call) -> tuple[UUID, UUID]:
     return call.caller.actor_id, call.caller.credential_id
 
 
-def person_of(call: Call) -> Person:
+def customer_of(call: Call) -> CustomerRow:
     """The customer of a customer's call, as the row was when the call was admitted."""
-    assert isinstance(call.caller.customer, Person)
+    assert isinstance(call.caller.customer, CustomerRow)
     return call.caller.customer
 
 
-async def locked_person(tx: Transaction, call: Call) -> Person:
+async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
     """The customer of a customer's call, locked; the session and a ban are looked at once more under the lock."""
     customer_id, session_id = bearer_of(call)
-    person = await store.lock(tx, project_id=call.project_id, id=customer_id)
-    session = await session_store.lock(tx, project_id=call.project_id, id=session_id)
+    person = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
+    session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
     if person is None or session is None or not session.is_live(call.now) or person.is_banned(call.now):
         raise CredentialInvalid
     return person
@@ -443,14 +449,14 @@ async def locked_person(tx: Transaction, call: Call) -> Person:
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
     """Raises NotFresh unless the caller's session proved itself within the last hour."""
-    session = await session_store.lock(tx, project_id=call.project_id, id=bearer_of(call)[1])
+    session = await session_store.lock_session(tx, project_id=call.project_id, id=bearer_of(call)[1])
     if session is None or call.now - session.authenticated_at > FRESH:
         raise NotFresh
 
 
-def me_of(person: Person) -> Me:
+def me_of(person: CustomerRow) -> CurrentCustomer:
     """A customer as they see themselves."""
-    return Me(
+    return CurrentCustomer(
         id=person.id,
         email=person.email,
         email_verified_at=person.email_verified_at,
@@ -465,9 +471,9 @@ def me_of(person: Person) -> Me:
     )
 
 
-def session_view(row: SessionRow) -> Session:
+def session_view(row: SessionRow) -> CustomerSession:
     """A session as developers see it."""
-    return Session(
+    return CustomerSession(
         id=row.id,
         user_agent=row.user_agent,
         ip_address=row.ip_address,
@@ -478,9 +484,9 @@ def session_view(row: SessionRow) -> Session:
     )
 
 
-async def _require_still_permitted(call: Call, session: Renewed) -> None:
+async def _require_still_permitted(call: Call, session: RefreshedSession) -> None:
     """End a session that began in a way that is not enough any more. Raises RefreshTokenInvalid then."""
-    required: SignInRequirement = await call.world.grouped(requirements_all, side_by_side=2)(
+    required: SignInRequirement = await call.world.batcher(requirements_all, side_by_side=2)(
         (call.project_id, session.customer_id)
     )
     if not permits_sso(required, session.sso_organization_id, everybody=session.project_requires_sso):
@@ -491,22 +497,22 @@ async def _require_still_permitted(call: Call, session: Renewed) -> None:
         return
     async with call.db.transaction() as tx:
         ended = {"project_id": call.project_id, "customer_id": session.customer_id, "id": session.id}
-        if await session_store.revoke(tx, **ended, now=call.now):
+        if await session_store.revoke_session(tx, **ended, now=call.now):
             said = {"sessionId": str(session.id), "reason": reason}
             await events.record(tx, call, "customer.session_revoked", session.customer_id, **said)
-    raise RefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
+    raise CustomerRefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
 
 
-async def _renew(call: Call, session_id: UUID, generation: int) -> Renewed | None:
-    renewed: Renewed | None = await call.world.grouped(renew_all, side_by_side=2)(
+async def _renew(call: Call, session_id: UUID, generation: int) -> RefreshedSession | None:
+    renewed: RefreshedSession | None = await call.world.batcher(renew_all, side_by_side=2)(
         (call.project_id, session_id, generation)
     )
     return renewed
 
 
-async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Renewed:
+async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> RefreshedSession:
     """The newest tokens once more, for the token before them. Ends the session of a copied token."""
-    renewed = await session_store.again(
+    renewed = await session_store.refreshed_again(
         call.db,
         project_id=call.project_id,
         id=session_id,
@@ -517,9 +523,9 @@ async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Ren
     if renewed is not None:
         return renewed
     async with call.db.transaction() as tx:
-        session = await session_store.lock(tx, project_id=call.project_id, id=session_id)
+        session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
         if session is not None and session.revoked_at is None and session.generation > generation:
-            await session_store.revoke(
+            await session_store.revoke_session(
                 tx, project_id=call.project_id, customer_id=session.customer_id, id=session.id, now=call.now
             )
             await events.record(
@@ -530,11 +536,11 @@ async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> Ren
                 sessionId=str(session.id),
                 reason="REFRESH_TOKEN_REUSED",
             )
-    raise RefreshTokenInvalid
+    raise CustomerRefreshTokenInvalid
 
 
-def _signed_in(tokens: Tokens, person: Person) -> SignIn:
-    return SignIn(
+def _signed_in(tokens: CustomerTokens, person: CustomerRow) -> CustomerSignInResult:
+    return CustomerSignInResult(
         session_id=tokens.session_id,
         access_token=tokens.access_token,
         access_token_expires_at=tokens.access_token_expires_at,
@@ -544,7 +550,7 @@ def _signed_in(tokens: Tokens, person: Person) -> SignIn:
     )
 
 
-async def _tokens(call: Call, session: Renewed) -> Tokens:
+async def _tokens(call: Call, session: RefreshedSession) -> CustomerTokens:
     key_id, private = await signing_key(call.world, call.project_id, call.now)
     expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
     claims = {
@@ -560,7 +566,7 @@ async def _tokens(call: Call, session: Renewed) -> Tokens:
         "email": session.email,
         "email_verified": session.email_verified,
     }
-    return Tokens(
+    return CustomerTokens(
         session_id=session.id,
         access_token=jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
         access_token_expires_at=expires_at,

@@ -22,40 +22,40 @@ from postern.identity.customers.model import (
     RESET_LIFE,
     RESET_TRIES,
     CodeInvalid,
-    EmailTaken,
+    CustomerEmailTaken,
+    CustomerRow,
+    CustomerSignInFailed,
+    CustomerSignUpClosed,
     EmailText,
     GivenPassword,
     MethodOff,
     Password,
-    Person,
     PersonName,
     SignInBlocked,
-    SignInFailed,
     SignInLocked,
-    SignUpClosed,
     SixDigits,
     Token,
     Url,
 )
 from postern.identity.customers.operations import (
+    add_identity,
     add_other_address,
+    clear_lock,
     drop_mfa,
-    insert_person,
-    know,
+    insert_customer,
     set_primary_email,
-    unlock_person,
 )
 from postern.identity.customers.requirements import SsoRequired, is_multi_factor, require_no_sso, require_permitted
 from postern.identity.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
-    Me,
-    SignIn,
+    CurrentCustomer,
+    CustomerSignInResult,
     bearer_of,
+    customer_of,
     end_sessions,
-    locked_person,
+    locked_customer,
     me_of,
-    person_of,
     require_fresh,
     start_session,
 )
@@ -65,7 +65,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.quotas import PlanLimitReached, require_allowance
+from postern.kernel.quotas import PlanLimitReached, require_quota
 from postern.kernel.values import Body, Record, as_id
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -79,7 +79,7 @@ ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
 A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
 
 
-class SignUp(Body):
+class CustomerSignUp(Body):
     """An account to begin. `password` may be left out where codes, links or passkeys are on."""
 
     email: EmailText
@@ -94,14 +94,14 @@ class PasswordSignIn(Body):
     password: GivenPassword
 
 
-class Asked(Record):
+class ChallengeSent(Record):
     """Something was mailed, if there is somebody to mail it to. Send the code with `challengeId`."""
 
     challenge_id: UUID
     expires_at: Moment
 
 
-class SigningUp(SignIn):
+class CustomerSignUpResult(CustomerSignInResult):
     """What signing up answers: what to verify, or the tokens of a session where that may wait."""
 
     challenge_id: UUID | None = None
@@ -114,14 +114,14 @@ class EmailOnly(Body):
     email: EmailText
 
 
-class LinkRequest(Body):
+class SignInLinkRequest(Body):
     """An address, and where the link leads: one of the project's `redirectUrls` (the first, if left out)."""
 
     email: EmailText
     redirect_url: Url | None = None
 
 
-class CodeAnswer(Body):
+class CodeVerification(Body):
     """The six digits from the mail, and what they answer."""
 
     challenge_id: str
@@ -134,7 +134,7 @@ class CodeResend(Body):
     challenge_id: str
 
 
-class TokenAnswer(Body):
+class LinkVerification(Body):
     """The token from a link."""
 
     token: Token
@@ -147,7 +147,7 @@ class PasswordReset(Body):
     password: Password
 
 
-class PasswordChange(Body):
+class CustomerPasswordChange(Body):
     """The present password (where there is one) and the new one."""
 
     current_password: GivenPassword | None = None
@@ -159,26 +159,34 @@ class PasswordChange(Body):
     accepts=AT_THE_DOOR,
     status=201,
     problems=[
-        *(SignUpClosed, SsoRequired, MethodOff, PasswordCommon, PasswordBreached, EmailTaken, TooManyRequests),
+        *(
+            CustomerSignUpClosed,
+            SsoRequired,
+            MethodOff,
+            PasswordCommon,
+            PasswordBreached,
+            CustomerEmailTaken,
+            TooManyRequests,
+        ),
         PlanLimitReached,
     ],
     example={**ADA, "name": "Ada"},
 )
-async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
+async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpResult:
     """Begin an account: a code is mailed, and `sign-up/verify` finishes it.
 
     An address that has an account gets the same answer and a mail that says so. Where the project verifies
     addresses later, the answer has the tokens of a session, and a taken address is 409.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     settings = project.settings.sign_in
     spec, key = rules.read_email(data.email)
     await require_no_sso(call, project, key)
     if not await may_sign_up(call.db, call, project, key):
-        raise SignUpClosed
+        raise CustomerSignUpClosed
     # Asked of known and unknown addresses alike, so that the answer tells nobody which one this is.
-    await require_allowance(call.db, call, "customers")
+    await require_quota(call.db, call, "customers")
     if data.password is not None:
         require_method(project, "PASSWORD")
         require_uncommon(data.password, data.email, mailer.app_name(project))
@@ -186,81 +194,81 @@ async def sign_up_customer(call: Call, data: SignUp) -> SigningUp:
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
     identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.require_mail_allowance(call, "SIGN_UP", identifier, key)
+    await challenges.throttle_mail(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
     about = {"email": spec, "key": key, "passwordHash": password_hash, "name": data.name}
     challenge_id, expires_at = await _mail_sign_up(call, identifier, about)
-    return SigningUp(challenge_id=challenge_id, challenge_expires_at=expires_at)
+    return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
 
 @post(
     "/projects/{project_id}/auth/sign-up/resend",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignUpClosed, SsoRequired, TooManyRequests],
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, TooManyRequests],
     example={"challengeId": A_CHALLENGE},
 )
-async def resend_sign_up_code(call: Call, data: CodeResend) -> Asked:
+async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     """Have another code mailed for a sign-up that was begun within ten minutes. The codes before it stay valid.
 
     Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
-    posed = await challenge_store.challenge(
+    posed = await challenge_store.get_challenge(
         call.db, project_id=call.project_id, id=as_id(data.challenge_id), purpose="SIGN_UP", now=call.now
     )
     if posed is None or posed.identifier is None:
         raise CodeInvalid
-    about = challenges.about(call, posed)
+    about = challenges.payload(call, posed)
     await require_no_sso(call, project, about["key"])
     if not await may_sign_up(call.db, call, project, about["key"]):
-        raise SignUpClosed
-    await challenges.require_mail_allowance(call, "SIGN_UP", posed.identifier, about["key"])
+        raise CustomerSignUpClosed
+    await challenges.throttle_mail(call, "SIGN_UP", posed.identifier, about["key"])
     challenge_id, expires_at = await _mail_sign_up(call, posed.identifier, about)
-    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+    return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=AT_THE_DOOR,
-    problems=[CodeInvalid, SignUpClosed, SsoRequired, PlanLimitReached],
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
-async def verify_sign_up(call: Call, data: CodeAnswer) -> SignIn:
+async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Finish signing up with the code from the mail, and sign in."""
-    challenges.knock(call, data.challenge_id)
+    challenges.throttle(call, data.challenge_id)
     project = await project_at(call)
     challenge = await _answer_code(call, "SIGN_UP", data)
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     if not await may_sign_up(call.db, call, project, said["key"]):
-        raise SignUpClosed
+        raise CustomerSignUpClosed
     async with call.db.transaction() as tx:
-        await challenges.use(tx, challenge)
-        person = await new_person(
+        await challenges.consume(tx, challenge)
+        person = await create_customer_row(
             tx, call, said["email"], said["key"], name=said["name"], password_hash=said["passwordHash"], verified=True
         )
         if person is None:
             raise CodeInvalid  # Somebody began an account with this address in the meantime.
-        person = await know(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
+        person = await add_identity(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
         await _proven_by_mail(tx, call, challenge, person)
-        return await come_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
+        return await complete_sign_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
 
 
 @post(
     "/projects/{project_id}/auth/sign-in",
     accepts=AT_THE_DOOR,
-    problems=[SignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
+    problems=[CustomerSignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
     example=ADA,
 )
-async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
+async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInResult:
     """Sign in with address and password.
 
     Ten failures lock this address for this caller for 15 minutes, then longer. With a second factor on, the answer
     has `mfaRequired` and no tokens yet.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
@@ -278,19 +286,19 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
         if pause := await refusal_seconds([each.scheme for each in schemes]):
             await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
-        raise SignInFailed
+        raise CustomerSignInFailed
     if is_outdated(kept):
         renewed = await hash_password(data.password)
         await store.rehash(call.db, project_id=call.project_id, id=found.id, password_hash=renewed, before=kept)
         kept = renewed
     async with call.db.transaction() as tx:
         # The password was checked outside any lock: whoever changed it, or banned meanwhile, comes first.
-        person = await store.lock(tx, project_id=call.project_id, id=found.id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=found.id)
         if person is None or person.password_hash != kept:
-            raise SignInFailed
-        forgives = found.matched_verified_at is not None and challenges.may_forgive(person)
+            raise CustomerSignInFailed
+        forgives = found.matched_verified_at is not None and challenges.may_clear_attempts(person)
         await challenges.attempt_succeeded(tx, call, identifier, forgives=forgives)
-        return await come_in(tx, call, project, person, ["pwd"])
+        return await complete_sign_in(tx, call, project, person, ["pwd"])
 
 
 @post(
@@ -299,19 +307,19 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> SignIn:
     problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
-async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
+async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     """Have a six-digit code mailed: it holds for 10 minutes and 5 tries. Unknown addresses get the same answer.
 
     Codes asked for before stay valid beside it.
 
     Where strangers may sign up, a code sent to a new address begins an account.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "EMAIL_CODE")
     code = six_digits(call)
     challenge_id, expires_at = await _mail_proof(call, project, data.email, "CODE", CODE_LIFE, code, code=code)
-    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+    return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
 @post(
@@ -320,13 +328,13 @@ async def ask_for_code(call: Call, data: EmailOnly) -> Asked:
     problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
-async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
+async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Sign in with the code from the mail; it works once."""
-    challenges.knock(call, data.challenge_id)
+    challenges.throttle(call, data.challenge_id)
     project = await project_at(call)
     require_method(project, "EMAIL_CODE")
     challenge = await _answer_code(call, "CODE", data)
-    return await _in_by_mail(call, project, challenge, "otp")
+    return await _sign_in_by_mail(call, project, challenge, "otp")
 
 
 @post(
@@ -335,9 +343,9 @@ async def sign_in_with_code(call: Call, data: CodeAnswer) -> SignIn:
     problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
-async def ask_for_link(call: Call, data: LinkRequest) -> None:
+async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     """Have a link mailed that signs in once, within 15 minutes. Unknown addresses get the same answer."""
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
     target = _link_target(call, project, data.redirect_url, None)
@@ -351,13 +359,13 @@ async def ask_for_link(call: Call, data: LinkRequest) -> None:
     problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
     example={"token": "0199…"},
 )
-async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
+async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
     """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
-    challenges.knock(call, data.token)
+    challenges.throttle(call, data.token)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
     challenge = await challenges.answer_token(call, "LINK", data.token)
-    return await _in_by_mail(call, project, challenge, "link")
+    return await _sign_in_by_mail(call, project, challenge, "link")
 
 
 @post(
@@ -366,12 +374,12 @@ async def sign_in_with_link(call: Call, data: TokenAnswer) -> SignIn:
     problems=[SsoRequired, MethodOff, TooManyRequests],
     example={"email": "ada@example.com"},
 )
-async def forget_password(call: Call, data: LinkRequest) -> None:
+async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
     """Have a link mailed that sets a new password, within 30 minutes. Unknown addresses get the same answer.
 
     Without `redirectUrl` it leads to a hosted page.
     """
-    challenges.knock(call)
+    challenges.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     target = _link_target(call, project, data.redirect_url, "reset")
@@ -387,44 +395,44 @@ async def forget_password(call: Call, data: LinkRequest) -> None:
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
     """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
-    challenges.knock(call, data.token)
+    challenges.throttle(call, data.token)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     challenge = await challenges.answer_token(call, "RESET", data.token, most=RESET_TRIES)
-    require_uncommon(data.password, challenges.about(call, challenge)["email"], mailer.app_name(project))
+    require_uncommon(data.password, challenges.payload(call, challenge)["email"], mailer.app_name(project))
     await require_unbreached(call.world, data.password)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
-        person = await _mailed_person(tx, call, challenge)
+        person = await _mailed_customer(tx, call, challenge)
         if person is None:
             raise CodeInvalid
-        await challenges.use(tx, challenge)
-        person = await prove_address(tx, call, project, person, challenges.about(call, challenge)["key"])
+        await challenges.consume(tx, challenge)
+        person = await prove_address(tx, call, project, person, challenges.payload(call, challenge)["key"])
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
         # Whoever reads the mail could otherwise guess second factors without end.
-        await unlock_person(tx, call, person, second_factor=False)
+        await clear_lock(tx, call, person, second_factor=False)
 
 
 @post(
     "/projects/{project_id}/auth/password/change",
     accepts=CUSTOMER,
-    problems=[SignInFailed, SignInLocked, PasswordCommon, PasswordBreached],
+    problems=[CustomerSignInFailed, SignInLocked, PasswordCommon, PasswordBreached],
     example={"currentPassword": "correct horse battery staple", "newPassword": "another horse battery staple"},
 )
-async def change_password(call: Call, data: PasswordChange) -> None:
+async def change_customer_password(call: Call, data: CustomerPasswordChange) -> None:
     """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
     project = await project_at(call)
-    before = person_of(call)
+    before = customer_of(call)
     require_uncommon(data.new_password, before.email, mailer.app_name(project), path="/newPassword")
     if before.password_hash is not None:
         await require_password(call, before, data.current_password or "")
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         if person.password_hash != before.password_hash:
-            raise SignInFailed
+            raise CustomerSignInFailed
         if person.password_hash is None:
             await require_fresh(tx, call)
         await _set_password(tx, call, project, person, password_hash)
@@ -432,9 +440,9 @@ async def change_password(call: Call, data: PasswordChange) -> None:
 
 
 @post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])
-async def ask_to_verify_email(call: Call) -> Asked:
+async def request_email_verification(call: Call) -> ChallengeSent:
     """Have a code mailed to the own address that proves it."""
-    person = person_of(call)
+    person = customer_of(call)
     if person.email is None or person.email_key is None:
         raise Invalid("This account has no address to verify.")
     return await _ask_to_verify(call, person, person.email, person.email_key)
@@ -446,11 +454,11 @@ async def ask_to_verify_email(call: Call) -> Asked:
     problems=[TooManyRequests],
     example={"email": "ada@example.org"},
 )
-async def ask_to_change_email(call: Call, data: EmailOnly) -> Asked:
+async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     """Have a code mailed to a new address; the account keeps the old one until `verify-email` has the code."""
     spec, key = rules.read_email(data.email)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
     return await _ask_to_verify(call, person, spec, key)
 
@@ -458,10 +466,10 @@ async def ask_to_change_email(call: Call, data: EmailOnly) -> Asked:
 @post(
     "/projects/{project_id}/auth/verify-email",
     accepts=CUSTOMER,
-    problems=[CodeInvalid, EmailTaken],
+    problems=[CodeInvalid, CustomerEmailTaken],
     example={"challengeId": A_CHALLENGE, "code": "123456"},
 )
-async def verify_email(call: Call, data: CodeAnswer) -> Me:
+async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
     """Prove an address with the code that was mailed to it.
 
     Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
@@ -470,13 +478,13 @@ async def verify_email(call: Call, data: CodeAnswer) -> Me:
     challenge = await challenges.answer(call, "VERIFY", as_id(data.challenge_id), data.code)
     if challenge is None or challenge.customer_id != bearer_of(call)[0]:
         raise CodeInvalid
-    said = challenges.about(call, challenge)
+    said = challenges.payload(call, challenge)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
-        await challenges.use(tx, challenge)
+        person = await locked_customer(tx, call)
+        await challenges.consume(tx, challenge)
         holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=said["key"])
         if holder is not None and holder.id != person.id:
-            raise EmailTaken
+            raise CustomerEmailTaken
         changed = person.email_key != said["key"]
         if changed:
             await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
@@ -488,18 +496,18 @@ async def verify_email(call: Call, data: CodeAnswer) -> Me:
 # What follows a proof, whichever it was.
 
 
-async def come_in(
+async def complete_sign_in(
     tx: Transaction,
     call: Call,
     project: Project,
-    person: Person,
+    person: CustomerRow,
     methods: list[str],
     *,
     second_factor_done: bool = False,
     via: str | None = None,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
-) -> SignIn:
+) -> CustomerSignInResult:
     """Sign in somebody who proved who they are, and whose row is locked: ban, what is required, second factor,
     session, event. Where a second factor is required and there is none, the answer asks to set one up.
 
@@ -512,7 +520,7 @@ async def come_in(
         raise CodeInvalid
     required = await require_permitted(tx, call, project, person, sso_organization_id=sso_organization_id)
     if person.mfa_enabled_at is not None and not second_factor_done:
-        token, _ = await challenges.pose_token(
+        token, _ = await challenges.issue_token(
             tx,
             call,
             "MFA",
@@ -522,9 +530,9 @@ async def come_in(
             methods=methods,
             **origin_kept(via, until, sso_organization_id),
         )
-        return SignIn(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
+        return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
-        token, _ = await challenges.pose_token(
+        token, _ = await challenges.issue_token(
             tx,
             call,
             "MFA_ENROLLMENT",
@@ -536,7 +544,9 @@ async def come_in(
             totpKey=totp_key(new_totp_secret()),
             **origin_kept(via, until, sso_organization_id),
         )
-        return SignIn(mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"])
+        return CustomerSignInResult(
+            mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
+        )
     seen = await session_store.is_known_device(
         tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
     )
@@ -581,7 +591,7 @@ def origin_of(said: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def new_person(
+async def create_customer_row(
     tx: Transaction,
     call: Call,
     email: str | None,
@@ -591,10 +601,10 @@ async def new_person(
     password_hash: str | None,
     verified: bool,
     method: str = "SIGN_UP",
-) -> Person | None:
+) -> CustomerRow | None:
     """Make a customer who signed up; None if the address is taken. Raises PlanLimitReached."""
-    await require_allowance(tx, call, "customers")
-    person = await insert_person(
+    await require_quota(tx, call, "customers")
+    person = await insert_customer(
         tx,
         call,
         external_id=None,
@@ -621,7 +631,7 @@ async def new_person(
     return person
 
 
-async def person_by_mail(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> Person:
+async def customer_by_email(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> CustomerRow:
     """The customer, locked, with an address at which somebody received mail; a new one if there is none.
 
     Raises EmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
@@ -629,15 +639,17 @@ async def person_by_mail(tx: Transaction, call: Call, project: Project, email: s
     person = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
     if person is not None:
         return await prove_address(tx, call, project, person, email_key)
-    made = await new_person(
+    made = await create_customer_row(
         tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
     )
     if made is None:
-        raise EmailTaken
+        raise CustomerEmailTaken
     return made
 
 
-async def prove_address(tx: Transaction, call: Call, project: Project, person: Person, email_key: str) -> Person:
+async def prove_address(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, email_key: str
+) -> CustomerRow:
     """Note that somebody received mail at one of a customer's addresses.
 
     If no address of theirs was ever proven before, whoever made the account may be somebody else: their password,
@@ -649,7 +661,7 @@ async def prove_address(tx: Transaction, call: Call, project: Project, person: P
         return person
     was_proven = person.email_verified_at is not None or any(each.verified_at for each in others)
     if not was_proven:
-        await disown(tx, call, person)
+        await revoke_credentials(tx, call, person)
     if other is None:
         assert person.email is not None
         person = await set_primary_email(tx, call, person, person.email, email_key, call.now)
@@ -668,7 +680,7 @@ async def prove_address(tx: Transaction, call: Call, project: Project, person: P
     return person
 
 
-async def disown(tx: Transaction, call: Call, person: Person) -> None:
+async def revoke_credentials(tx: Transaction, call: Call, person: CustomerRow) -> None:
     """Take every way in from an account whose address nobody ever proved."""
     await end_sessions(tx, call, person.id)
     await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
@@ -689,7 +701,7 @@ async def is_reset_open(call: Call, token: str) -> bool:
         challenge_id, _ = challenges.split_token(token)
     except CodeInvalid:
         return False
-    found = await challenge_store.challenge(
+    found = await challenge_store.get_challenge(
         call.db, project_id=call.project_id, id=challenge_id, purpose="RESET", now=call.now
     )
     return found is not None and found.tries < RESET_TRIES
@@ -701,15 +713,15 @@ def require_method(project: Project, method: SignInMethod) -> None:
         raise MethodOff
 
 
-async def require_password(call: Call, person: Person, password: str) -> None:
+async def require_password(call: Call, person: CustomerRow, password: str) -> None:
     """Ask a signed-in customer for the password again; failures count as at the door. Raises SignInFailed."""
     identifier = person.identifier or person.id.bytes
     number = await challenges.begin_attempt(call, identifier)
     if not await check_any_password(password, person.password_hash):
         await challenges.attempt_failed(call, identifier, number, person.id, "PASSWORD")
-        raise SignInFailed("The current password is wrong.")
+        raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await challenges.attempt_succeeded(tx, call, identifier, forgives=challenges.may_forgive(person))
+        await challenges.attempt_succeeded(tx, call, identifier, forgives=challenges.may_clear_attempts(person))
 
 
 def require_redirect(project: Project, url: str) -> str:
@@ -721,7 +733,7 @@ def require_redirect(project: Project, url: str) -> str:
 
 def six_digits(call: Call) -> str:
     """A code, from the operating system's chance."""
-    return f"{call.world.chance.randrange(1_000_000):06d}"
+    return f"{call.world.random.randrange(1_000_000):06d}"
 
 
 async def _mail_sign_up(call: Call, identifier: bytes, about: dict[str, Any]) -> tuple[UUID, Moment]:
@@ -729,28 +741,28 @@ async def _mail_sign_up(call: Call, identifier: bytes, about: dict[str, Any]) ->
     known = await store.by_email(call.db, project_id=call.project_id, email_key=about["key"])
     code = six_digits(call)
     async with call.db.transaction() as tx:
-        challenge_id, expires_at = await challenges.pose(
+        challenge_id, expires_at = await challenges.issue(
             tx, call, "SIGN_UP", CODE_LIFE, code if known is None else new_token(), identifier=identifier, **about
         )
         if known is None:
-            await mailer.leave_note(tx, call, "SIGN_UP", about["email"], code=code)
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP", about["email"], code=code)
         else:
-            await mailer.leave_note(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
     return challenge_id, expires_at
 
 
 async def _sign_up_at_once(
     call: Call, project: Project, spec: str, key: str, password_hash: str | None, name: str | None
-) -> SigningUp:
+) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
-        person = await new_person(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
+        person = await create_customer_row(tx, call, spec, key, name=name, password_hash=password_hash, verified=False)
         if person is None:
-            raise EmailTaken
+            raise CustomerEmailTaken
         if password_hash is not None:
-            person = await know(tx, call, person, "PASSWORD")
-        signed_in = await come_in(tx, call, project, person, ["pwd"] if password_hash else [])
-    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in SignIn.__struct_fields__}
-    return SigningUp(**fields)
+            person = await add_identity(tx, call, person, "PASSWORD")
+        signed_in = await complete_sign_in(tx, call, project, person, ["pwd"] if password_hash else [])
+    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in CustomerSignInResult.__struct_fields__}
+    return CustomerSignUpResult(**fields)
 
 
 async def _mail_proof(
@@ -769,12 +781,12 @@ async def _mail_proof(
     spec, key = rules.read_email(email)
     await require_no_sso(call, project, key)
     identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.require_mail_allowance(call, purpose, identifier, key)
+    await challenges.throttle_mail(call, purpose, identifier, key)
     person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     open_to_all = await may_sign_up(call.db, call, project, key)
     welcome = person is not None or (strangers and open_to_all)
     async with call.db.transaction() as tx:
-        challenge_id, expires_at = await challenges.pose(
+        challenge_id, expires_at = await challenges.issue(
             tx,
             call,
             purpose,
@@ -790,17 +802,17 @@ async def _mail_proof(
             joint = "&" if "?" in target else "?"
             values["link"] = f"{target}{joint}{urlencode({'token': challenge_id.hex + secret})}"
         to = (person.matched_email if person else spec) if welcome else None
-        await mailer.leave_note(tx, call, purpose, to, person.id if person else None, **values)
+        await mailer.enqueue_security_mail(tx, call, purpose, to, person.id if person else None, **values)
     return challenge_id, expires_at
 
 
-async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
+async def _answer_code(call: Call, purpose: str, data: CodeVerification) -> Challenge:
     """The challenge that a code answers. Raises CodeInvalid.
 
     No lock stands before it: a right code works within its tries whatever strangers do.
     """
     challenge_id = as_id(data.challenge_id)
-    posed = await challenge_store.challenge(
+    posed = await challenge_store.get_challenge(
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, now=call.now
     )
     if posed is None or posed.identifier is None:
@@ -812,40 +824,40 @@ async def _answer_code(call: Call, purpose: str, data: CodeAnswer) -> Challenge:
     return found
 
 
-async def _in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> SignIn:
+async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> CustomerSignInResult:
     """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
     async with call.db.transaction() as tx:
-        person = await _mailed_person(tx, call, challenge)
-        await challenges.use(tx, challenge)
+        person = await _mailed_customer(tx, call, challenge)
+        await challenges.consume(tx, challenge)
         if person is None:
-            said = challenges.about(call, challenge)
+            said = challenges.payload(call, challenge)
             if challenge.customer_id is not None or not await may_sign_up(tx, call, project, said["key"]):
                 raise CodeInvalid
-            person = await new_person(
+            person = await create_customer_row(
                 tx, call, said["email"], said["key"], name=None, password_hash=None, verified=True
             )
             if person is None:
                 raise CodeInvalid
-        person = await prove_address(tx, call, project, person, challenges.about(call, challenge)["key"])
-        person = await know(tx, call, person, "EMAIL_CODE")
+        person = await prove_address(tx, call, project, person, challenges.payload(call, challenge)["key"])
+        person = await add_identity(tx, call, person, "EMAIL_CODE")
         await _proven_by_mail(tx, call, challenge, person)
-        return await come_in(tx, call, project, person, [method])
+        return await complete_sign_in(tx, call, project, person, [method])
 
 
-async def _mailed_person(tx: Transaction, call: Call, challenge: Challenge) -> Person | None:
+async def _mailed_customer(tx: Transaction, call: Call, challenge: Challenge) -> CustomerRow | None:
     """The customer a challenge was mailed to, locked, if the address is still theirs.
 
     Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
     """
     if challenge.customer_id is None:
         return None
-    person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
-    if person is None or not await is_address_of(tx, call, person, challenges.about(call, challenge)["key"]):
+    person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
+    if person is None or not await is_address_of(tx, call, person, challenges.payload(call, challenge)["key"]):
         raise CodeInvalid
     return person
 
 
-async def is_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+async def is_address_of(tx: Transaction, call: Call, person: CustomerRow, email_key: str) -> bool:
     """Whether an address signs this customer in: the primary one, or one beside it."""
     if person.email_key == email_key:
         return True
@@ -853,7 +865,7 @@ async def is_address_of(tx: Transaction, call: Call, person: Person, email_key: 
     return other is not None and other.customer_id == person.id
 
 
-async def is_proven_address_of(tx: Transaction, call: Call, person: Person, email_key: str) -> bool:
+async def is_proven_address_of(tx: Transaction, call: Call, person: CustomerRow, email_key: str) -> bool:
     """Whether an address signs this customer in and somebody proved to receive mail there."""
     if person.email_key == email_key:
         return person.email_verified_at is not None
@@ -861,29 +873,29 @@ async def is_proven_address_of(tx: Transaction, call: Call, person: Person, emai
     return other is not None and other.customer_id == person.id and other.verified_at is not None
 
 
-async def _ask_to_verify(call: Call, person: Person, email: str, key: str) -> Asked:
+async def _ask_to_verify(call: Call, person: CustomerRow, email: str, key: str) -> ChallengeSent:
     identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.require_mail_allowance(call, "VERIFY", identifier, person.email_key or key)
+    await challenges.throttle_mail(call, "VERIFY", identifier, person.email_key or key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
-        challenge_id, expires_at = await challenges.pose(
+        challenge_id, expires_at = await challenges.issue(
             tx, call, "VERIFY", CODE_LIFE, code, customer_id=person.id, identifier=identifier, email=email, key=key
         )
-        await mailer.leave_note(tx, call, "VERIFY", email, person.id, code=code)
-    return Asked(challenge_id=challenge_id, expires_at=expires_at)
+        await mailer.enqueue_security_mail(tx, call, "VERIFY", email, person.id, code=code)
+    return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
-async def _set_password(tx: Transaction, call: Call, project: Project, person: Person, password_hash: str) -> None:
+async def _set_password(tx: Transaction, call: Call, project: Project, person: CustomerRow, password_hash: str) -> None:
     await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=password_hash, now=call.now)
-    await know(tx, call, person, "PASSWORD")
+    await add_identity(tx, call, person, "PASSWORD")
     await events.record(tx, call, "customer.password_changed", person.id)
     await mailer.notify(tx, call, project, person, "PASSWORD_CHANGED")
 
 
-async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: Person) -> None:
+async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: CustomerRow) -> None:
     """Make up for failed attempts from this network with a proof that came by mail."""
-    if challenge.identifier is not None and challenges.may_forgive(person):
-        await challenges.forgive(tx, call, challenge.identifier)
+    if challenge.identifier is not None and challenges.may_clear_attempts(person):
+        await challenges.clear_attempts(tx, call, challenge.identifier)
 
 
 def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:

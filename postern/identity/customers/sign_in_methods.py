@@ -1,24 +1,28 @@
 """How somebody could sign in, so that nobody takes the last way in from themselves."""
 
 from postern.identity.customers import challenge_store, provider_store
-from postern.identity.customers.model import Person
+from postern.identity.customers.model import CustomerRow
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict
 from postern.platform.projects.model import Project
 
 
-class LastWayIn(Conflict):
+class LastSignInMethod(Conflict, code="last_way_in"):
     """Without this nobody could sign in any more: set a password, or add another way in first."""
 
 
-async def require_way_in_without(tx: Transaction, call: Call, project: Project, person: Person, provider: str) -> None:
-    """Raises LastWayIn if `provider` is all that a customer can sign in with."""
-    if not await _comes_in_without(tx, call, project, person, provider):
-        raise LastWayIn
+async def require_method_without(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+) -> None:
+    """Raises LastSignInMethod if `provider` is all that a customer can sign in with."""
+    if not await _has_method_without(tx, call, project, person, provider):
+        raise LastSignInMethod
 
 
-async def _comes_in_without(tx: Transaction, call: Call, project: Project, person: Person, provider: str) -> bool:
+async def _has_method_without(
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, provider: str
+) -> bool:
     methods = set(project.settings.sign_in.methods)
     if person.password_hash is not None and "PASSWORD" in methods:
         return True

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.identity.customers.model import CustomerStats, Person
+from postern.identity.customers.model import CustomerRow, CustomerStats
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 
 
@@ -29,13 +29,13 @@ class FailureRow(Record):
     locked_until: Moment | None
 
 
-class Existence(Record):
+class RowExists(Record):
     """Whether there is a row."""
 
     found: bool
 
 
-class ExportRow(Record):
+class CustomerExportRow(Record):
     """One line of the export."""
 
     id: UUID
@@ -62,7 +62,7 @@ class ExportRow(Record):
     on conflict do nothing
     returning *
 """)
-async def insert(
+async def insert_customer(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -78,11 +78,11 @@ async def insert(
     roles: list[str],
     password_hash: str | None,
     now: Moment,
-) -> Person | None: ...
+) -> CustomerRow | None: ...
 
 
 @statement("select * from customers where project_id = %(project_id)s and id = %(id)s")
-async def person(db: Queries, *, project_id: UUID, id: UUID) -> Person | None: ...
+async def get_customer(db: Queries, *, project_id: UUID, id: UUID) -> CustomerRow | None: ...
 
 
 class Scheme(Record):
@@ -110,10 +110,10 @@ async def imported_schemes(db: Queries, *, project_id: UUID) -> list[Scheme]: ..
 
 
 @statement("select * from customers where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Person | None: ...
+async def lock_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> CustomerRow | None: ...
 
 
-class AddressHolder(Person):
+class AddressHolder(CustomerRow):
     """The customer whom an address belongs to, and that address: the primary one, or one that came by merging."""
 
     matched_email: str
@@ -156,7 +156,7 @@ async def by_email(db: Queries, *, project_id: UUID, email_key: str) -> AddressH
           and o.email_key = %(email_key)s))
     for update of c
 """)
-async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> Person | None: ...
+async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> CustomerRow | None: ...
 
 
 @statement("""
@@ -215,10 +215,10 @@ async def move_other_addresses(tx: Transaction, *, project_id: UUID, survivor: U
 
 
 @statement("select * from customers where project_id = %(project_id)s and external_id = %(external_id)s")
-async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> Person | None: ...
+async def by_external(db: Queries, *, project_id: UUID, external_id: str) -> CustomerRow | None: ...
 
 
-class Found(Person):
+class CustomerSearchRow(CustomerRow):
     """One customer of a page that was searched for, and how many the search finds."""
 
     total: int
@@ -232,7 +232,9 @@ class Found(Person):
     ) as page join customers c on c.project_id = page.project_id and c.id = page.id
     order by c.id desc
 """)
-async def found(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Person]: ...
+async def list_customers(
+    db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int
+) -> list[CustomerRow]: ...
 
 
 # A search looks into its index once, for the page and the total.
@@ -243,19 +245,21 @@ async def found(db: Queries, *, project_id: UUID, where: Composable, limit: int,
     join customers c on c.project_id = %(project_id)s and c.id = page.id
     order by c.id desc
 """)
-async def searched(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Found]: ...
+async def search_customers(
+    db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int
+) -> list[CustomerSearchRow]: ...
 
 
 @statement("select count(*)::int from customers c where c.project_id = %(project_id)s and {where}")
-async def count_found(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
+async def count_customers(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
-@rows_of("""
+@streamed_statement("""
     select c.id, c.email, c.email_verified_at, c.phone, c.name, c.external_id, c.roles, c.providers,
            c.last_sign_in_at, c.banned_at, c.ban_expires_at, c.mfa_enabled_at, c.metadata, c.created_at
     from customers c where c.project_id = %(project_id)s and {where} order by c.id desc
 """)
-def exported(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[ExportRow]: ...
+def export_customers(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[CustomerExportRow]: ...
 
 
 @statement("""
@@ -322,7 +326,7 @@ async def insert_identity(
 """)
 async def lock_by_identity(
     tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
-) -> Person | None: ...
+) -> CustomerRow | None: ...
 
 
 @statement("""
@@ -366,7 +370,7 @@ async def set_identity_email(
 """)
 async def has_other_subject(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
-) -> Existence: ...
+) -> RowExists: ...
 
 
 @statement("""
@@ -452,7 +456,7 @@ async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID
 """)
 async def was_rejected(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
-) -> Existence: ...
+) -> RowExists: ...
 
 
 # Requests of a merged customer go to the survivor, unless the same account waits there already.
@@ -489,7 +493,7 @@ async def set_ban(
     reason: str | None,
     expires_at: datetime | None,
     now: Moment,
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 @statement("""
@@ -497,14 +501,14 @@ async def set_ban(
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_metadata(tx: Transaction, *, project_id: UUID, id: UUID, metadata: Jsonb, now: Moment) -> Person: ...
+async def set_metadata(tx: Transaction, *, project_id: UUID, id: UUID, metadata: Jsonb, now: Moment) -> CustomerRow: ...
 
 
 @statement("""
     update customers set roles = %(roles)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[str], now: Moment) -> Person: ...
+async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[str], now: Moment) -> CustomerRow: ...
 
 
 @statement("""
@@ -514,7 +518,7 @@ async def set_roles(tx: Transaction, *, project_id: UUID, id: UUID, roles: list[
 """)
 async def set_password(
     tx: Transaction, *, project_id: UUID, id: UUID, password_hash: str | None, now: Moment
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 @statement("""
@@ -531,7 +535,7 @@ async def rehash(db: Queries, *, project_id: UUID, id: UUID, password_hash: str,
 """)
 async def set_mfa(
     tx: Transaction, *, project_id: UUID, id: UUID, mfa_enabled_at: Moment | None, now: Moment
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 # The address that was there is remembered with the customer, so that erasing finds what went there.
@@ -557,7 +561,7 @@ async def set_email(
     identifier: bytes | None,
     verified_at: Moment | None,
     now: Moment,
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 @statement("""
@@ -576,7 +580,7 @@ async def set_profile(
     phone: str | None,
     external_id: str | None,
     now: Moment,
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 @statement("""
@@ -586,13 +590,13 @@ async def set_profile(
 """)
 async def set_phone(
     tx: Transaction, *, project_id: UUID, id: UUID, phone: str | None, verified_at: Moment | None, now: Moment
-) -> Person: ...
+) -> CustomerRow: ...
 
 
 @statement("""
     update customers set last_sign_in_at = %(now)s where project_id = %(project_id)s and id = %(id)s
 """)
-async def signed_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def record_sign_in(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 @statement("update customers set contact_id = %(contact_id)s where project_id = %(project_id)s and id = %(id)s")
@@ -600,7 +604,7 @@ async def set_contact(tx: Transaction, *, project_id: UUID, id: UUID, contact_id
 
 
 @statement("delete from customers where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def delete_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 # Merging.

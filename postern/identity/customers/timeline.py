@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import challenge_store, challenges, rules, session_store, store
-from postern.identity.customers.model import Actor, CustomerEvent, CustomerMissing, Person, TimelineEntry
+from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
 from postern.identity.customers.session_store import SessionRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
@@ -14,7 +14,7 @@ from postern.kernel.http.pagination import CursorInvalid, Feed, read_cursor, wri
 from postern.kernel.values import as_id, timestamp
 from postern.messaging.audiences import contacts
 from postern.messaging.emails import erasure as mails
-from postern.messaging.emails.erasure import MailTo
+from postern.messaging.emails.erasure import MailHistoryEntry
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AccountAuditEntry
 from postern.platform.events import history
@@ -72,7 +72,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
         limit=limit + 1,
         audited=[],
     )
-    person = await store.person(call.db, project_id=call.project_id, id=id)
+    person = await store.get_customer(call.db, project_id=call.project_id, id=id)
     if person is None and not rows:
         raise CustomerMissing
     label = person.email if person else None
@@ -93,7 +93,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
     return _feed(call, scope, shown, limit)
 
 
-async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
+async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | None) -> Feed[TimelineEntry]:
     """Events, mails, sessions and changes by developers in one feed, newest first.
 
     Each source gives as many as fit the page; what is left over comes with the next one.
@@ -111,14 +111,14 @@ async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -
         # The audit log tells of these what it tells of all changes by developers and keys.
         audited=AUDITED,
     )
-    sessions = await session_store.of_customer(
+    sessions = await session_store.sessions_of(
         call.db, project_id=call.project_id, customer_id=person.id, before=before, before_id=before_id, limit=most
     )
     merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=person.id)
     changes = await audit.entries_before(
         call.db, call.project_id, [person.id, *merged], before=before, before_id=before_id, limit=most
     )
-    sent: list[MailTo] = []
+    sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=person.id):
         contact = await contacts.contact_of(call.db, call.project_id, address)
         sent += await mails.mails_to(
@@ -140,7 +140,7 @@ async def timeline(call: Call, person: Person, limit: int, cursor: str | None) -
     return _feed(call, scope, entries, limit)
 
 
-async def erase(tx: Transaction, call: Call, person: Person, transfer_ownership_to: UUID | None = None) -> None:
+async def erase(tx: Transaction, call: Call, person: CustomerRow, transfer_ownership_to: UUID | None = None) -> None:
     """Delete a locked customer and everything personal, in the transaction of the request.
 
     Organizations react to the event: they pass to `transfer_ownership_to`, or refuse to lose their last OWNER.
@@ -154,14 +154,14 @@ async def erase(tx: Transaction, call: Call, person: Person, transfer_ownership_
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
     for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
-        were = await contacts.erase(tx, project_id, address)
+        were = await contacts.erase_contact(tx, project_id, address)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
         await mails.erase_address(tx, project_id, address, were, call.now)
         identifier = challenges.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
         await challenges.unlock(tx, call, identifier)
         await challenge_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier)
     await challenges.unlock(tx, call, challenges.second_factor_identifier(person))
-    await store.delete(tx, project_id=project_id, id=person.id)
+    await store.delete_customer(tx, project_id=project_id, id=person.id)
 
 
 def _position(call: Call, scope: str, cursor: str | None) -> tuple[Moment | None, UUID | None]:
@@ -185,7 +185,7 @@ def _feed(call: Call, scope: str, rows: list[Any], limit: int) -> Feed[Any]:
     return Feed(data=rows[:limit], next_cursor=cursor)
 
 
-def _of_event(event: PastEvent, person: Person) -> TimelineEntry:
+def _of_event(event: PastEvent, person: CustomerRow) -> TimelineEntry:
     own = event.actor_id == person.id
     return TimelineEntry(
         id=event.id,
@@ -193,19 +193,19 @@ def _of_event(event: PastEvent, person: Person) -> TimelineEntry:
         type=event.type,
         title=TITLES.get(event.type, event.type),
         occurred_at=event.occurred_at,
-        actor=Actor(type=event.actor_type, id=event.actor_id, label=person.email if own else event.actor_label),
+        actor=TimelineActor(type=event.actor_type, id=event.actor_id, label=person.email if own else event.actor_label),
         data=event.data,
     )
 
 
-def _of_session(session: SessionRow, person: Person) -> TimelineEntry:
+def _of_session(session: SessionRow, person: CustomerRow) -> TimelineEntry:
     return TimelineEntry(
         id=session.id,
         kind="SESSION",
         type="session.started",
         title="Began a session",
         occurred_at=session.created_at,
-        actor=Actor(type="CUSTOMER", id=person.id, label=person.email),
+        actor=TimelineActor(type="CUSTOMER", id=person.id, label=person.email),
         data={
             "userAgent": session.user_agent,
             "ipAddress": session.ip_address,
@@ -223,18 +223,18 @@ def _of_change(entry: AccountAuditEntry) -> TimelineEntry:
         type=entry.action,
         title=entry.action.replace(".", " ").replace("_", " ").capitalize(),
         occurred_at=entry.created_at,
-        actor=Actor(type=entry.actor_type, id=entry.actor_id, label=entry.actor_email),
+        actor=TimelineActor(type=entry.actor_type, id=entry.actor_id, label=entry.actor_email),
         data=entry.metadata,
     )
 
 
-def _of_mail(mail: MailTo) -> TimelineEntry:
+def _of_mail(mail: MailHistoryEntry) -> TimelineEntry:
     return TimelineEntry(
         id=mail.id,
         kind="EMAIL",
         type=f"email.{mail.status.lower()}",
         title=mail.subject,
         occurred_at=mail.created_at,
-        actor=Actor(type="SYSTEM", id=None, label=None),
+        actor=TimelineActor(type="SYSTEM", id=None, label=None),
         data={"status": mail.status, "messageId": mail.message_id},
     )

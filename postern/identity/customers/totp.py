@@ -7,31 +7,31 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers import challenge_store, challenges, mailer, session_store, store
-from postern.identity.customers.challenge_store import Challenge, Totp
+from postern.identity.customers.challenge_store import Challenge, TotpSecret
 from postern.identity.customers.model import (
     CodeInvalid,
+    CustomerRow,
     MfaAlreadyOn,
     MfaOff,
     NotFresh,
-    Person,
     SignInBlocked,
     SignInLocked,
     SixDigits,
     Token,
 )
-from postern.identity.customers.operations import drop_mfa, require_person
+from postern.identity.customers.operations import drop_mfa, require_customer
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
 from postern.identity.customers.sessions import (
     AT_THE_DOOR,
     CUSTOMER,
-    SignIn,
+    CustomerSignInResult,
     bearer_of,
+    customer_of,
     end_sessions,
-    locked_person,
-    person_of,
+    locked_customer,
     require_fresh,
 )
-from postern.identity.customers.sign_in import come_in, origin_of, project_at
+from postern.identity.customers.sign_in import complete_sign_in, origin_of, project_at
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
@@ -53,14 +53,14 @@ ENROLLMENT_TRIES = 30
 RecoveryCode = Annotated[str, msgspec.Meta(min_length=RECOVERY_LENGTH, max_length=RECOVERY_LENGTH + 8)]
 
 
-class Enrolment(Record):
+class TotpEnrolment(Record):
     """What an authenticator app needs; `uri` is the content of the QR code."""
 
     secret: str
     uri: str
 
 
-class RecoveryCodes(Record):
+class CustomerRecoveryCodes(Record):
     """Each signs in once instead of the second factor. They are shown this one time."""
 
     codes: list[str]
@@ -79,7 +79,7 @@ class EnrollmentProof(Body):
     code: SixDigits
 
 
-class EnrolledSignIn(SignIn):
+class EnrolledSignIn(CustomerSignInResult):
     """The tokens of the session that began, and the recovery codes, which are shown this one time."""
 
     recovery_codes: list[str]
@@ -92,7 +92,7 @@ class TotpCode(Body):
     code: SixDigits
 
 
-class SecondFactor(Body):
+class SecondFactorSignIn(Body):
     """The token from signing in, and either what the app shows or a recovery code."""
 
     mfa_token: Token
@@ -100,7 +100,7 @@ class SecondFactor(Body):
     recovery_code: RecoveryCode | None = None
 
 
-class Proof(Body):
+class SecondFactorProof(Body):
     """What the app shows, or a recovery code."""
 
     code: SixDigits | None = None
@@ -108,12 +108,12 @@ class Proof(Body):
 
 
 @post("/projects/{project_id}/auth/mfa/totp/enroll", accepts=CUSTOMER, problems=[MfaAlreadyOn, NotFresh])
-async def enrol_totp(call: Call) -> Enrolment:
+async def enrol_totp(call: Call) -> TotpEnrolment:
     """Begin a second factor: show `uri` as a QR code. It is on when `mfa/totp/confirm` has seen a first code."""
     project = await project_at(call)
     secret = new_totp_secret()
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
         sealed = call.world.secrets.seal(secret, _context(call, person.id))
         if not await challenge_store.enrol_totp(
@@ -121,7 +121,7 @@ async def enrol_totp(call: Call) -> Enrolment:
         ):
             raise MfaAlreadyOn
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
-    return Enrolment(secret=totp_key(secret), uri=uri)
+    return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
 @post(
@@ -130,7 +130,7 @@ async def enrol_totp(call: Call) -> Enrolment:
     problems=[CodeInvalid, MfaAlreadyOn, MfaOff, NotFresh, SignInLocked],
     example={"code": "123456"},
 )
-async def confirm_totp(call: Call, data: TotpCode) -> RecoveryCodes:
+async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Turn the second factor on with a first code. Answers ten recovery codes; other sessions end."""
     project = await project_at(call)
     before = await _totp_of(call, bearer_of(call)[0])
@@ -138,17 +138,17 @@ async def confirm_totp(call: Call, data: TotpCode) -> RecoveryCodes:
         raise MfaOff
     if before.confirmed_at is not None:
         raise MfaAlreadyOn
-    await _guard(call, before.customer_id, data.code, None)
+    await _require_password_or_fresh(call, before.customer_id, data.code, None)
     session_id = bearer_of(call)[1]
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         await require_fresh(tx, call)
         kept: dict[str, Any] = {"project_id": call.project_id, "customer_id": person.id, "secret": before.secret}
         if not await challenge_store.confirm_totp(tx, **kept, now=call.now):
             raise MfaAlreadyOn
         codes = await _turn_on(tx, call, project, person, but=session_id)
         await session_store.add_method(tx, project_id=call.project_id, id=session_id, method="totp")
-    return RecoveryCodes(codes=codes)
+    return CustomerRecoveryCodes(codes=codes)
 
 
 @post(
@@ -157,18 +157,18 @@ async def confirm_totp(call: Call, data: TotpCode) -> RecoveryCodes:
     problems=[CodeInvalid],
     example={"mfaToken": "0199…"},
 )
-async def begin_required_totp(call: Call, data: EnrollmentToken) -> Enrolment:
+async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolment:
     """Begin the second factor that a sign-in asked to set up (`mfaEnrollmentRequired`): show `uri` as a QR code.
 
     The same token always gives the same secret. It holds for ten minutes.
     """
-    challenges.knock(call, data.mfa_token)
+    challenges.throttle(call, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
-    person = await _waiting(call, challenge)
-    secret = base64.b32decode(challenges.about(call, challenge)["totpKey"])
+    person = await _pending_totp(call, challenge)
+    secret = base64.b32decode(challenges.payload(call, challenge)["totpKey"])
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
-    return Enrolment(secret=totp_key(secret), uri=uri)
+    return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
 @post(
@@ -183,10 +183,10 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
 
     Sessions that began without it end, and so do other sign-ins that wait. The token works once.
     """
-    challenges.knock(call, data.mfa_token)
+    challenges.throttle(call, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
-    before, said = await _waiting(call, challenge), challenges.about(call, challenge)
+    before, said = await _pending_totp(call, challenge), challenges.payload(call, challenge)
     secret = base64.b32decode(said["totpKey"])
     identifier = challenges.second_factor_identifier(before)
     number = await challenges.begin_attempt(call, identifier)
@@ -195,10 +195,10 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         await challenges.attempt_failed(call, identifier, number, before.id, "TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
-        person = await store.lock(tx, project_id=call.project_id, id=before.id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
         if person is None:
             raise CodeInvalid
-        await challenges.use(tx, challenge)
+        await challenges.consume(tx, challenge)
         sealed = call.world.secrets.seal(secret, _context(call, person.id))
         if not await challenge_store.put_totp(
             tx, project_id=call.project_id, customer_id=person.id, secret=sealed, step=step, now=call.now
@@ -206,10 +206,12 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
             raise MfaAlreadyOn
         await challenges.attempt_succeeded(tx, call, identifier, forgives=True)
         codes = await _turn_on(tx, call, project, person)
-        person = await require_person(tx, call.project_id, person.id)
+        person = await require_customer(tx, call.project_id, person.id)
         methods = [*said["methods"], "totp"]
-        signed_in = await come_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
-    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in SignIn.__struct_fields__}
+        signed_in = await complete_sign_in(
+            tx, call, project, person, methods, second_factor_done=True, **origin_of(said)
+        )
+    fields: dict[str, Any] = {name: getattr(signed_in, name) for name in CustomerSignInResult.__struct_fields__}
     return EnrolledSignIn(**fields, recovery_codes=codes)
 
 
@@ -219,17 +221,17 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     problems=[CodeInvalid, MfaOff, MfaStillRequired, SignInLocked],
     example={"code": "123456"},
 )
-async def disable_totp(call: Call, data: Proof) -> None:
+async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     """Turn the second factor off, with one more code of it or a recovery code. Not where one is required (409)."""
     project = await project_at(call)
     before = await _totp_of(call, bearer_of(call)[0])
     if before is None or before.confirmed_at is None:
         raise MfaOff
-    if await requires_mfa(call.db, call, project, person_of(call)):
+    if await requires_mfa(call.db, call, project, customer_of(call)):
         raise MfaStillRequired
-    await _guard(call, before.customer_id, data.code, data.recovery_code)
+    await _require_password_or_fresh(call, before.customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await drop_mfa(tx, call, await locked_person(tx, call))
+        person = await drop_mfa(tx, call, await locked_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", person.id, method="TOTP")
         await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="The second factor was turned off")
 
@@ -240,18 +242,18 @@ async def disable_totp(call: Call, data: Proof) -> None:
     problems=[CodeInvalid, MfaOff, SignInLocked],
     example={"code": "123456"},
 )
-async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
+async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Make ten new recovery codes; the old ones are worthless from now on."""
     project = await project_at(call)
     before = await _totp_of(call, bearer_of(call)[0])
     if before is None or before.confirmed_at is None:
         raise MfaOff
-    await _guard(call, before.customer_id, data.code, None)
+    await _require_password_or_fresh(call, before.customer_id, data.code, None)
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
+        person = await locked_customer(tx, call)
         codes = await _new_recovery_codes(tx, call, person.id)
         await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="New recovery codes were made")
-    return RecoveryCodes(codes=codes)
+    return CustomerRecoveryCodes(codes=codes)
 
 
 @post(
@@ -261,23 +263,23 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> RecoveryCodes:
     example={"mfaToken": "0199…", "code": "123456"},
     shows={"mfaToken": None},
 )
-async def verify_second_factor(call: Call, data: SecondFactor) -> SignIn:
+async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
-    challenges.knock(call, data.mfa_token)
+    challenges.throttle(call, data.mfa_token)
     project = await project_at(call)
     challenge = await challenges.answer_token(call, "MFA", data.mfa_token)
     assert challenge.customer_id is not None
-    used = await _guard(call, challenge.customer_id, data.code, data.recovery_code)
+    used = await _require_password_or_fresh(call, challenge.customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await store.lock(tx, project_id=call.project_id, id=challenge.customer_id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
         if person is None:
             raise CodeInvalid
-        await challenges.use(tx, challenge)
+        await challenges.consume(tx, challenge)
         if used == "recovery":
             await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
-        said = challenges.about(call, challenge)
+        said = challenges.payload(call, challenge)
         methods = [*said["methods"], used]
-        return await come_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
+        return await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:
@@ -287,17 +289,17 @@ async def is_enrollment(call: Call, mfa_token: str) -> bool:
     except CodeInvalid:
         return False
     waits: dict[str, Any] = {"project_id": call.project_id, "id": challenge_id, "purpose": "MFA_ENROLLMENT"}
-    return await challenge_store.challenge(call.db, **waits, now=call.now) is not None
+    return await challenge_store.get_challenge(call.db, **waits, now=call.now) is not None
 
 
-async def _waiting(call: Call, challenge: Challenge) -> Person:
+async def _pending_totp(call: Call, challenge: Challenge) -> CustomerRow:
     """The customer whose sign-in waits for the answer to a challenge."""
     assert challenge.customer_id is not None
-    return await require_person(call.db, call.project_id, challenge.customer_id)
+    return await require_customer(call.db, call.project_id, challenge.customer_id)
 
 
 async def _turn_on(
-    tx: Transaction, call: Call, project: Project, person: Person, *, but: UUID | None = None
+    tx: Transaction, call: Call, project: Project, person: CustomerRow, *, but: UUID | None = None
 ) -> list[str]:
     """What follows a confirmed second factor: sessions but one end, the person is told, recovery codes are made."""
     await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
@@ -308,15 +310,15 @@ async def _turn_on(
     return codes
 
 
-async def _guard(
+async def _require_password_or_fresh(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
 ) -> Literal["totp", "recovery"]:
     """Check one proof and use it up; failures count against the customer. Raises CodeInvalid, SignInLocked."""
-    person = await require_person(call.db, call.project_id, customer_id)
+    person = await require_customer(call.db, call.project_id, customer_id)
     identifier = challenges.second_factor_identifier(person)
     number = await challenges.begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
-        used = await _use(tx, call, person, code, recovery_code)
+        used = await _use_second_factor(tx, call, person, code, recovery_code)
         if used is not None:
             await challenges.attempt_succeeded(tx, call, identifier, forgives=True)
             return used
@@ -324,8 +326,8 @@ async def _guard(
     raise CodeInvalid
 
 
-async def _use(
-    tx: Transaction, call: Call, person: Person, code: str | None, recovery_code: str | None
+async def _use_second_factor(
+    tx: Transaction, call: Call, person: CustomerRow, code: str | None, recovery_code: str | None
 ) -> Literal["totp", "recovery"] | None:
     if recovery_code is not None:
         # Codes that came with a merged customer keep the hash that names that customer.
@@ -354,7 +356,7 @@ async def _use(
     return "totp"
 
 
-async def move_second_factor(tx: Transaction, call: Call, survivor: Person, loser: Person) -> bool:
+async def move_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> bool:
     """Move a merged customer's second factor to a survivor who has none. Returns whether there was one to move.
 
     Both rows are locked, and the merged customer's row still exists.
@@ -379,7 +381,7 @@ async def move_second_factor(tx: Transaction, call: Call, survivor: Person, lose
     return True
 
 
-async def _totp_of(call: Call, customer_id: UUID) -> Totp | None:
+async def _totp_of(call: Call, customer_id: UUID) -> TotpSecret | None:
     return await challenge_store.totp(call.db, project_id=call.project_id, customer_id=customer_id)
 
 

@@ -17,9 +17,9 @@ from postern.identity.entitlements.model import (
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault
-from postern.kernel.values import new_id, seen_as
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import ProblemError
+from postern.kernel.values import as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -27,12 +27,12 @@ HERE = "/projects/{project_id}/b2b/features"
 
 
 @get(HERE, needs="entitlements:read")
-async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Feature]:
+async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Feature]:
     """The features that the project has declared, newest first."""
     before = before_id(call, "features", cursor)
     rows = await store.features(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    found = listed(call, "features", rows, limit)
-    return Listed([seen_as(Feature, row) for row in found.items], found.next_cursor)
+    found = linked_list(call, "features", rows, limit)
+    return LinkedList([as_seen(Feature, row) for row in found.items], found.next_cursor)
 
 
 @post(
@@ -49,7 +49,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     """
     require_limit_fits(data.type, data.default_limit, "/defaultLimit")
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("features", call.project_id)
+        await tx.lock_quota("features", call.project_id)
         if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
             raise TooManyFeatures
         row = await store.insert_feature(
@@ -66,7 +66,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
         if row is None:
             raise FeatureExists
         await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)
-    return seen_as(Feature, row)
+    return as_seen(Feature, row)
 
 
 @patch(
@@ -93,7 +93,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
         )
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
         await audit.record(tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=limit)
-    return seen_as(Feature, row)
+    return as_seen(Feature, row)
 
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
@@ -110,7 +110,7 @@ async def delete_feature(call: Call, key: str) -> None:
 def require_limit_fits(type: str, limit: int | None, path: str) -> None:
     """Raises LimitNotTaken at `path` for a limit on a feature that is only on or off."""
     if type == "BOOLEAN" and limit is not None:
-        raise LimitNotTaken(errors=[Fault(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
+        raise LimitNotTaken(errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
 
 
 async def _lock(tx: Transaction, call: Call, key: str) -> FeatureRow:

@@ -217,7 +217,7 @@ class PlanChoice(Body):
     plan_key: str | None
 
 
-class Override(Body):
+class EntitlementOverride(Body):
     """What an organization has of a feature whatever its plan says."""
 
     enabled: bool = True

@@ -8,11 +8,11 @@ from postern.identity.entitlements.features import require_limit_fits
 from postern.identity.entitlements.model import (
     Entitlement,
     EntitlementCheck,
+    EntitlementOverride,
     EntitlementRow,
     FeatureMissing,
     FeatureRow,
     LimitNotTaken,
-    Override,
 )
 from postern.identity.entitlements.rules import entitlement_of, undeclared
 from postern.identity.organizations.members import organizations_of
@@ -51,8 +51,8 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     the defaults hold.
     """
     organization_id = await _organization(call, data)
-    look = call.world.grouped(rows_of_all, side_by_side=GROUPS_AT_ONCE)
-    row = await look(Asked(call.project_id, organization_id, data.feature_key))
+    look = call.world.batcher(rows_of_all, side_by_side=GROUPS_AT_ONCE)
+    row = await look(EntitlementQuestion(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
             await require_organization(call.db, call, organization_id)
@@ -62,7 +62,7 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     return entitlement_of(row, organization_id)
 
 
-class Asked(NamedTuple):
+class EntitlementQuestion(NamedTuple):
     """One question: what an organization has of a feature."""
 
     project_id: UUID
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
     key: str
 
 
-async def rows_of_all(world: "World", asked: list[Asked]) -> list[EntitlementRow | None]:
+async def rows_of_all(world: "World", asked: list[EntitlementQuestion]) -> list[EntitlementRow | None]:
     """What is said about features, looked up together for the requests that come together, and never remembered."""
     found: dict[int, EntitlementRow] = {}
     for project_id in {each.project_id for each in asked}:
@@ -114,7 +114,9 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
     example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
     shows={"source": "OVERRIDE"},
 )
-async def override_entitlement(call: Call, organization_id: UUID, feature_key: str, data: Override) -> Entitlement:
+async def set_entitlement_override(
+    call: Call, organization_id: UUID, feature_key: str, data: EntitlementOverride
+) -> Entitlement:
     """Make an exception for one organization and one feature, in the place of one that there may be.
 
     It holds before plan and default until `expiresAt` (null: until it is deleted), and then falls away by itself.
@@ -139,7 +141,7 @@ async def override_entitlement(call: Call, organization_id: UUID, feature_key: s
         )
         if data.expires_at:
             tx.makes_due("entitlement_overrides")
-        return await _tell(tx, call, organization_id, feature_key, "entitlement.overridden")
+        return await _record_change(tx, call, organization_id, feature_key, "entitlement.overridden")
 
 
 @delete(
@@ -147,7 +149,7 @@ async def override_entitlement(call: Call, organization_id: UUID, feature_key: s
     needs="entitlements:write",
     problems=(OrganizationMissing, FeatureMissing),
 )
-async def delete_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
+async def delete_entitlement_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
     """End an exception; answers what holds without it. Where there is none, nothing changes."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
@@ -156,20 +158,20 @@ async def delete_override(call: Call, organization_id: UUID, feature_key: str) -
             tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
         )
         if not ended:
-            return await _holding(tx, call, organization_id, feature_key)
-        return await _tell(tx, call, organization_id, feature_key, "entitlement.restored")
+            return await _lock_organization(tx, call, organization_id, feature_key)
+        return await _record_change(tx, call, organization_id, feature_key, "entitlement.restored")
 
 
-async def _tell(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
+async def _record_change(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
     """Record a change and answer what holds now."""
-    found = await _holding(tx, call, organization_id, key)
+    found = await _lock_organization(tx, call, organization_id, key)
     said: dict[str, Any] = {"featureKey": key, "enabled": found.enabled, "limit": found.limit, "source": found.source}
     await events.record(tx, call, "entitlement.changed", organization_id, **said)
     await audit.record(tx, call, action, "Organization", organization_id, **said, reason=found.reason)
     return found
 
 
-async def _holding(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
+async def _lock_organization(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:
     rows = await store.entitlements_asked(
         db, project_id=call.project_id, organization_ids=[organization_id], keys=[key], now=call.now
     )
@@ -177,7 +179,7 @@ async def _holding(db: Queries, call: Call, organization_id: UUID, key: str) -> 
 
 
 async def _require_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
-    rows = await store.hold_features(tx, project_id=call.project_id, keys=[key])
+    rows = await store.lock_features(tx, project_id=call.project_id, keys=[key])
     if not rows:
         raise FeatureMissing
     return rows[0]

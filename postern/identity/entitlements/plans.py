@@ -28,9 +28,9 @@ from postern.identity.organizations.operations import lock_organization, require
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post, put
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Invalid
-from postern.kernel.values import Deleted, new_id, seen_as
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.values import Deleted, as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -39,12 +39,12 @@ PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit"
 
 
 @get(HERE, needs="entitlements:read")
-async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Plan]:
+async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
     """The plans of the project, newest first, with their features and how many organizations are on them."""
     before = before_id(call, "plans", cursor)
     rows = await store.plans(call.db, project_id=call.project_id, key=None, before=before, limit=limit + 1)
-    found = listed(call, "plans", rows, limit)
-    return Listed([seen_as(Plan, row) for row in found.items], found.next_cursor)
+    found = linked_list(call, "plans", rows, limit)
+    return LinkedList([as_seen(Plan, row) for row in found.items], found.next_cursor)
 
 
 @post(
@@ -57,7 +57,7 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
 async def create_plan(call: Call, data: NewPlan) -> Plan:
     """Create a plan. What it says of a feature comes before the feature's default; a limit of null is unlimited."""
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("plans", call.project_id)
+        await tx.lock_quota("plans", call.project_id)
         if await store.count_plans(tx, project_id=call.project_id) >= PLANS_PER_PROJECT:
             raise TooManyPlans
         plan_id = new_id()
@@ -68,13 +68,13 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
             raise PlanExists
         await _fill(tx, call, plan_id, data.features)
         await audit.record(tx, call, "plan.created", "Plan", data.key, name=name)
-        return seen_as(Plan, await _require(tx, call, data.key))
+        return as_seen(Plan, await _require(tx, call, data.key))
 
 
 @get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
 async def get_plan(call: Call, key: str) -> Plan:
     """One plan by its key."""
-    return seen_as(Plan, await _require(call.db, call, key))
+    return as_seen(Plan, await _require(call.db, call, key))
 
 
 @patch(
@@ -95,7 +95,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
             await _fill(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
-        return seen_as(Plan, await _require(tx, call, key))
+        return as_seen(Plan, await _require(tx, call, key))
 
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
@@ -107,7 +107,7 @@ async def delete_plan(call: Call, key: str) -> Deleted:
         call.require_match(row.updated_at)
         if row.organization_count:
             raise PlanInUse
-        await store.take_deleted_off_plan(tx, project_id=call.project_id, plan_id=row.id)
+        await store.remove_deleted_features(tx, project_id=call.project_id, plan_id=row.id)
         await store.delete_plan(tx, project_id=call.project_id, id=row.id)
         await audit.record(tx, call, "plan.deleted", "Plan", key)
     return Deleted()
@@ -132,14 +132,14 @@ async def get_organization_plan(call: Call, organization_id: UUID) -> Organizati
     problems=(OrganizationMissing, PlanMissing),
     example={"planKey": "pro"},
 )
-async def choose_plan(call: Call, organization_id: UUID, data: PlanChoice) -> None:
+async def set_organization_plan(call: Call, organization_id: UUID, data: PlanChoice) -> None:
     """Put an organization on a plan; null takes it off every plan. It holds from the next check on."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         if data.plan_key is None:
             changed = await store.leave_plans(tx, project_id=call.project_id, organization_id=organization_id)
         else:
-            plan_id = await store.hold_plan(tx, project_id=call.project_id, key=data.plan_key)
+            plan_id = await store.lock_plan_shared(tx, project_id=call.project_id, key=data.plan_key)
             if plan_id is None:
                 raise PlanMissing
             changed = await store.choose_plan(
@@ -158,7 +158,7 @@ async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanF
     The features are held before anything of the plan goes: whoever deletes one takes it out of plans afterwards.
     """
     keys = [each.feature_key for each in said]
-    rows = await store.hold_features(tx, project_id=call.project_id, keys=keys) if keys else []
+    rows = await store.lock_features(tx, project_id=call.project_id, keys=keys) if keys else []
     known = {row.key: row for row in rows}
     for index, each in enumerate(said):
         path = f"/features/{index}"
@@ -166,7 +166,7 @@ async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanF
             raise Invalid.at(f"{path}/featureKey", "This feature is named twice.", "repeated")
         if each.feature_key not in known:
             message = f"The feature {each.feature_key!r} is not declared in this project."
-            fault = Fault(path=f"{path}/featureKey", code="feature_undeclared", message=message)
+            fault = ProblemError(path=f"{path}/featureKey", code="feature_undeclared", message=message)
             raise FeatureUndeclared(message, errors=[fault])
         require_limit_fits(known[each.feature_key].type, each.limit, f"{path}/limit")
     await store.clear_plan(tx, project_id=call.project_id, plan_id=plan_id)

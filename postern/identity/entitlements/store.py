@@ -50,7 +50,7 @@ async def lock_feature(tx: Transaction, *, project_id: UUID, key: str) -> Featur
 
 
 @statement("select * from features where project_id = %(project_id)s and key = any (%(keys)s) for key share")
-async def hold_features(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[FeatureRow]: ...
+async def lock_features(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[FeatureRow]: ...
 
 
 @statement("""
@@ -125,7 +125,7 @@ async def lock_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | No
 
 
 @statement("select id from plans where project_id = %(project_id)s and key = %(key)s for key share")
-async def hold_plan(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
+async def lock_plan_shared(tx: Transaction, *, project_id: UUID, key: str) -> UUID | None: ...
 
 
 @statement("""
@@ -161,7 +161,7 @@ async def fill_plan(
       and organization.project_id = chosen.project_id and organization.id = chosen.organization_id
       and organization.status = 'DELETED'
 """)
-async def take_deleted_off_plan(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
+async def remove_deleted_features(tx: Transaction, *, project_id: UUID, plan_id: UUID) -> None: ...
 
 
 @statement("delete from plans where project_id = %(project_id)s and id = %(id)s")

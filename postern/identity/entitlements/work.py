@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from postern.identity.entitlements import store
 from postern.identity.entitlements.model import EXPIRY_LEASE, OverrideRow
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.platform.events.operations import make_event, record_all
 
 if TYPE_CHECKING:
@@ -22,6 +22,6 @@ async def expire(world: "World", row: OverrideRow) -> None:
 
 
 WORK: list[Work[Any]] = [
-    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, each(expire)),
+    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, one_by_one(expire)),
 ]
 """What becomes due."""

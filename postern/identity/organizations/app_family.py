@@ -2,30 +2,32 @@
 
 from postern.identity.organizations import invitations, members, operations
 from postern.identity.organizations.model import AppOrganization, Organization
-from postern.kernel.http.pagination import Listed
-from postern.kernel.values import seen_as
+from postern.kernel.http.pagination import LinkedList
+from postern.kernel.values import as_seen
 
 HERE = "/apps/{app_id}/organizations"
 
 
 def seen_from_app(row: Organization) -> AppOrganization:
     """An organization without what only the project shows."""
-    return seen_as(AppOrganization, row, app_id=row.project_id)
+    return as_seen(AppOrganization, row, app_id=row.project_id)
 
 
-list_app_organizations = operations.list_organizations.seen_at(HERE, seen_from_app, Listed[AppOrganization])
-create_app_organization = operations.create_organization.seen_at(HERE, seen_from_app, AppOrganization)
-get_app_organization = operations.get_organization.seen_at(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
-change_app_organization = operations.change_organization.seen_at(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
-delete_app_organization = operations.delete_organization.seen_at(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
+list_app_organizations = operations.list_organizations.as_view(HERE, seen_from_app, LinkedList[AppOrganization])
+create_app_organization = operations.create_organization.as_view(HERE, seen_from_app, AppOrganization)
+get_app_organization = operations.get_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
+change_app_organization = operations.change_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
+delete_app_organization = operations.delete_organization.as_view(f"{HERE}/{{id}}", seen_from_app, AppOrganization)
 
-list_app_members = members.list_members.at(f"{HERE}/{{id}}/members")
-add_app_member = members.add_member.at(f"{HERE}/{{id}}/members")
-get_app_member = members.get_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
-change_app_member = members.change_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
-remove_app_member = members.remove_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
+list_app_members = members.list_organization_members.at(f"{HERE}/{{id}}/members")
+add_app_member = members.add_organization_member.at(f"{HERE}/{{id}}/members")
+get_app_member = members.get_organization_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
+change_app_member = members.change_organization_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
+remove_app_member = members.remove_organization_member.at(f"{HERE}/{{id}}/members/{{customer_id}}")
 
-list_app_invitations = invitations.list_invitations.at(f"{HERE}/{{id}}/invitations")
-create_app_invitation = invitations.create_invitation.at(f"{HERE}/{{id}}/invitations")
-resend_app_invitation = invitations.resend_invitation.at(f"{HERE}/{{id}}/invitations/{{invitation_id}}/resend")
-revoke_app_invitation = invitations.revoke_invitation.at(f"{HERE}/{{id}}/invitations/{{invitation_id}}")
+list_app_invitations = invitations.list_organization_invitations.at(f"{HERE}/{{id}}/invitations")
+create_app_invitation = invitations.create_organization_invitation.at(f"{HERE}/{{id}}/invitations")
+resend_app_invitation = invitations.resend_organization_invitation.at(
+    f"{HERE}/{{id}}/invitations/{{invitation_id}}/resend"
+)
+revoke_app_invitation = invitations.revoke_organization_invitation.at(f"{HERE}/{{id}}/invitations/{{invitation_id}}")

@@ -15,7 +15,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
     on conflict (project_id, organization_id, domain) do nothing
     returning *
 """)
-async def insert(
+async def insert_domain(
     tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID, domain: str, token: str, now: Moment
 ) -> OrganizationDomainRow | None: ...
 
@@ -24,7 +24,7 @@ async def insert(
     select count(*)::int from organization_domains
     where project_id = %(project_id)s and organization_id = %(organization_id)s
 """)
-async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
+async def count_domains(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
 
 
 @statement("""
@@ -33,7 +33,7 @@ async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int:
       and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
-async def newest(
+async def list_domains(
     db: Queries, *, project_id: UUID, organization_id: UUID, before: UUID | None, limit: int
 ) -> list[OrganizationDomainRow]: ...
 
@@ -42,25 +42,27 @@ async def newest(
     select * from organization_domains
     where project_id = %(project_id)s and organization_id = %(organization_id)s and id = %(id)s
 """)
-async def one(db: Queries, *, project_id: UUID, organization_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
+async def get_domain(
+    db: Queries, *, project_id: UUID, organization_id: UUID, id: UUID
+) -> OrganizationDomainRow | None: ...
 
 
 @statement("select * from organization_domains where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
+async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationDomainRow | None: ...
 
 
 @statement("""
     select * from organization_domains
     where project_id = %(project_id)s and domain = %(domain)s and status = 'VERIFIED'
 """)
-async def verified(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
+async def verified_domain(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
 
 
 # Whoever proves a name holds this until the transaction ends, so that two who prove it take turns.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended(%(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
-async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
+async def lock_domain_name(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
 
 
 @statement("""
@@ -71,7 +73,7 @@ async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None:
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def write_down(
+async def record_check(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -106,4 +108,4 @@ async def delete_all(tx: Transaction, *, project_id: UUID, organization_id: UUID
 
 
 @statement("delete from organization_domains where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...

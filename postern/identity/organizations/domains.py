@@ -22,7 +22,7 @@ from postern.identity.organizations.model import (
 from postern.identity.organizations.operations import keeping_sso, lock_organization, require_organization
 from postern.identity.organizations.rules import (
     as_organization_domain,
-    look_again_in,
+    next_check_in,
     record_name_of,
     record_of,
     sign_of,
@@ -31,8 +31,8 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.values import Removed, new_id, seen_as
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.values import Removed, as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects.sso_check import SsoStillRequired
@@ -49,18 +49,18 @@ TOKEN_LENGTH = 32
 @get(HERE, needs="organizations:read", problems=(OrganizationMissing,))
 async def list_organization_domains(
     call: Call, organization_id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[OrganizationDomain]:
+) -> LinkedList[OrganizationDomain]:
     """The domains of an organization, newest first, each with the record to publish and what was last seen."""
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
-    rows = await domain_store.newest(
+    rows = await domain_store.list_domains(
         call.db,
         project_id=call.project_id,
         organization_id=organization_id,
         before=before_id(call, scope, cursor),
         limit=limit + 1,
     )
-    return listed(call, scope, [_shown(row) for row in rows], limit)
+    return linked_list(call, scope, [_shown(row) for row in rows], limit)
 
 
 @post(
@@ -82,10 +82,10 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         await _require_untaken(tx, call.project_id, organization_id, domain)
-        number = await domain_store.count(tx, project_id=call.project_id, organization_id=organization_id)
+        number = await domain_store.count_domains(tx, project_id=call.project_id, organization_id=organization_id)
         if number >= DOMAINS_PER_ORGANIZATION:
             raise TooManyOrganizationDomains
-        row = await domain_store.insert(
+        row = await domain_store.insert_domain(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -113,13 +113,13 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
     begin anew. If another organization has proved the domain meanwhile: 409.
     """
     row = await _require(call.db, call, organization_id, domain_id)
-    seen = await look(call.world, row, fresh=True)
+    seen = await check_domain(call.world, row, fresh=True)
     async with call.db.transaction() as tx:
-        await domain_store.take_turns(tx, project_id=call.project_id, domain=row.domain)
+        await domain_store.lock_domain_name(tx, project_id=call.project_id, domain=row.domain)
         row = await _lock(tx, call, organization_id, domain_id)
         if seen:
             await _require_untaken(tx, call.project_id, organization_id, row.domain)
-        row, event = await write_down(tx, row, seen, call.now, asked=True)
+        row, event = await record_check(tx, row, seen, call.now, asked=True)
         if event:
             await events.record(tx, call, event, organization_id, domain=row.domain, domainId=str(domain_id))
         await audit.record(tx, call, "organization_domain.checked", "OrganizationDomain", domain_id, status=row.status)
@@ -161,22 +161,22 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
     The domain of the only connection that works stays while single sign-on is required (409).
     """
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("required sso", call.project_id)
+        await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)
         async with keeping_sso(tx, call, organization_id):
-            await domain_store.delete(tx, project_id=call.project_id, id=domain_id)
+            await domain_store.delete_domain(tx, project_id=call.project_id, id=domain_id)
         await audit.record(tx, call, "organization_domain.deleted", "OrganizationDomain", domain_id, domain=row.domain)
     return Removed()
 
 
 async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | None:
     """The organization that has proved exactly this domain (A-labels, any case), and still can."""
-    row = await domain_store.verified(db, project_id=project_id, domain=domain.rstrip(".").lower())
+    row = await domain_store.verified_domain(db, project_id=project_id, domain=domain.rstrip(".").lower())
     return row.organization_id if row else None
 
 
-async def look(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
+async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
     """Whether the DNS shows the record of a domain, among others or not; None if it gave no usable answer.
 
     `fresh` goes past caches, for an owner who has just published.
@@ -195,7 +195,7 @@ async def look(world: "World", row: OrganizationDomainRow, *, fresh: bool = Fals
     return record_of(row.token) in (text.strip() for text in found)
 
 
-async def write_down(
+async def record_check(
     tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, asked: bool = False
 ) -> tuple[OrganizationDomainRow, str | None]:
     """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
@@ -222,8 +222,8 @@ async def write_down(
     lapsed = after == "LAPSED" and row.status != "LAPSED"
     if lapsed:
         watched_since = now
-    wait = look_again_in(after, watched_since=watched_since, now=now)
-    new = await domain_store.write_down(
+    wait = next_check_in(after, watched_since=watched_since, now=now)
+    new = await domain_store.record_check(
         tx,
         project_id=row.project_id,
         id=row.id,
@@ -245,14 +245,14 @@ EVENTS = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.do
 """What is told of a new state; that a domain was never proved is told by its state alone."""
 
 
-async def write_down_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
+async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
     """Keep that the record is there, but the domain is another organization's: no proof, and no miss."""
-    wait = look_again_in(row.status, watched_since=row.watched_since, now=now)
+    wait = next_check_in(row.status, watched_since=row.watched_since, now=now)
     kept: dict[str, Any] = {
         name: getattr(row, name)
         for name in ("project_id", "id", "status", "token", "auto_join_enabled", "verified_at", "watched_since")
     }
-    return await domain_store.write_down(
+    return await domain_store.record_check(
         tx,
         **kept,
         reason="VERIFIED_BY_ANOTHER_ORGANIZATION",
@@ -274,14 +274,14 @@ async def _require_untaken(db: Queries, project_id: UUID, organization_id: UUID,
 
 
 async def _require(db: Queries, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
-    row = await domain_store.one(db, project_id=call.project_id, organization_id=organization_id, id=id)
+    row = await domain_store.get_domain(db, project_id=call.project_id, organization_id=organization_id, id=id)
     if row is None:
         raise OrganizationDomainMissing
     return row
 
 
 async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationDomainRow:
-    row = await domain_store.lock(tx, project_id=call.project_id, id=id)
+    row = await domain_store.lock_domain(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise OrganizationDomainMissing
     return row
@@ -294,7 +294,7 @@ def _reason(seen: bool | None) -> DomainReason | None:
 
 
 def _shown(row: OrganizationDomainRow) -> OrganizationDomain:
-    return seen_as(
+    return as_seen(
         OrganizationDomain,
         row,
         record_name=record_name_of(row.domain),

@@ -9,19 +9,19 @@ from dataclasses import replace
 from postern.identity.access import operations as access
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM, FORM_LIMIT, HTML, read_form, show_page
-from postern.identity.customers.sign_in import person_by_mail, project_at
+from postern.identity.customers.sign_in import customer_by_email, project_at
 from postern.identity.organizations import invitation_store
-from postern.identity.organizations.invitations import enter, lock_invitation, require_next, require_token
+from postern.identity.organizations.invitations import join_by_invitation, lock_invitation, require_next, require_token
 from postern.identity.organizations.model import (
     InvitationClosed,
-    InvitationMissing,
+    OrganizationInvitationMissing,
     OrganizationMissing,
     OrganizationSuspended,
 )
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.organizations.rules import read_invitation_token
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.platform.events import operations as events
 
@@ -35,13 +35,15 @@ TEXTS = {
 
 
 @get(PAGE, public=True, any_query=True, media_types=HTML)
-async def invitation_page(call: Call, token: str = "") -> Answer:
+async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     """The page that the link in an invitation opens: to what somebody is invited, and a button to accept."""
     try:
-        row = await invitation_store.one(call.db, project_id=call.project_id, id=read_invitation_token(token))
+        row = await invitation_store.get_invitation(
+            call.db, project_id=call.project_id, id=read_invitation_token(token)
+        )
         row = require_token(call, row, token)
         organization = await require_organization(call.db, call, row.organization_id)
-    except (InvitationMissing, OrganizationMissing):
+    except (OrganizationInvitationMissing, OrganizationMissing):
         message = "This link is not valid any more. Use the newest invitation that you received, or ask for a new one."
         return await show_page(call, "notice.html", status=404, heading="Invitation", message=message)
     status = row.status_at(call.now)
@@ -58,9 +60,9 @@ async def invitation_page(call: Call, token: str = "") -> Answer:
     takes=FORM,
     fields={"token": "Token from the link in the mail."},
     body_limit=FORM_LIMIT,
-    problems=(InvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
+    problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
 )
-async def accept_invitation_by_page(call: Call, request: RawRequest) -> Answer:
+async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Accept an invitation from the page: the customer with the invited address, or a new one, becomes a member."""
     form = await read_form(request)
     try:
@@ -77,10 +79,10 @@ async def _accept(call: Call, token: str) -> str:
     """Accept an invitation by its token alone; returns the organization's name."""
     project = await project_at(call)
     async with call.db.transaction() as tx:
-        asked = await invitation_store.one(tx, project_id=call.project_id, id=read_invitation_token(token))
+        asked = await invitation_store.get_invitation(tx, project_id=call.project_id, id=read_invitation_token(token))
         asked = require_token(call, asked, token)
         # The person before the organization, as everywhere: nobody waits in a circle.
-        person = await person_by_mail(tx, call, project, asked.email, asked.email_key)
+        person = await customer_by_email(tx, call, project, asked.email, asked.email_key)
         if person.is_banned(call.now):
             raise CustomerBanned("This account may not sign in.")
         themselves = Caller(kind="customer", actor_type="CUSTOMER", actor_id=person.id, project_id=call.project_id)
@@ -91,8 +93,10 @@ async def _accept(call: Call, token: str) -> str:
             return organization.name
         require_next(require_token(call, row, token), call, "ACCEPT")
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
-        await enter(tx, acting, row, person.id)
-        await invitation_store.accept(tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now)
+        await join_by_invitation(tx, acting, row, person.id)
+        await invitation_store.accept_invitation(
+            tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
+        )
         said = {"organizationId": str(organization.id), "customerId": str(person.id)}
         await events.record(tx, acting, "invitation.accepted", row.id, **said)
         return organization.name

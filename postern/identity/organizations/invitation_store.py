@@ -3,7 +3,7 @@
 from datetime import timedelta
 from uuid import UUID
 
-from postern.identity.organizations.model import InvitationRow
+from postern.identity.organizations.model import OrganizationInvitationRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Record
@@ -17,7 +17,7 @@ from postern.kernel.values import Record
     on conflict (project_id, organization_id, email_key) where status = 'PENDING' do nothing
     returning *
 """)
-async def insert(
+async def insert_invitation(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -30,7 +30,7 @@ async def insert(
     invited_by: UUID | None,
     life: timedelta,
     now: Moment,
-) -> InvitationRow | None: ...
+) -> OrganizationInvitationRow | None: ...
 
 
 @statement("""
@@ -41,10 +41,10 @@ async def insert(
 """)
 async def lock_pending(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str
-) -> InvitationRow | None: ...
+) -> OrganizationInvitationRow | None: ...
 
 
-class Invited(Record):
+class InvitationExists(Record):
     """Whether there is an invitation."""
 
     found: bool
@@ -58,7 +58,7 @@ class Invited(Record):
         where invitation.project_id = %(project_id)s and invitation.email_key = %(email_key)s
           and invitation.status = 'PENDING' and invitation.expires_at > %(now)s) as found
 """)
-async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> Invited: ...
+async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> InvitationExists: ...
 
 
 @statement("""
@@ -76,7 +76,7 @@ async def count_pending(db: Queries, *, project_id: UUID, organization_id: UUID)
            or %(status)s = case when status = 'PENDING' and expires_at <= %(now)s then 'EXPIRED' else status end)
     order by id desc limit %(limit)s
 """)
-async def newest(
+async def list_invitations(
     db: Queries,
     *,
     project_id: UUID,
@@ -85,15 +85,15 @@ async def newest(
     before: UUID | None,
     limit: int,
     now: Moment,
-) -> list[InvitationRow]: ...
+) -> list[OrganizationInvitationRow]: ...
 
 
 @statement("select * from invitations where project_id = %(project_id)s and id = %(id)s")
-async def one(db: Queries, *, project_id: UUID, id: UUID) -> InvitationRow | None: ...
+async def get_invitation(db: Queries, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
 @statement("select * from invitations where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> InvitationRow | None: ...
+async def lock_invitation(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
 @statement("""
@@ -102,7 +102,9 @@ async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> InvitationRow 
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def renew(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> InvitationRow: ...
+async def renew_invitation(
+    tx: Transaction, *, project_id: UUID, id: UUID, now: Moment
+) -> OrganizationInvitationRow: ...
 
 
 @statement("""
@@ -110,7 +112,9 @@ async def renew(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> 
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def revoke(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> InvitationRow: ...
+async def revoke_invitation(
+    tx: Transaction, *, project_id: UUID, id: UUID, now: Moment
+) -> OrganizationInvitationRow: ...
 
 
 @statement("""
@@ -118,14 +122,16 @@ async def revoke(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) ->
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def accept(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment) -> InvitationRow: ...
+async def accept_invitation(
+    tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment
+) -> OrganizationInvitationRow: ...
 
 
 @statement("""
     update invitations set status = 'EXPIRED', due_at = null
     where project_id = %(project_id)s and id = %(id)s and status = 'PENDING' and expires_at <= %(now)s
 """)
-async def expire(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
+async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
 @statement("""
@@ -151,7 +157,7 @@ async def settle_mail(
     update invitations set mail_problem = %(problem)s, due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = 'PENDING'
 """)
-async def put_off(
+async def postpone(
     db: Queries, *, project_id: UUID, id: UUID, attempt: int, problem: str | None, due_at: Moment
 ) -> bool: ...
 
@@ -166,4 +172,4 @@ async def put_off(
     ) as had
     where invitation.project_id = %(project_id)s and invitation.email_key = had.email_key
 """)
-async def forget(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def delete_invitations_of(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...

@@ -6,7 +6,7 @@ from uuid import UUID
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
 from postern.identity.customers.rules import read_email
-from postern.identity.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_person
+from postern.identity.customers.sessions import AT_THE_DOOR, CUSTOMER, locked_customer
 from postern.identity.customers.sign_in import is_address_of, is_proven_address_of
 from postern.identity.organizations import invitation_store, store
 from postern.identity.organizations.members import join
@@ -17,18 +17,18 @@ from postern.identity.organizations.model import (
     AcceptedInvitation,
     AddressNotVerified,
     AlreadyInvited,
-    AlreadyMember,
-    Invitation,
+    AlreadyOrganizationMember,
     InvitationClosed,
-    InvitationMissing,
     InvitationPreview,
-    InvitationRow,
     InvitationSign,
     InvitationStatus,
     InvitationToken,
     InvitedSomebodyElse,
     InviterUnknown,
-    NewInvitation,
+    NewOrganizationInvitation,
+    OrganizationInvitation,
+    OrganizationInvitationMissing,
+    OrganizationInvitationRow,
     OrganizationMissing,
     OrganizationSuspended,
     ResentTooSoon,
@@ -40,9 +40,9 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import as_id, leads_back, new_id, seen_as
+from postern.kernel.values import as_id, as_seen, is_own_address, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -50,16 +50,16 @@ INVITATIONS = f"{PROJECT}/{{id}}/invitations"
 
 
 @get(INVITATIONS, needs="organizations:read", problems=(OrganizationMissing,))
-async def list_invitations(
+async def list_organization_invitations(
     call: Call, id: UUID, status: InvitationStatus | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[Invitation]:
+) -> LinkedList[OrganizationInvitation]:
     """The invitations to an organization, newest first.
 
     `status` narrows to PENDING, ACCEPTED, REVOKED or EXPIRED; an invitation expires by itself.
     """
     await require_organization(call.db, call, id)
     scope = f"invitations|{id}|{status or ''}"
-    rows = await invitation_store.newest(
+    rows = await invitation_store.list_invitations(
         call.db,
         project_id=call.project_id,
         organization_id=id,
@@ -68,7 +68,7 @@ async def list_invitations(
         limit=limit + 1,
         now=call.now,
     )
-    return listed(call, scope, [_shown(row, call) for row in rows], limit)
+    return linked_list(call, scope, [_shown(row, call) for row in rows], limit)
 
 
 @post(
@@ -76,12 +76,14 @@ async def list_invitations(
     needs="organizations:write",
     status=201,
     problems=(
-        *(OrganizationMissing, OrganizationSuspended, AlreadyInvited, AlreadyMember),
+        *(OrganizationMissing, OrganizationSuspended, AlreadyInvited, AlreadyOrganizationMember),
         *(TooManyInvitations, InviterUnknown, RoleUnknown),
     ),
     example={"email": "ada@example.com", "role": "ADMIN", "acceptUrl": "https://app.example.com/join"},
 )
-async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invitation:
+async def create_organization_invitation(
+    call: Call, id: UUID, data: NewOrganizationInvitation
+) -> OrganizationInvitation:
     """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
 
     A mail with a link to `acceptUrl` (or to a hosted page, where one button accepts) goes out. An invited address may
@@ -89,20 +91,20 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
     `expiresInDays` (1 to 30, 7 unless given). An address has one pending invitation per organization.
     """
     email, email_key = read_email(data.email)
-    if data.accept_url is not None and not leads_back(data.accept_url):
+    if data.accept_url is not None and not is_own_address(data.accept_url):
         raise Invalid.at("/acceptUrl", "This is no address that a link can lead to.", "invalid_address")
     async with call.db.transaction() as tx:
         await _require_open(tx, call, id)
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], "/role")
         inviter = await _inviter(tx, call, id, data.invited_by_end_user_id)
         if await store.is_member_by_email(tx, project_id=call.project_id, organization_id=id, email_key=email_key):
-            raise AlreadyMember
+            raise AlreadyOrganizationMember
         await _expire_older(tx, call, id, email_key)
-        await tx.one_at_a_time("invitations", id)
+        await tx.lock_quota("invitations", id)
         pending = await invitation_store.count_pending(tx, project_id=call.project_id, organization_id=id)
         if pending >= PENDING_INVITATIONS_LIMIT:
             raise TooManyInvitations
-        row = await invitation_store.insert(
+        row = await invitation_store.insert_invitation(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -117,7 +119,7 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
         )
         if row is None:
             raise AlreadyInvited
-        await store.forget_removal_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
+        await store.delete_removals_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
         tx.makes_due("invitations")
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)
@@ -127,9 +129,9 @@ async def create_invitation(call: Call, id: UUID, data: NewInvitation) -> Invita
 @post(
     f"{INVITATIONS}/{{invitation_id}}/resend",
     needs="organizations:write",
-    problems=(InvitationMissing, InvitationClosed, OrganizationSuspended, AlreadyInvited, ResentTooSoon),
+    problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, AlreadyInvited, ResentTooSoon),
 )
-async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invitation:
+async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
     """Mail an invitation again, with a new token and its whole time ahead; the token before it is dead.
 
     At most once a minute (429). An expired invitation can be resent, one that was accepted or revoked not (409).
@@ -147,7 +149,7 @@ async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
                 tx, project_id=call.project_id, organization_id=id, email_key=row.email_key
             ):
                 raise AlreadyInvited
-        row = await invitation_store.renew(tx, project_id=call.project_id, id=invitation_id, now=call.now)
+        row = await invitation_store.renew_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
         tx.makes_due("invitations")
         await events.record(tx, call, "invitation.resent", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.resent", "Invitation", row.id, organizationId=id)
@@ -157,16 +159,16 @@ async def resend_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
 @delete(
     f"{INVITATIONS}/{{invitation_id}}",
     needs="organizations:write",
-    problems=(InvitationMissing, InvitationClosed),
+    problems=(OrganizationInvitationMissing, InvitationClosed),
     shows={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
 )
-async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invitation:
+async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
     """Take an invitation back: its token is dead. One that was accepted or revoked before is 409."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         row = await lock_invitation(tx, call, id, invitation_id)
         require_next(row, call, "REVOKE")
-        row = await invitation_store.revoke(tx, project_id=call.project_id, id=invitation_id, now=call.now)
+        row = await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
         await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
     return _shown(row, call)
@@ -175,21 +177,29 @@ async def revoke_invitation(call: Call, id: UUID, invitation_id: UUID) -> Invita
 @post(
     "/projects/{project_id}/auth/invitations/preview",
     accepts=AT_THE_DOOR,
-    problems=(InvitationMissing,),
+    problems=(OrganizationInvitationMissing,),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
 )
 async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
     """What an invitation is to, for a page that asks somebody to sign up or in before they accept."""
-    row = await invitation_store.one(call.db, project_id=call.project_id, id=read_invitation_token(data.token))
+    row = await invitation_store.get_invitation(
+        call.db, project_id=call.project_id, id=read_invitation_token(data.token)
+    )
     row = require_token(call, row, data.token)
     organization = await require_organization(call.db, call, row.organization_id)
-    return seen_as(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
+    return as_seen(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
 
 
 @post(
     "/projects/{project_id}/auth/invitations/accept",
     accepts=CUSTOMER,
-    problems=(InvitationMissing, InvitationClosed, InvitedSomebodyElse, AddressNotVerified, OrganizationSuspended),
+    problems=(
+        OrganizationInvitationMissing,
+        InvitationClosed,
+        InvitedSomebodyElse,
+        AddressNotVerified,
+        OrganizationSuspended,
+    ),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
     shows={"invitation": {"status": "ACCEPTED", "acceptedAt": "2026-01-31T12:00:00.000Z"}, "roles": ["ADMIN"]},
 )
@@ -200,8 +210,10 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
     error.
     """
     async with call.db.transaction() as tx:
-        person = await locked_person(tx, call)
-        asked = await invitation_store.one(tx, project_id=call.project_id, id=read_invitation_token(data.token))
+        person = await locked_customer(tx, call)
+        asked = await invitation_store.get_invitation(
+            tx, project_id=call.project_id, id=read_invitation_token(data.token)
+        )
         asked = require_token(call, asked, data.token)
         organization = await lock_organization(tx, call, asked.organization_id)
         row = await lock_invitation(tx, call, asked.organization_id, asked.id)
@@ -212,14 +224,14 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         if row.accepted_by != person.id:
             require_next(require_token(call, row, data.token), call, "ACCEPT")
             await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
-            await enter(tx, call, row, person.id)
-            row = await invitation_store.accept(
+            await join_by_invitation(tx, call, row, person.id)
+            row = await invitation_store.accept_invitation(
                 tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
             )
             await events.record(
                 tx, call, "invitation.accepted", row.id, organizationId=str(organization.id), customerId=str(person.id)
             )
-        member = await store.member(
+        member = await store.get_member(
             tx, project_id=call.project_id, organization_id=organization.id, customer_id=person.id
         )
     roles = member.roles if member else []
@@ -231,11 +243,11 @@ async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment)
     return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
 
 
-async def enter(tx: Transaction, call: Call, row: InvitationRow, customer_id: UUID) -> None:
+async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:
     """Make a customer a member with the invitation's role; a member gets it beside the others."""
     if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
         return
-    member = await store.member(
+    member = await store.get_member(
         tx, project_id=call.project_id, organization_id=row.organization_id, customer_id=customer_id
     )
     if member is not None and row.role not in member.roles:
@@ -260,7 +272,7 @@ async def _inviter(tx: Transaction, call: Call, organization_id: UUID, given: st
     if given is None:
         return None
     inviter = as_id(given)
-    if not await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter):
+    if not await store.get_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter):
         raise InviterUnknown
     return inviter
 
@@ -270,38 +282,38 @@ async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, emai
     older = await invitation_store.lock_pending(
         tx, project_id=call.project_id, organization_id=organization_id, email_key=email_key
     )
-    if older and await invitation_store.expire(tx, project_id=call.project_id, id=older.id, now=call.now):
+    if older and await invitation_store.expire_invitation(tx, project_id=call.project_id, id=older.id, now=call.now):
         event = events.make_event(
             call.project_id, "invitation.expired", older.id, call.now, organizationId=str(organization_id)
         )
         await events.record_all(tx, [event])
 
 
-async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> InvitationRow:
+async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationInvitationRow:
     """An invitation of an organization, locked. Raises InvitationMissing."""
-    row = await invitation_store.lock(tx, project_id=call.project_id, id=id)
+    row = await invitation_store.lock_invitation(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
-        raise InvitationMissing
+        raise OrganizationInvitationMissing
     return row
 
 
-def require_next(row: InvitationRow, call: Call, sign: InvitationSign) -> None:
+def require_next(row: OrganizationInvitationRow, call: Call, sign: InvitationSign) -> None:
     """Raises InvitationClosed if that cannot be done with an invitation in its present state."""
     status = row.status_at(call.now)
     if NEXT_INVITATION[status, sign] is None:
         raise InvitationClosed(f"This invitation is {status}.")
 
 
-def require_token(call: Call, row: InvitationRow | None, token: str) -> InvitationRow:
+def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
     """The invitation, if this is its newest token. Raises InvitationMissing."""
     if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
-        raise InvitationMissing
+        raise OrganizationInvitationMissing
     return row
 
 
-def _shown(row: InvitationRow, call: Call) -> Invitation:
-    return seen_as(
-        Invitation,
+def _shown(row: OrganizationInvitationRow, call: Call) -> OrganizationInvitation:
+    return as_seen(
+        OrganizationInvitation,
         row,
         app_id=row.project_id,
         status=row.status_at(call.now),

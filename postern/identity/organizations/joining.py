@@ -5,7 +5,7 @@ from uuid import UUID
 import structlog
 
 from postern.identity.customers.model import CustomerMissing, CustomerOwnsOrganizations
-from postern.identity.customers.operations import lock_person
+from postern.identity.customers.operations import lock_customer
 from postern.identity.organizations import invitation_store, store
 from postern.identity.organizations.members import admit, join
 from postern.identity.organizations.model import (
@@ -14,19 +14,19 @@ from postern.identity.organizations.model import (
     JoinReason,
     OrganizationMissing,
     OrganizationSuspended,
-    TooManyMembers,
+    TooManyOrganizationMembers,
 )
 from postern.identity.organizations.rules import domain_of, is_public_mailbox
-from postern.identity.organizations.store import Candidate
+from postern.identity.organizations.store import JoinCandidate
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import post
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events_
-from postern.platform.events.model import Event, Written
+from postern.platform.events.model import Event, EventRange
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 ROLES_BY_DOMAIN = ["MEMBER"]
@@ -36,7 +36,7 @@ FOLLOWED = frozenset(("customer.signed_in", "customer.linked", "customer.deleted
 @post(
     "/projects/{project_id}/b2b/domain-join",
     needs="organizations:write",
-    problems=(CustomerMissing, TooManyMembers),
+    problems=(CustomerMissing, TooManyOrganizationMembers),
     example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
 async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
@@ -49,7 +49,7 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     """
     customer_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
-        await lock_person(tx, call, customer_id)  # Nobody erases or merges them meanwhile.
+        await lock_customer(tx, call, customer_id)  # Nobody erases or merges them meanwhile.
         found = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
         reason = reason_of(found[0])
         organization_id = found[0].organization_id
@@ -64,7 +64,7 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     return DomainJoin(joined=reason == "JOINED", organization_id=organization_id, domain=domain, reason=reason)
 
 
-def reason_of(found: Candidate) -> JoinReason:
+def reason_of(found: JoinCandidate) -> JoinReason:
     """What stands in the way of joining, in the order it is asked; JOINED if nothing does."""
     if found.banned:
         return "CUSTOMER_BANNED"
@@ -93,11 +93,13 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
             await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
         elif event.type == "customer.linked":
             ids = {"survivor": event.subject_id, "loser": as_id(event.data["mergedCustomerId"])}
-            await store.unite(tx, project_id=event.project_id, now=event.occurred_at, **ids)
-            await store.move(tx, project_id=event.project_id, now=event.occurred_at, **ids)
+            await store.merge_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
+            await store.move_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
         else:
             await keep_owned(tx, event)
-            await invitation_store.forget(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await invitation_store.delete_invitations_of(
+                tx, project_id=event.project_id, customer_ids=[event.subject_id]
+            )
 
 
 async def keep_owned(tx: Transaction, event: Event) -> None:
@@ -115,7 +117,7 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
     if named is None:
         message = f"This customer is the last OWNER of {', '.join(row.name for row in owned)[:1_000]}."
         faults = [
-            Fault(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
+            ProblemError(path="query/transferOwnershipTo", code="last_owner", message=f"{row.name} ({row.id})")
             for row in owned
         ]
         raise CustomerOwnsOrganizations(
@@ -125,7 +127,7 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             "organizations first.",
         )
     heir = as_id(named)
-    known = await store.hold_customer(tx, project_id=event.project_id, id=heir)
+    known = await store.lock_customer_shared(tx, project_id=event.project_id, id=heir)
     if heir == event.subject_id or known is None:
         raise Invalid.at("query/transferOwnershipTo", "Name another customer of this project.", "unknown_customer")
     for row in owned:
@@ -151,7 +153,7 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
         await events_.record_all(tx, [passed])
 
 
-async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
+async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
     """Nothing to do: what `follow_customers` waits for happens to one customer at a time, never in bulk."""
     assert not FOLLOWED & set(written.types)
 
@@ -167,7 +169,7 @@ async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, 
     who = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
     try:
         joined = await admit(tx, project_id, found[0].organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN", now, who)
-    except (OrganizationMissing, OrganizationSuspended, TooManyMembers) as problem:
+    except (OrganizationMissing, OrganizationSuspended, TooManyOrganizationMembers) as problem:
         log.warning("not_joined_by_domain", project=str(project_id), problem=problem.code())
         return None
     return found[0].organization_id if joined else None

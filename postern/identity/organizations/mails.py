@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from postern.identity.customers.mailer import app_name, button, mail_page, sender_of
-from postern.identity.organizations.model import InvitationRow, OrganizationRow
+from postern.identity.organizations.model import OrganizationInvitationRow, OrganizationRow
 from postern.identity.organizations.rules import invitation_token
 from postern.messaging.emails.operations import send_system_mail
 from postern.platform.projects import operations as projects
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def mail_invitation(world: "World", row: InvitationRow, organization: OrganizationRow) -> None:
+async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
     """Send the mail with the newest token of an invitation. Raises what sending raises."""
     project = await projects.require_project(world.db, row.project_id)
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     hosted = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     app, link = app_name(project), with_token(row.accept_url or hosted, token)
-    subject, (invited, accept, hint) = letter(
+    subject, (invited, accept, hint) = invitation_mail(
         app=app, organization=organization.name, until=row.expires_at.strftime("%d %B %Y, %H:%M UTC")
     )
     await send_system_mail(
@@ -37,7 +37,7 @@ async def mail_invitation(world: "World", row: InvitationRow, organization: Orga
     )
 
 
-def letter(*, app: str, organization: str, until: str) -> tuple[str, tuple[str, str, str]]:
+def invitation_mail(*, app: str, organization: str, until: str) -> tuple[str, tuple[str, str, str]]:
     """The subject, what it is about, what the link is called, and a hint."""
     return f"You are invited to {organization} on {app}", (
         f"You are invited to join {organization} on {app}.",

@@ -4,31 +4,31 @@ from uuid import UUID
 
 from postern.identity.access import operations as access
 from postern.identity.customers.model import CustomerMissing
-from postern.identity.customers.operations import lock_person, require_person
+from postern.identity.customers.operations import lock_customer, require_customer
 from postern.identity.customers.sessions import CUSTOMER, bearer_of
 from postern.identity.organizations import store
 from postern.identity.organizations.model import (
     MEMBERS_PER_ORGANIZATION,
-    AlreadyMember,
+    AlreadyOrganizationMember,
     LastOwner,
-    Member,
-    MemberChange,
-    MemberMissing,
-    Membership,
-    MembershipRow,
-    NewMember,
+    NewOrganizationMember,
+    OrganizationMember,
+    OrganizationMemberChange,
+    OrganizationMemberMissing,
+    OrganizationMembership,
+    OrganizationMembershipRow,
     OrganizationMissing,
     OrganizationRef,
     OrganizationSuspended,
     Source,
-    TooManyMembers,
+    TooManyOrganizationMembers,
 )
 from postern.identity.organizations.operations import PROJECT, lock_organization, require_organization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.values import Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -37,53 +37,61 @@ MEMBERS = f"{PROJECT}/{{id}}/members"
 
 
 @get(MEMBERS, needs="organizations:read", problems=(OrganizationMissing,))
-async def list_members(call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Member]:
+async def list_organization_members(
+    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> LinkedList[OrganizationMember]:
     """The members of an organization, who came last first."""
     await require_organization(call.db, call, id)
     scope = f"members|{id}"
     before = before_id(call, scope, cursor)
-    rows = await store.members(call.db, project_id=call.project_id, organization_id=id, before=before, limit=limit + 1)
-    return listed(call, scope, rows, limit)
+    rows = await store.list_members(
+        call.db, project_id=call.project_id, organization_id=id, before=before, limit=limit + 1
+    )
+    return linked_list(call, scope, rows, limit)
 
 
 @post(
     MEMBERS,
     needs="organizations:write",
     status=201,
-    problems=(OrganizationMissing, AlreadyMember, OrganizationSuspended, TooManyMembers),
+    problems=(OrganizationMissing, AlreadyOrganizationMember, OrganizationSuspended, TooManyOrganizationMembers),
     example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11", "roles": ["ADMIN"]},
 )
-async def add_member(call: Call, id: UUID, data: NewMember) -> Member:
+async def add_organization_member(call: Call, id: UUID, data: NewOrganizationMember) -> OrganizationMember:
     """Put a customer into an organization, with roles of the scope ORGANIZATION (MEMBER, unless given)."""
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
         # The person before the organization, as those do who accept or sign in: nobody waits in a circle.
-        person = await lock_person(tx, call, as_id(data.customer_id))
+        person = await lock_customer(tx, call, as_id(data.customer_id))
         if not await join(tx, call, id, person.id, roles, "API"):
-            raise AlreadyMember
+            raise AlreadyOrganizationMember
         row = await _member(tx, call, id, person.id)
         await audit.record(tx, call, "member.added", "Organization", id, customerId=person.id, roles=roles)
     return row
 
 
-@get(f"{MEMBERS}/{{customer_id}}", needs="organizations:read", problems=(OrganizationMissing, MemberMissing))
-async def get_member(call: Call, id: UUID, customer_id: UUID) -> Member:
+@get(
+    f"{MEMBERS}/{{customer_id}}", needs="organizations:read", problems=(OrganizationMissing, OrganizationMemberMissing)
+)
+async def get_organization_member(call: Call, id: UUID, customer_id: UUID) -> OrganizationMember:
     """One member of an organization, by the customer's identifier."""
     await require_organization(call.db, call, id)
-    row = await store.member(call.db, project_id=call.project_id, organization_id=id, customer_id=customer_id)
+    row = await store.get_member(call.db, project_id=call.project_id, organization_id=id, customer_id=customer_id)
     if row is None:
-        raise MemberMissing
+        raise OrganizationMemberMissing
     return row
 
 
 @patch(
     f"{MEMBERS}/{{customer_id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, MemberMissing, LastOwner),
+    problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner),
     example={"roles": ["ADMIN", "billing"]},
 )
-async def change_member(call: Call, id: UUID, customer_id: UUID, data: MemberChange) -> Member:
+async def change_organization_member(
+    call: Call, id: UUID, customer_id: UUID, data: OrganizationMemberChange
+) -> OrganizationMember:
     """Give a member other roles instead of those they have. The last OWNER stays OWNER (409)."""
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
@@ -104,9 +112,9 @@ async def change_member(call: Call, id: UUID, customer_id: UUID, data: MemberCha
 @delete(
     f"{MEMBERS}/{{customer_id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, MemberMissing, LastOwner),
+    problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner),
 )
-async def remove_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
+async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
     """Take a customer out of an organization. The last OWNER cannot be removed (409)."""
     async with call.db.transaction() as tx:
         await _remove(tx, call, id, customer_id)
@@ -117,31 +125,35 @@ async def remove_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
 @get("/projects/{project_id}/auth/organizations", accepts=CUSTOMER)
 async def list_my_organizations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[Membership]:
+) -> LinkedList[OrganizationMembership]:
     """The organizations that the signed-in customer belongs to, joined last first."""
     return await _memberships(call, bearer_of(call)[0], limit, cursor)
 
 
-async def _memberships(call: Call, customer_id: UUID, limit: int, cursor: str | None) -> Listed[Membership]:
+async def _memberships(
+    call: Call, customer_id: UUID, limit: int, cursor: str | None
+) -> LinkedList[OrganizationMembership]:
     scope = f"memberships|{customer_id}"
     before = before_id(call, scope, cursor)
     rows = await store.memberships(
         call.db, project_id=call.project_id, customer_id=customer_id, before=before, limit=limit + 1
     )
-    found = listed(call, scope, rows, limit)
-    return Listed([_membership(row) for row in found.items], found.next_cursor)
+    found = linked_list(call, scope, rows, limit)
+    return LinkedList([_membership(row) for row in found.items], found.next_cursor)
 
 
 @get("/projects/{project_id}/customers/{id}/organizations", needs="organizations:read", problems=(CustomerMissing,))
 async def list_customer_organizations(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[Membership]:
+) -> LinkedList[OrganizationMembership]:
     """The organizations that a customer belongs to and the roles there, joined last first."""
-    await require_person(call.db, call.project_id, id)
+    await require_customer(call.db, call.project_id, id)
     return await _memberships(call, id, limit, cursor)
 
 
-@delete("/projects/{project_id}/auth/organizations/{id}", accepts=CUSTOMER, problems=(MemberMissing, LastOwner))
+@delete(
+    "/projects/{project_id}/auth/organizations/{id}", accepts=CUSTOMER, problems=(OrganizationMemberMissing, LastOwner)
+)
 async def leave_organization(call: Call, id: UUID) -> Removed:
     """Leave an organization as the signed-in customer. The last OWNER cannot leave (409)."""
     customer_id, _ = bearer_of(call)
@@ -176,17 +188,17 @@ async def admit(
     actor: Caller,
 ) -> bool:
     """What `join` does, where there is no call: a reaction or due work."""
-    organization = await store.hold(tx, project_id=project_id, id=organization_id)
+    organization = await store.lock_organization_shared(tx, project_id=project_id, id=organization_id)
     if organization is None:
         raise OrganizationMissing
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
-    await tx.one_at_a_time("members", organization_id)
+    await tx.lock_quota("members", organization_id)
     number = await store.count_members(
         tx, project_id=project_id, organization_id=organization_id, limit=MEMBERS_PER_ORGANIZATION
     )
     if number >= MEMBERS_PER_ORGANIZATION:
-        raise TooManyMembers
+        raise TooManyOrganizationMembers
     added = await store.insert_member(
         tx,
         project_id=project_id,
@@ -198,7 +210,7 @@ async def admit(
         now=now,
     )
     if added:
-        await store.forget_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
+        await store.delete_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
         event = events.make_event(
             project_id,
             "organization.member_added",
@@ -225,7 +237,9 @@ async def was_removed(tx: Transaction, call: Call, organization_id: UUID, custom
 
 async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> list[str] | None:
     """The roles of a member; None for somebody who is none."""
-    row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+    row = await store.get_member(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
     return row.roles if row else None
 
 
@@ -252,10 +266,12 @@ async def give_roles(
     return roles
 
 
-async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> Member:
-    row = await store.member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
+async def _member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> OrganizationMember:
+    row = await store.get_member(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
     if row is None:
-        raise MemberMissing
+        raise OrganizationMemberMissing
     return row
 
 
@@ -265,13 +281,13 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
     await _require_other_owner(tx, call, row)
     await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
     # Joining by domain or single sign-on would undo it at the next sign-in.
-    await store.remember_removal(
+    await store.insert_removal(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, now=call.now
     )
     await events.record(tx, call, "organization.member_removed", organization_id, customerId=str(customer_id))
 
 
-async def _require_other_owner(tx: Transaction, call: Call, row: Member) -> None:
+async def _require_other_owner(tx: Transaction, call: Call, row: OrganizationMember) -> None:
     """Raises LastOwner if nobody else owns the organization, whose row is locked."""
     if "OWNER" in row.roles and not await store.count_other_owners(
         tx, project_id=call.project_id, organization_id=row.organization_id, but=row.customer_id
@@ -279,8 +295,8 @@ async def _require_other_owner(tx: Transaction, call: Call, row: Member) -> None
         raise LastOwner
 
 
-def _membership(row: MembershipRow) -> Membership:
-    return Membership(
+def _membership(row: OrganizationMembershipRow) -> OrganizationMembership:
+    return OrganizationMembership(
         organization=OrganizationRef(id=row.organization_id, name=row.name, slug=row.slug),
         status=row.status,
         roles=row.roles,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Forbidden, Limited, Missing, Unprocessable
+from postern.kernel.http.problems import Conflict, Forbidden, Missing, RateLimited, Unprocessable
 from postern.kernel.values import Body, NameForPeople, Record
 
 SLUG_LIMIT = 64
@@ -126,11 +126,11 @@ class OrganizationMissing(Missing):
     """There is no such organization."""
 
 
-class MemberMissing(Missing):
+class OrganizationMemberMissing(Missing, code="member_missing"):
     """This customer is no member of the organization."""
 
 
-class InvitationMissing(Missing):
+class OrganizationInvitationMissing(Missing, code="invitation_missing"):
     """There is no such invitation."""
 
 
@@ -150,7 +150,7 @@ class OrganizationSuspended(Conflict):
     """This organization is suspended; nobody is invited to it or joins it."""
 
 
-class AlreadyMember(Conflict):
+class AlreadyOrganizationMember(Conflict, code="already_member"):
     """This customer is a member of the organization already."""
 
 
@@ -166,7 +166,7 @@ class InvitationClosed(Conflict):
     """This invitation was accepted or revoked, or has expired."""
 
 
-class ResentTooSoon(Limited):
+class ResentTooSoon(RateLimited):
     """An invitation is resent at most once a minute."""
 
 
@@ -190,7 +190,7 @@ class DomainNotProved(Conflict):
     """Customers can join by a domain only while it is VERIFIED."""
 
 
-class TooManyMembers(Unprocessable):
+class TooManyOrganizationMembers(Unprocessable, code="too_many_members"):
     """An organization has at most 100,000 members."""
 
 
@@ -272,7 +272,7 @@ class OrganizationRef(Record):
     slug: str
 
 
-class Member(Record):
+class OrganizationMember(Record):
     """A customer in an organization."""
 
     id: UUID
@@ -287,7 +287,7 @@ class Member(Record):
     updated_at: Moment
 
 
-class Membership(Record):
+class OrganizationMembership(Record):
     """An organization that a customer belongs to, as the customer sees it."""
 
     organization: OrganizationRef
@@ -296,7 +296,7 @@ class Membership(Record):
     joined_at: Moment
 
 
-class MembershipRow(Record):
+class OrganizationMembershipRow(Record):
     """The row behind a membership."""
 
     id: UUID
@@ -308,7 +308,7 @@ class MembershipRow(Record):
     joined_at: Moment
 
 
-class InvitationRow(Record):
+class OrganizationInvitationRow(Record):
     """The row of an invitation."""
 
     project_id: UUID
@@ -339,7 +339,7 @@ class InvitationRow(Record):
         return "EXPIRED" if self.status == "PENDING" and self.expires_at <= now else self.status
 
 
-class Invitation(Record):
+class OrganizationInvitation(Record):
     """An invitation to join an organization."""
 
     id: UUID
@@ -374,7 +374,7 @@ class InvitationPreview(Record):
 class AcceptedInvitation(Record):
     """What accepting an invitation led to."""
 
-    invitation: Invitation
+    invitation: OrganizationInvitation
     organization: OrganizationRef
     roles: list[str]
 
@@ -458,20 +458,20 @@ class OrganizationChange(Body):
     """Whether members need a second factor to sign in; who has none sets one up first."""
 
 
-class NewMember(Body):
+class NewOrganizationMember(Body):
     """A customer to put into an organization."""
 
     customer_id: str
     roles: Roles = msgspec.field(default_factory=lambda: ["MEMBER"])
 
 
-class MemberChange(Body):
+class OrganizationMemberChange(Body):
     """The roles that a member has from now on."""
 
     roles: Roles
 
 
-class NewInvitation(Body):
+class NewOrganizationInvitation(Body):
     """Whom to invite, as what, and for how long."""
 
     email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]

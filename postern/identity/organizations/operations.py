@@ -23,8 +23,8 @@ from postern.identity.organizations.rules import slug_of, slugs_like
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.values import new_id, seen_as
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.values import as_seen, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -38,10 +38,10 @@ ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "g
 @get(PROJECT, needs="organizations:read")
 async def list_organizations(
     call: Call, external_id: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[Organization]:
+) -> LinkedList[Organization]:
     """The project's organizations, newest first; `externalId` narrows to the one with that identifier."""
     scope = f"organizations|{external_id or ''}"
-    rows = await store.newest(
+    rows = await store.list_organizations(
         call.db,
         project_id=call.project_id,
         external_id=external_id or None,
@@ -49,7 +49,7 @@ async def list_organizations(
         limit=limit + 1,
         now=call.now,
     )
-    return listed(call, scope, [_shown(row) for row in rows], limit)
+    return linked_list(call, scope, [_shown(row) for row in rows], limit)
 
 
 @post(
@@ -75,7 +75,7 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
 async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
     metadata = Jsonb(merged_metadata({}, data.metadata))
     for slug in slugs_like(data.slug or slug_of(data.name)):
-        row = await store.insert(
+        row = await store.insert_organization(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -119,7 +119,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
-            await tx.one_at_a_time("required sso", call.project_id)
+            await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
         slug = row.slug if data.slug is UNSET else data.slug
@@ -133,7 +133,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
         async with keeping_sso(tx, call, None):
-            await store.change(
+            await store.update_organization(
                 tx,
                 project_id=call.project_id,
                 id=id,
@@ -160,11 +160,11 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
     free; a large one's rows are removed in the background. The customers stay.
     """
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("required sso", call.project_id)
+        await tx.lock_quota("required sso", call.project_id)
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)
         async with keeping_sso(tx, call, None):
-            await store.doom(tx, project_id=call.project_id, id=id, now=call.now)
+            await store.mark_deleted(tx, project_id=call.project_id, id=id, now=call.now)
         await domain_store.delete_all(tx, project_id=call.project_id, organization_id=id)
         tx.makes_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
@@ -174,7 +174,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
 
 async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
     """An organization of the call's project with its counts. Raises OrganizationMissing."""
-    row = await store.one(db, project_id=call.project_id, id=id, now=call.now)
+    row = await store.get_organization(db, project_id=call.project_id, id=id, now=call.now)
     if row is None:
         raise OrganizationMissing
     return row
@@ -182,7 +182,7 @@ async def require_organization(db: Queries, call: Call, id: UUID) -> Organizatio
 
 async def lock_organization(tx: Transaction, call: Call, id: UUID) -> OrganizationRow:
     """An organization of the call's project, locked, without its counts. Raises OrganizationMissing."""
-    row = await store.lock(tx, project_id=call.project_id, id=id)
+    row = await store.lock_organization(tx, project_id=call.project_id, id=id)
     if row is None:
         raise OrganizationMissing
     return row
@@ -193,7 +193,7 @@ async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None)
     """Make a change that may take away a connection; raises SsoStillRequired if single sign-on is required and worked
     before the change, and nobody could use it after.
 
-    Without an organization only what the project requires is looked at. Call `tx.one_at_a_time("required sso",
+    Without an organization only what the project requires is looked at. Call `tx.lock_quota("required sso",
     project_id)` before anything is locked.
     """
     project = await projects.require_project(tx, call.project_id)
@@ -210,7 +210,7 @@ async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None)
 
 def ref_of(row: OrganizationRow) -> OrganizationRef:
     """What other records show of an organization."""
-    return seen_as(OrganizationRef, row)
+    return as_seen(OrganizationRef, row)
 
 
 async def _require_free(db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None) -> None:
@@ -226,4 +226,4 @@ async def _require_free(db: Queries, call: Call, id: UUID | None, *, external_id
 
 
 def _shown(row: OrganizationRow) -> Organization:
-    return seen_as(Organization, row)
+    return as_seen(Organization, row)

@@ -118,7 +118,7 @@ def sign_of(
     return "MISSING_TOO_LONG" if too_long else "MISSING"
 
 
-def look_again_in(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
+def next_check_in(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
     """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.
 
     A verified or lapsed domain is looked at daily; a failed one, no more.

@@ -3,20 +3,20 @@
 from uuid import UUID
 
 from postern.identity.customers.requirements import SignInRequirement
-from postern.identity.organizations.model import Member, MembershipRow, OrganizationRow
+from postern.identity.organizations.model import OrganizationMember, OrganizationMembershipRow, OrganizationRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
 
 
-class Owned(Record):
+class OwnedOrganization(Record):
     """An organization that a customer owns."""
 
     id: UUID
     name: str
 
 
-class Candidate(Record):
+class JoinCandidate(Record):
     """An organization that a customer's address fits, and what stands in the way."""
 
     customer_id: UUID
@@ -38,7 +38,7 @@ class Candidate(Record):
     on conflict do nothing
     returning *
 """)
-async def insert(
+async def insert_organization(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -76,7 +76,7 @@ async def with_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None:
       and (%(external_id)s::text is null or organization.external_id = %(external_id)s)
     order by organization.id desc limit %(limit)s
 """)
-async def newest(
+async def list_organizations(
     db: Queries, *, project_id: UUID, external_id: str | None, before: UUID | None, limit: int, now: Moment
 ) -> list[OrganizationRow]: ...
 
@@ -93,21 +93,21 @@ async def newest(
     from organizations organization
     where organization.project_id = %(project_id)s and organization.id = %(id)s and organization.status <> 'DELETED'
 """)
-async def one(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
+async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
 
 
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
 """)
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
 @statement("""
     select * from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
 """)
-async def hold(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
 @statement("""
@@ -116,7 +116,7 @@ async def hold(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRo
         updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def change(
+async def update_organization(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -137,20 +137,20 @@ async def change(
     update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def doom(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def mark_deleted(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 @statement("""
     update organizations set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def come_back(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+async def reschedule_deletion(db: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
 @statement("""
     delete from organizations where project_id = %(project_id)s and id = %(id)s and status = 'DELETED'
 """)
-async def delete(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
+async def delete_organization(db: Queries, *, project_id: UUID, id: UUID) -> None: ...
 
 
 # Members.
@@ -191,9 +191,9 @@ async def count_members(db: Queries, *, project_id: UUID, organization_id: UUID,
       and (%(before)s::uuid is null or member.id < %(before)s)
     order by member.id desc limit %(limit)s
 """)
-async def members(
+async def list_members(
     db: Queries, *, project_id: UUID, organization_id: UUID, before: UUID | None, limit: int
-) -> list[Member]: ...
+) -> list[OrganizationMember]: ...
 
 
 @statement("""
@@ -202,7 +202,9 @@ async def members(
     where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
       and member.customer_id = %(customer_id)s
 """)
-async def member(db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> Member | None: ...
+async def get_member(
+    db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID
+) -> OrganizationMember | None: ...
 
 
 @statement("""
@@ -251,7 +253,7 @@ async def delete_member(tx: Transaction, *, project_id: UUID, organization_id: U
 """)
 async def memberships(
     db: Queries, *, project_id: UUID, customer_id: UUID, before: UUID | None, limit: int
-) -> list[MembershipRow]: ...
+) -> list[OrganizationMembershipRow]: ...
 
 
 @statement("""
@@ -320,7 +322,7 @@ async def sso_required_at(db: Queries, *, project_id: UUID, domain: str) -> UUID
       and gone.project_id = kept.project_id and gone.customer_id = %(loser)s
       and gone.organization_id = kept.organization_id
 """)
-async def unite(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+async def merge_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
 
 
 @statement("""
@@ -331,7 +333,7 @@ async def unite(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUI
           and kept.customer_id = %(survivor)s
     )
 """)
-async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
+async def move_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
 
 
 # Locked in one order, so that two owners who go at the same time do not both think that the other one stays.
@@ -344,7 +346,7 @@ async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID
     where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s and 'OWNER' = any (member.roles)
     order by organization.id for update of organization
 """)
-async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) -> list[Owned]: ...
+async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) -> list[OwnedOrganization]: ...
 
 
 @statement("""
@@ -355,11 +357,13 @@ async def lock_owned(tx: Transaction, *, project_id: UUID, customer_id: UUID) ->
           and other.customer_id <> %(customer_id)s and 'OWNER' = any (other.roles))
     order by organization.id
 """)
-async def owned_alone(tx: Transaction, *, project_id: UUID, customer_id: UUID, ids: list[UUID]) -> list[Owned]: ...
+async def owned_alone(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, ids: list[UUID]
+) -> list[OwnedOrganization]: ...
 
 
 @statement("select id from customers where project_id = %(project_id)s and id = %(id)s for key share")
-async def hold_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> UUID | None: ...
+async def lock_customer_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> UUID | None: ...
 
 
 @statement("""
@@ -382,7 +386,7 @@ async def make_owner(
     values (%(project_id)s, %(organization_id)s, %(customer_id)s, %(now)s)
     on conflict (project_id, organization_id, customer_id) do update set removed_at = excluded.removed_at
 """)
-async def remember_removal(
+async def insert_removal(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
 ) -> None: ...
 
@@ -391,7 +395,7 @@ async def remember_removal(
     delete from organization_removals
     where project_id = %(project_id)s and organization_id = %(organization_id)s and customer_id = %(customer_id)s
 """)
-async def forget_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
+async def delete_removal(tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID) -> None: ...
 
 
 @statement("""
@@ -400,7 +404,7 @@ async def forget_removal(tx: Transaction, *, project_id: UUID, organization_id: 
       and customer.project_id = removal.project_id and customer.id = removal.customer_id
       and customer.email_key = %(email_key)s
 """)
-async def forget_removal_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
+async def delete_removals_of(tx: Transaction, *, project_id: UUID, organization_id: UUID, email_key: str) -> None: ...
 
 
 @statement("""
@@ -434,4 +438,6 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
      and removal.customer_id = customer.id
     where customer.project_id = %(project_id)s and customer.id = any (%(customer_ids)s)
 """)
-async def candidates(db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment) -> list[Candidate]: ...
+async def candidates(
+    db: Queries, *, project_id: UUID, customer_ids: list[UUID], now: Moment
+) -> list[JoinCandidate]: ...

@@ -6,20 +6,20 @@ from uuid import UUID
 
 import structlog
 
-from postern.identity.customers.mailer import why_not_mailed
+from postern.identity.customers.mailer import undeliverable_reason
 from postern.identity.organizations import domain_store, invitation_store, store
-from postern.identity.organizations.domains import is_taken, look, write_down, write_down_taken
+from postern.identity.organizations.domains import check_domain, is_taken, record_check, record_taken
 from postern.identity.organizations.mails import mail_invitation
 from postern.identity.organizations.model import (
     DELETION_LEASE,
     LOOK_LEASE,
     MAIL_ATTEMPTS,
     MAIL_LEASE,
-    InvitationRow,
     OrganizationDomainRow,
+    OrganizationInvitationRow,
 )
-from postern.kernel.database.catalog import followers_of, sweep
-from postern.kernel.due import Work, each
+from postern.kernel.database.catalog import delete_rows, tables_referencing
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record
 from postern.platform.events.operations import make_event, record_all
@@ -32,7 +32,7 @@ PUT_OFF = timedelta(hours=1)
 """When the mail of an invitation to a suspended organization is looked at again."""
 
 
-async def attend(world: "World", row: InvitationRow) -> None:
+async def process_invitation(world: "World", row: OrganizationInvitationRow) -> None:
     """Write down that an invitation has expired, or mail it. A crash in between mails it twice, never not at all."""
     if row.status != "PENDING":
         return
@@ -42,35 +42,37 @@ async def attend(world: "World", row: InvitationRow) -> None:
         await _mail(world, row)
 
 
-async def _expire(world: "World", row: InvitationRow) -> None:
+async def _expire(world: "World", row: OrganizationInvitationRow) -> None:
     now = world.clock()
     async with world.db.transaction() as tx:
-        if await invitation_store.expire(tx, project_id=row.project_id, id=row.id, now=now):
+        if await invitation_store.expire_invitation(tx, project_id=row.project_id, id=row.id, now=now):
             event = make_event(
                 row.project_id, "invitation.expired", row.id, now, organizationId=str(row.organization_id)
             )
             await record_all(tx, [event])
 
 
-async def _mail(world: "World", row: InvitationRow) -> None:
-    organization = await store.one(world.db, project_id=row.project_id, id=row.organization_id, now=world.clock())
+async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
+    organization = await store.get_organization(
+        world.db, project_id=row.project_id, id=row.organization_id, now=world.clock()
+    )
     if organization is None:
         return
     fence: dict[str, Any] = {"project_id": row.project_id, "id": row.id, "attempt": row.attempt}
     if organization.status == "SUSPENDED":
         due_at = min(world.clock() + PUT_OFF, row.expires_at)
-        await invitation_store.put_off(world.db, **fence, problem=None, due_at=due_at)
+        await invitation_store.postpone(world.db, **fence, problem=None, due_at=due_at)
         return
     problem = None
     if row.mailed < row.generation:
         try:
             await mail_invitation(world, row, organization)
         except Problem as trouble:
-            problem = why_not_mailed(trouble)
+            problem = undeliverable_reason(trouble)
             log.warning("invitation_not_mailed", project=str(row.project_id), problem=trouble.code())
             if row.attempt < MAIL_ATTEMPTS:
                 due_at = min(world.clock() + timedelta(minutes=2**row.attempt), row.expires_at)
-                await invitation_store.put_off(world.db, **fence, problem=problem, due_at=due_at)
+                await invitation_store.postpone(world.db, **fence, problem=problem, due_at=due_at)
                 return
     await invitation_store.settle_mail(
         world.db,
@@ -82,25 +84,25 @@ async def _mail(world: "World", row: InvitationRow) -> None:
     )
 
 
-async def recheck(world: "World", domain: OrganizationDomainRow) -> None:
+async def check_domains(world: "World", domain: OrganizationDomainRow) -> None:
     """Look for the record of one domain and write down what was seen."""
-    seen = await look(world, domain)
+    seen = await check_domain(world, domain)
     now = world.clock()
     async with world.db.transaction() as tx:
-        await domain_store.take_turns(tx, project_id=domain.project_id, domain=domain.domain)
-        row = await domain_store.lock(tx, project_id=domain.project_id, id=domain.id)
+        await domain_store.lock_domain_name(tx, project_id=domain.project_id, domain=domain.domain)
+        row = await domain_store.lock_domain(tx, project_id=domain.project_id, id=domain.id)
         if row is None or row.attempt != domain.attempt:
             return  # It was removed, or a later attempt has begun.
         if seen and await is_taken(tx, row.project_id, row.organization_id, row.domain):
-            await write_down_taken(tx, row, now)
+            await record_taken(tx, row, now)
             return
-        row, event = await write_down(tx, row, seen, now)
+        row, event = await record_check(tx, row, seen, now)
         if event:
             told = make_event(row.project_id, event, row.organization_id, now, domain=row.domain, domainId=str(row.id))
             await record_all(tx, [told])
 
 
-class Doomed(Record):
+class DeletedOrganization(Record):
     """An organization that was deleted and still has rows."""
 
     project_id: UUID
@@ -108,19 +110,40 @@ class Doomed(Record):
     attempt: int
 
 
-async def clear_away(world: "World", job: Doomed) -> None:
+async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
     """Remove more of a deleted organization, and in the end the row itself. Killed half-way, it goes on later."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
-    if await sweep(world.db, await followers_of(world.db, "organizations"), **key):
-        await store.delete(world.db, **key)
+    if await delete_rows(world.db, await tables_referencing(world.db, "organizations"), **key):
+        await store.delete_organization(world.db, **key)
         log.info("organization_deleted", **{name: str(value) for name, value in key.items()})
     else:
-        await store.come_back(world.db, **key, attempt=job.attempt, due_at=world.clock())
+        await store.reschedule_deletion(world.db, **key, attempt=job.attempt, due_at=world.clock())
 
 
 WORK: list[Work[Any]] = [
-    Work("organizations.deletions", "organizations", Doomed, DELETION_LEASE, each(clear_away), share=1, at_once=2),
-    Work("organizations.invitations", "invitations", InvitationRow, MAIL_LEASE, each(attend)),
-    Work("organizations.domains", "organization_domains", OrganizationDomainRow, LOOK_LEASE, each(recheck), share=50),
+    Work(
+        "organizations.deletions",
+        "organizations",
+        DeletedOrganization,
+        DELETION_LEASE,
+        one_by_one(delete_organization_rows),
+        share=1,
+        at_once=2,
+    ),
+    Work(
+        "organizations.invitations",
+        "invitations",
+        OrganizationInvitationRow,
+        MAIL_LEASE,
+        one_by_one(process_invitation),
+    ),
+    Work(
+        "organizations.domains",
+        "organization_domains",
+        OrganizationDomainRow,
+        LOOK_LEASE,
+        one_by_one(check_domains),
+        share=50,
+    ),
 ]
 """What becomes due."""

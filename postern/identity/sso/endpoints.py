@@ -20,10 +20,10 @@ from postern.identity.customers.model import Url
 from postern.identity.customers.providers import CodeChallenge, State
 from postern.identity.customers.sessions import AT_THE_DOOR
 from postern.identity.customers.sign_in import EmailOnly, require_redirect
-from postern.identity.customers.sso_lookup import SignOn as SignOnElsewhere
+from postern.identity.customers.sso_lookup import SsoEntry as SignOnElsewhere
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
-from postern.identity.sso.login import Known, SignOnRefused, arrive, judge, take
+from postern.identity.sso.login import JudgedLogin, SignOnRefused, accept_login, consume_assertion_id, judge
 from postern.identity.sso.model import (
     METADATA_SOONEST,
     OPEN_REQUESTS,
@@ -32,25 +32,25 @@ from postern.identity.sso.model import (
     TRACES_PER_CONNECTION,
     KeyRow,
     Kind,
+    LoginRefusal,
     RequestRow,
     SsoConnectionMissing,
     SsoLookup,
-    Trouble,
 )
-from postern.identity.sso.service_provider import agreed, is_test_ticket, metadata_of, site_of
-from postern.identity.sso.store import WithOrganization
+from postern.identity.sso.service_provider import connection_settings, is_test_ticket, metadata_of, urls_of
+from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
-from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
 from postern.kernel.http.problems import Conflict, Forbidden, Invalid
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Record, new_id, to_plain
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.request import authn_request, new_message_id, post_fields, redirect_url
-from postern.protocols.saml.response import SignOn, read_response
-from postern.protocols.saml.trace import Reason, SamlRejected, Step
+from postern.protocols.saml.response import SamlLogin, read_response
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SsoTraceStep
 from postern.security.secrets import new_token
 
 HERE = "/sso/saml/{conn_id}"
@@ -60,9 +60,9 @@ FORM_LIMIT = 600_000
 """Bytes: a response of 256 KB, in base64, escaped."""
 COOKIE = "postern-sso"
 BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
-DOOR_RATE = Rate("sso", 100, timedelta(seconds=10))
+DOOR_RATE = RateLimit("sso", 100, timedelta(seconds=10))
 """What one address may try at one connection; an office behind one address stays below."""
-TRACE_RATE = Rate("sso-traces", 30, timedelta(minutes=1))
+TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
 """Refused messages of one connection that are written down, so that noise does not push out what matters."""
 
 
@@ -75,10 +75,10 @@ class SsoTestInvalid(Forbidden):
     """This test link has expired or is none; make a new one."""
 
 
-class Opened(Record):
+class PublicConnection(Record):
     """A connection at its public address, with our keys."""
 
-    row: WithOrganization
+    row: ConnectionWithOrganization
     own: list[KeyRow]
 
 
@@ -106,7 +106,7 @@ async def find_sso_connection(
         connection_id=row.id,
         organization_id=row.organization_id,
         name=row.name,
-        login_url=site_of(call.world, row.id).login_url,
+        login_url=urls_of(call.world, row.id).login_url,
     )
 
 
@@ -116,18 +116,18 @@ async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
     return await find_sso_connection(call, data.email)
 
 
-async def sign_on_of_address(call: Call, email: str) -> SignOnElsewhere | None:
+async def sso_entry_of_address(call: Call, email: str) -> SignOnElsewhere | None:
     """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
     found = await find_sso_connection(call, email)
     return SignOnElsewhere(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
 
 
-async def sign_on_of_organization(
+async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SignOnElsewhere | None:
     """Where the people of an organization sign on, by its connection for `domain` if there is one."""
     row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
-    return None if row is None else SignOnElsewhere(name=row.name, login_url=site_of(call.world, row.id).login_url)
+    return None if row is None else SignOnElsewhere(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
@@ -136,7 +136,7 @@ async def has_working_connection(db: Queries, project_id: UUID, organization_id:
     return found is not None
 
 
-async def anybody_signs_on(call: Call) -> bool:
+async def has_any_connection(call: Call) -> bool:
     """Whether the project has a connection that is active."""
     return await store.any_active(call.db, project_id=call.project_id) is not None
 
@@ -148,10 +148,10 @@ async def anybody_signs_on(call: Call) -> bool:
     media_types=("application/xml",),
     problems=[SsoConnectionMissing],
 )
-async def get_public_sso_metadata(call: Call, conn_id: UUID) -> Answer:
+async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
     """Our metadata for the identity provider, at an address that it can fetch itself."""
-    call, at = await opened(call, conn_id)
-    return Answer(metadata_of(site_of(call.world, conn_id), at.own), media_type="application/xml")
+    call, at = await public_connection(call, conn_id)
+    return HttpResponse(metadata_of(urls_of(call.world, conn_id), at.own), media_type="application/xml")
 
 
 @get(
@@ -169,13 +169,13 @@ async def begin_sso(
     code_challenge: CodeChallenge | None = None,
     state: State = "",
     test: Annotated[str, msgspec.Meta(max_length=200)] | None = None,
-) -> Answer:
+) -> HttpResponse:
     """Send a browser to the identity provider.
 
     It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the code
     at `auth/token`: with the verifier of `codeChallenge` (S256, RFC 7636), or, if none was given, with a secret key.
     """
-    call, at = await opened(call, conn_id)
+    call, at = await public_connection(call, conn_id)
     if test is None:
         if at.row.status != "ACTIVE" or not at.row.domain_verified or at.row.organization_status != "ACTIVE":
             raise SsoUnavailable
@@ -201,7 +201,7 @@ async def begin_sso(
         expires_at=call.now + REQUEST_LIFE,
         now=call.now,
     )
-    return _asking(call, at, message_id, cookie)
+    return _relay_state_of(call, at, message_id, cookie)
 
 
 @post(
@@ -214,13 +214,13 @@ async def begin_sso(
     body_limit=FORM_LIMIT,
     problems=[SsoConnectionMissing],
 )
-async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """Where the identity provider's answer arrives (SAML HTTP-POST binding).
 
     The browser goes on to the app with a code, or with `error`. What is no genuine answer to this browser is a page
     that names the reason; `traces` has every check.
     """
-    call, at = await opened(call, conn_id)
+    call, at = await public_connection(call, conn_id)
     form = await request.form()
     raw = form.get("SAMLResponse")
     asked = await _open_requests(call, request, conn_id)
@@ -229,7 +229,7 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
         found = await asyncio.to_thread(
             read_response,
             raw if isinstance(raw, str) else "",
-            connection=agreed(call.world, at.row, at.own, decrypting=True),
+            connection=connection_settings(call.world, at.row, at.own, decrypting=True),
             expected_request_ids=[each.message_id for each in asked],
             now=call.now,
             skew=timedelta(seconds=at.row.options.clock_skew_seconds),
@@ -237,10 +237,10 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
     except SamlRejected as refused:
         testing = next((each for each in asked if each.kind == "TEST"), None)
         kind = "TEST" if testing else "SIGN_ON"
-        await write_down(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
-        if refused.reason in (Reason.UNKNOWN_CERTIFICATE, Reason.DECRYPTION_FAILED):
+        await record_trace(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
+        if refused.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
             # The second may hide the first: which of them it was is not told.
-            await _look_for_newer(call, conn_id)
+            await _hasten_metadata_refresh(call, conn_id)
         if testing:
             return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
         return _refused(call, refused.reason, refused.detail)
@@ -248,31 +248,33 @@ async def consume_assertion(call: Call, request: RawRequest, conn_id: UUID) -> A
     testing = answered is not None and answered.kind == "TEST"
     known = await judge(call.db, call, at.row, found, test=testing)
     if answered is not None and testing:
-        return await _tested(call, at.row, found, answered, known)
+        return await _test_result_page(call, at.row, found, answered, known)
     return await _signed_on(call, at.row, found, answered, known)
 
 
-async def opened(call: Call, conn_id: UUID) -> tuple[Call, Opened]:
+async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
     """A connection by its public address, and the call as one of its project. Raises SsoConnectionMissing."""
     call.world.limiter.take(DOOR_RATE, f"{conn_id}|{call.origin.ip}")
-    found = await store.whose(call.db, id=conn_id)
+    found = await store.project_of_connection(call.db, id=conn_id)
     if found is None:
         raise SsoConnectionMissing
-    rows = await store.find(
+    rows = await store.list_connections(
         call.db, project_id=found.project_id, organization_id=None, id=conn_id, before=None, limit=1
     )
     own = await store.keys(call.db, project_id=found.project_id, connection_ids=[conn_id])
     if not rows or not own:
         raise SsoConnectionMissing
     caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
-    return dataclasses.replace(call, path_project_id=found.project_id, caller=caller), Opened(row=rows[0], own=own)
+    return dataclasses.replace(call, path_project_id=found.project_id, caller=caller), PublicConnection(
+        row=rows[0], own=own
+    )
 
 
-async def write_down(
+async def record_trace(
     call: Call,
     conn_id: UUID,
     kind: Kind,
-    steps: list[Step],
+    steps: list[SsoTraceStep],
     *,
     reason: str | None = None,
     detail: str | None = None,
@@ -303,19 +305,19 @@ async def write_down(
     )
 
 
-async def _look_for_newer(call: Call, conn_id: UUID) -> None:
+async def _hasten_metadata_refresh(call: Call, conn_id: UUID) -> None:
     """The provider may sign with a new certificate already: read its metadata now, if that was not done just now."""
     before = Moment.of(call.now - METADATA_SOONEST)
     if await store.hasten_metadata(call.db, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
-        call.world.bell.ring("sso_metadata")
+        call.world.due_notifier.notify_due("sso_metadata")
 
 
-def _asking(call: Call, at: Opened, message_id: str, cookie: str) -> Answer:
+def _relay_state_of(call: Call, at: PublicConnection, message_id: str, cookie: str) -> HttpResponse:
     """The browser's way to the identity provider, with our signed request."""
     row = at.row
     assert row.idp_sso_url is not None
     message = authn_request(
-        agreed(call.world, row, at.own, decrypting=False),
+        connection_settings(call.world, row, at.own, decrypting=False),
         id=message_id,
         destination=row.idp_sso_url,
         now=call.now,
@@ -323,7 +325,7 @@ def _asking(call: Call, at: Opened, message_id: str, cookie: str) -> Answer:
         force_authn=row.options.force_authn,
     )
     own = keys.at_place(at.own, "CURRENT")
-    private = keys.opened(call.world, call.project_id, own)
+    private = keys.private_key_of(call.world, call.project_id, own)
     if row.idp_sso_binding == "POST":
         fields = post_fields(message, field="SAMLRequest", private_key=private, certificate=own.certificate)
         return pages.posting(row.idp_sso_url, fields, cookie=cookie)
@@ -333,49 +335,51 @@ def _asking(call: Call, at: Opened, message_id: str, cookie: str) -> Answer:
 
 
 async def _signed_on(
-    call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None, known: Known
-) -> Answer:
+    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+) -> HttpResponse:
     steps = [*found.trace, *known.steps]
     where = asked.redirect_url if asked else await _landing(call, row)
     back = {"state": asked.state} if asked and asked.state else {}
     try:
         if where is None:
             detail = "Nobody here asked, and the connection has no `defaultRedirectUrl` of the project's."
-            raise SignOnRefused(Trouble.NOWHERE_TO_GO, detail)
-        arrived = await arrive(call, row, found, asked, known)
+            raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
+        arrived = await accept_login(call, row, found, asked, known)
     except SignOnRefused as refused:
-        steps.append(Step(step="sign-on", ok=False, detail=refused.detail))
-        await write_down(call, row.id, "SIGN_ON", steps, reason=refused.trouble, detail=refused.detail)
-        if asked and where and refused.trouble != Trouble.REPLAYED:
+        steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
+        await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.trouble, detail=refused.detail)
+        if asked and where and refused.trouble != LoginRefusal.REPLAYED:
             return pages.sent_to(_with(where, error=refused.trouble.lower(), **back), status=303)
         return _refused(call, refused.trouble, refused.detail)
-    await write_down(call, row.id, "SIGN_ON", steps, customer_id=arrived.customer_id)
+    await record_trace(call, row.id, "SIGN_ON", steps, customer_id=arrived.customer_id)
     if not asked:
         back["connectionId"] = str(row.id)
     return pages.sent_to(_with(where, code=arrived.code, **back), status=303)
 
 
-async def _tested(call: Call, row: WithOrganization, found: SignOn, asked: RequestRow, known: Known) -> Answer:
+async def _test_result_page(
+    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow, known: JudgedLogin
+) -> HttpResponse:
     """The end of a test: the assertion is used up, everything is shown, and nobody is created."""
     profile = {**to_plain(known.profile), "attributes": found.attributes, "nameId": found.name_id}
     steps = [*found.trace, *known.steps]
     refusal = known.refusal
     try:
         async with call.db.transaction() as tx:
-            await take(tx, call, row, found, asked)
+            await consume_assertion_id(tx, call, row, found, asked)
             if refusal is None:
                 await store.set_tested(tx, project_id=call.project_id, id=row.id, seen=row.updated_at, now=call.now)
     except SignOnRefused as refused:
         refusal = (refused.trouble, refused.detail)
     reason, detail = refusal or (None, None)
-    await write_down(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
+    await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
     shown = _profile_lines(known.profile, found)
     if reason:
         return pages.trace("The test failed", detail or "", steps, shown, reason=reason)
     return pages.trace("The test came through", "Everybody of this kind could sign on.", steps, shown)
 
 
-def _profile_lines(profile: rules.Profile, found: SignOn) -> list[tuple[str, str]]:
+def _profile_lines(profile: rules.SsoProfile, found: SamlLogin) -> list[tuple[str, str]]:
     """Who somebody would be, line by line: what was understood, then the attributes as they were sent."""
     understood = [
         ("Subject", profile.subject or "nothing that stays the same"),
@@ -387,7 +391,7 @@ def _profile_lines(profile: rules.Profile, found: SignOn) -> list[tuple[str, str
     return understood + [(name, ", ".join(values)) for name, values in found.attributes.items()]
 
 
-async def _landing(call: Call, row: WithOrganization) -> str | None:
+async def _landing(call: Call, row: ConnectionWithOrganization) -> str | None:
     """Where people land who began elsewhere, if the project still lists it."""
     url = row.options.default_redirect_url
     project = await projects.require_project(call.db, call.project_id)
@@ -425,7 +429,7 @@ def _digest(call: Call, token: str) -> bytes:
     return call.world.secrets.digest("sso-browser", token)
 
 
-def _refused(call: Call, reason: str, detail: str) -> Answer:
+def _refused(call: Call, reason: str, detail: str) -> HttpResponse:
     # What was seen in the message is for the administrator's trace; the page tells only why.
     return pages.plain(
         "You could not be signed in",

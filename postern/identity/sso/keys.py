@@ -22,7 +22,7 @@ async def new_pair(connection_id: UUID, now: Moment) -> KeyPair:
     return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
 
 
-async def keep(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
+async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
     """Keep a key, sealed for its project and connection."""
     context = _context(call.project_id, connection_id)
     await store.insert_key(
@@ -42,10 +42,10 @@ async def rotate(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair
     """NEXT becomes CURRENT, CURRENT becomes PREVIOUS, and `pair` is the new NEXT."""
     await store.drop_previous_key(tx, project_id=call.project_id, connection_id=connection_id)
     await store.move_keys(tx, project_id=call.project_id, connection_id=connection_id)
-    await keep(tx, call, connection_id, "NEXT", pair)
+    await insert_key(tx, call, connection_id, "NEXT", pair)
 
 
-def opened(world: "World", project_id: UUID, row: KeyRow) -> str:
+def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
     """The private key, PEM."""
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 

@@ -10,19 +10,25 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
-from postern.identity.customers.identities import AccountNotLinked, IdentityConflict, IdentityHeld, Voucher, recognise
-from postern.identity.customers.identity_requests import hold_identity
-from postern.identity.customers.model import Person, SignInBlocked, SignUpClosed
-from postern.identity.customers.providers import leave_grant
+from postern.identity.customers.identities import (
+    AccountNotLinked,
+    ExternalIdentity,
+    IdentityConflict,
+    IdentityHeld,
+    find_or_create_customer,
+)
+from postern.identity.customers.identity_requests import request_identity
+from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, SignInBlocked
+from postern.identity.customers.providers import issue_grant
 from postern.identity.customers.rules import read_email
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.members import admit, give_roles, roles_in, was_removed
-from postern.identity.organizations.model import TooManyMembers
+from postern.identity.organizations.model import TooManyOrganizationMembers
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import rules, store
-from postern.identity.sso.model import SIGN_ON_KEPT, SKEW_MAX_SECONDS, RequestRow, Trouble
-from postern.identity.sso.rules import Profile
-from postern.identity.sso.store import WithOrganization
+from postern.identity.sso.model import SIGN_ON_KEPT, SKEW_MAX_SECONDS, LoginRefusal, RequestRow
+from postern.identity.sso.rules import SsoProfile
+from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -30,10 +36,10 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Record, as_id, new_id
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, Written
+from postern.platform.events.model import Event, EventRange
 from postern.platform.projects import operations as projects
-from postern.protocols.saml.response import SignOn
-from postern.protocols.saml.trace import Step
+from postern.protocols.saml.response import SamlLogin
+from postern.protocols.saml.trace import SsoTraceStep
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
 FOLLOWED = frozenset(("customer.signed_in", "customer.deleted", "organization.deleted"))
@@ -44,29 +50,31 @@ VIA = "sso:"
 class SignOnRefused(Exception):
     """The assertion is genuine, but nobody comes in by it."""
 
-    def __init__(self, trouble: Trouble, detail: str) -> None:
+    def __init__(self, trouble: LoginRefusal, detail: str) -> None:
         super().__init__(detail)
         self.trouble = trouble
         self.detail = detail
 
 
-class Known(Record):
+class JudgedLogin(Record):
     """What a sign-on says, judged: the profile, and every rule that was held against it."""
 
-    profile: Profile
+    profile: SsoProfile
     email_verified: bool
-    steps: list[Step]
-    refusal: tuple[Trouble, str] | None
+    steps: list[SsoTraceStep]
+    refusal: tuple[LoginRefusal, str] | None
 
 
-class Arrived(Record):
+class LoginResult(Record):
     """Somebody who may come in, and the code that the app makes a session of."""
 
     customer_id: UUID
     code: str
 
 
-async def judge(db: Queries, call: Call, row: WithOrganization, found: SignOn, *, test: bool) -> Known:
+async def judge(
+    db: Queries, call: Call, row: ConnectionWithOrganization, found: SamlLogin, *, test: bool
+) -> JudgedLogin:
     """Hold a sign-on against the rules of its connection, all of them, without changing anything."""
     profile = rules.profile_of(found, row.options.attribute_mapping)
     email_verified = False
@@ -85,15 +93,17 @@ async def judge(db: Queries, call: Call, row: WithOrganization, found: SignOn, *
         test=test,
     )
     refused = next((check for check in checks if check.trouble is not None), None)
-    return Known(
+    return JudgedLogin(
         profile=profile,
         email_verified=email_verified,
-        steps=[Step(step=check.step, ok=check.trouble is None, detail=check.detail) for check in checks],
+        steps=[SsoTraceStep(step=check.step, ok=check.trouble is None, detail=check.detail) for check in checks],
         refusal=(refused.trouble, refused.detail) if refused and refused.trouble else None,
     )
 
 
-async def arrive(call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None, known: Known) -> Arrived:
+async def accept_login(
+    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+) -> LoginResult:
     """Let somebody in: recognise or make the customer, put them into the organization, leave a code for the app.
 
     Raises SignOnRefused, and then nothing has changed.
@@ -102,31 +112,33 @@ async def arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reques
         raise SignOnRefused(*known.refusal)
     try:
         try:
-            return await _arrive(call, row, found, asked, known)
+            return await _sign_in(call, row, found, asked, known)
         except AccountNotLinked:
             # Another sign-on may have made this person a moment ago; then the second look finds them.
-            return await _arrive(call, row, found, asked, known)
+            return await _sign_in(call, row, found, asked, known)
     except AccountNotLinked as problem:
-        raise SignOnRefused(Trouble.ACCOUNT_NOT_LINKED, problem.detail) from None
+        raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
     except IdentityHeld as problem:
-        await hold_identity(call, problem.customer_id, _voucher(row, known), row.id)
-        raise SignOnRefused(Trouble.IDENTITY_HELD, problem.detail) from None
+        await request_identity(call, problem.customer_id, _external_identity(row, known), row.id)
+        raise SignOnRefused(LoginRefusal.IDENTITY_HELD, problem.detail) from None
     except IdentityConflict as problem:
-        raise SignOnRefused(Trouble.IDENTITY_CONFLICT, problem.detail) from None
-    except SignUpClosed:
-        raise SignOnRefused(Trouble.SIGN_UP_CLOSED, "This connection makes no customers.") from None
+        raise SignOnRefused(LoginRefusal.IDENTITY_CONFLICT, problem.detail) from None
+    except CustomerSignUpClosed:
+        raise SignOnRefused(LoginRefusal.SIGN_UP_CLOSED, "This connection makes no customers.") from None
     except PlanLimitReached as problem:
-        raise SignOnRefused(Trouble.SIGN_UP_CLOSED, problem.detail) from None
+        raise SignOnRefused(LoginRefusal.SIGN_UP_CLOSED, problem.detail) from None
     except SignInBlocked as problem:
-        raise SignOnRefused(Trouble.SIGN_IN_BLOCKED, problem.detail) from None
-    except TooManyMembers as problem:
-        raise SignOnRefused(Trouble.TOO_MANY_MEMBERS, problem.detail) from None
+        raise SignOnRefused(LoginRefusal.SIGN_IN_BLOCKED, problem.detail) from None
+    except TooManyOrganizationMembers as problem:
+        raise SignOnRefused(LoginRefusal.TOO_MANY_MEMBERS, problem.detail) from None
 
 
-async def take(tx: Transaction, call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None) -> UUID:
+async def consume_assertion_id(
+    tx: Transaction, call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None
+) -> UUID:
     """Take an assertion, once, as the answer to its request, once. Raises SignOnRefused for every other copy."""
     sign_on_id = new_id()
-    first = await store.take_assertion(
+    first = await store.insert_assertion_id(
         tx,
         project_id=call.project_id,
         id=sign_on_id,
@@ -139,11 +151,11 @@ async def take(tx: Transaction, call: Call, row: WithOrganization, found: SignOn
     if not first or (
         asked is not None and not await store.answer_request(tx, project_id=call.project_id, id=asked.id, now=call.now)
     ):
-        raise SignOnRefused(Trouble.REPLAYED, "This assertion was used before.")
+        raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion was used before.")
     return sign_on_id
 
 
-async def follow_customers_in_bulk(tx: Transaction, written: Written) -> None:
+async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
     """React to events recorded by the thousand: people come in and go one by one, and so do organizations."""
     assert not FOLLOWED & set(written.types)
 
@@ -160,7 +172,7 @@ async def follow_customers(tx: Transaction, found: list[Event]) -> None:
             gone, now = [event.subject_id], event.occurred_at
             await store.switch_off(tx, project_id=event.project_id, organization_ids=gone, now=now)
         if event.type == "customer.deleted" and event.subject_id:
-            await store.forget_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
+            await store.erase_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
             await store.forget_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
         via = event.data.get("via")
         if event.type == "customer.signed_in" and event.subject_id and isinstance(via, str) and via.startswith(VIA):
@@ -173,23 +185,25 @@ async def follow_customers(tx: Transaction, found: list[Event]) -> None:
             )
 
 
-async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: RequestRow | None, known: Known) -> Arrived:
+async def _sign_in(
+    call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
+) -> LoginResult:
     project = await projects.require_project(call.db, call.project_id)
     profile = known.profile
     options = row.options
     async with call.db.transaction() as tx:
-        sign_on_id = await take(tx, call, row, found, asked)
-        person = await recognise(
+        sign_on_id = await consume_assertion_id(tx, call, row, found, asked)
+        person = await find_or_create_customer(
             tx,
             call,
             project,
-            _voucher(row, known),
+            _external_identity(row, known),
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
         if person.is_banned(call.now):
             raise SignInBlocked
-        roles = await _belong(tx, call, row, person, profile)
+        roles = await _add_to_organization(tx, call, row, person, profile)
         await store.set_customer(
             tx,
             project_id=call.project_id,
@@ -206,7 +220,7 @@ async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reque
         ends = found.session_not_on_or_after
         # The session here ends with the one there at the latest (SAML profiles §4.1.4.3).
         until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
-        code = await leave_grant(
+        code = await issue_grant(
             tx,
             call,
             person,
@@ -216,13 +230,13 @@ async def _arrive(call: Call, row: WithOrganization, found: SignOn, asked: Reque
             until=until,
             sso_organization_id=row.organization_id,
         )
-    return Arrived(customer_id=person.id, code=code)
+    return LoginResult(customer_id=person.id, code=code)
 
 
-def _voucher(row: WithOrganization, known: Known) -> Voucher:
+def _external_identity(row: ConnectionWithOrganization, known: JudgedLogin) -> ExternalIdentity:
     """What the identity provider says about the person who signed on."""
     profile = known.profile
-    return Voucher(
+    return ExternalIdentity(
         provider="SAML",
         issuer=issuer_of(row),
         subject=profile.subject or "",
@@ -232,7 +246,9 @@ def _voucher(row: WithOrganization, known: Known) -> Voucher:
     )
 
 
-async def _belong(tx: Transaction, call: Call, row: WithOrganization, person: Person, profile: Profile) -> list[str]:
+async def _add_to_organization(
+    tx: Transaction, call: Call, row: ConnectionWithOrganization, person: CustomerRow, profile: SsoProfile
+) -> list[str]:
     """Make the person a member, and let the roles that groups give follow the groups. Returns the roles."""
     held = await roles_in(tx, call, row.organization_id, person.id)
     known = await access.role_keys(tx, call.project_id, "ORGANIZATION")
@@ -254,7 +270,7 @@ async def _belong(tx: Transaction, call: Call, row: WithOrganization, person: Pe
     return await give_roles(tx, call, row.organization_id, person.id, roles)
 
 
-def issuer_of(row: WithOrganization) -> str:
+def issuer_of(row: ConnectionWithOrganization) -> str:
     """What a person's subject is unique under: the provider as this connection knows it.
 
     An entity id alone is no proof: whoever sets up another connection can write the same one there.

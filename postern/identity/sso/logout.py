@@ -7,18 +7,26 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 from postern.identity.customers.model import SessionMissing
-from postern.identity.customers.providers import drop_grants
+from postern.identity.customers.providers import revoke_grants
 from postern.identity.customers.sessions import CUSTOMER, bearer_of, end_session
 from postern.identity.customers.sign_in import require_redirect
 from postern.identity.sso import keys, pages, store
-from postern.identity.sso.endpoints import FORM, FORM_LIMIT, HERE, HTML, Opened, opened, write_down
+from postern.identity.sso.endpoints import (
+    FORM,
+    FORM_LIMIT,
+    HERE,
+    HTML,
+    PublicConnection,
+    public_connection,
+    record_trace,
+)
 from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
-from postern.identity.sso.service_provider import agreed
+from postern.identity.sso.service_provider import connection_settings
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
 from postern.kernel.values import new_id
 from postern.platform.projects import operations as projects
-from postern.protocols.saml.logout import Binding, LogoutAsked, read_logout_request, read_logout_response
+from postern.protocols.saml.logout import Binding, ReceivedLogoutRequest, read_logout_request, read_logout_response
 from postern.protocols.saml.request import (
     MAX_RELAY_STATE_BYTES,
     logout_request,
@@ -54,7 +62,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         await end_session(tx, call, customer_id, session_id)
     if sign_on is None:
         return SsoSignOut(url=None)
-    _, at = await opened(call, sign_on.connection_id)
+    _, at = await public_connection(call, sign_on.connection_id)
     if at.row.idp_slo_url is None or at.row.idp_slo_binding != "REDIRECT":
         return SsoSignOut(url=None)
     message_id = new_message_id()
@@ -73,7 +81,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         now=call.now,
     )
     message = logout_request(
-        agreed(call.world, at.row, at.own, decrypting=False),
+        connection_settings(call.world, at.row, at.own, decrypting=False),
         id=message_id,
         destination=at.row.idp_slo_url,
         now=call.now,
@@ -81,14 +89,14 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
         format=sign_on.name_id_format,
         session_index=sign_on.session_index,
     )
-    private = keys.opened(call.world, call.project_id, keys.at_place(at.own, "CURRENT"))
+    private = keys.private_key_of(call.world, call.project_id, keys.at_place(at.own, "CURRENT"))
     return SsoSignOut(
         url=redirect_url(at.row.idp_slo_url, message, field="SAMLRequest", private_key=private, relay_state=message_id)
     )
 
 
 @get(f"{HERE}/slo", public=True, any_query=True, media_types=HTML, problems=[SsoConnectionMissing])
-async def take_logout(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """Where the identity provider's logout messages arrive by redirect.
 
     A request ends the sessions it means and is answered there; an answer to ours leads back to the app.
@@ -114,7 +122,7 @@ async def take_logout(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
     body_limit=FORM_LIMIT,
     problems=[SsoConnectionMissing],
 )
-async def take_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) -> Answer:
+async def receive_saml_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """The same for messages that come as a form."""
     form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     relay_state = form.get("RelayState")
@@ -123,29 +131,29 @@ async def take_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) ->
     return await _asked(call, conn_id, form.get("SAMLRequest", ""), Binding.POST, relay_state)
 
 
-async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> Answer:
-    call, at = await opened(call, conn_id)
+async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> HttpResponse:
+    call, at = await public_connection(call, conn_id)
     try:
         asked = await asyncio.to_thread(
             read_logout_request,
             raw,
             binding=binding,
-            connection=agreed(call.world, at.row, at.own, decrypting=False),
+            connection=connection_settings(call.world, at.row, at.own, decrypting=False),
             now=call.now,
             relay_state=relay_state,
         )
     except SamlRejected as refused:
         return await _refused(call, at, refused)
     await _end_sessions(call, at, asked)
-    await write_down(call, conn_id, "LOGOUT", asked.trace)
+    await record_trace(call, conn_id, "LOGOUT", asked.trace)
     return _answering(call, at, asked)
 
 
-async def _end_sessions(call: Call, at: Opened, asked: LogoutAsked) -> None:
+async def _end_sessions(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> None:
     """End the sessions that are meant, and codes that could still become some; once for each message."""
     name_id, indexes, project_id = asked.name_id, asked.session_indexes, call.project_id
     async with call.db.transaction() as tx:
-        if not await store.take_logout(
+        if not await store.insert_logout_id(
             tx,
             project_id=project_id,
             id=new_id(),
@@ -155,7 +163,7 @@ async def _end_sessions(call: Call, at: Opened, asked: LogoutAsked) -> None:
             now=call.now,
         ):
             return  # Shown before: sessions that began since are not meant.
-        found = await store.meant_by_logout(
+        found = await store.sessions_of_logout(
             tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
         )
         for sign_on in found:
@@ -163,27 +171,27 @@ async def _end_sessions(call: Call, at: Opened, asked: LogoutAsked) -> None:
                 await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
             except SessionMissing:
                 continue  # It is over already.
-        closed = await store.close_sign_ons(
+        closed = await store.close_logins(
             tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
         )
         for customer_id in sorted({each for each in closed if each is not None}):
-            await drop_grants(tx, call, customer_id)
+            await revoke_grants(tx, call, customer_id)
 
 
-def _answering(call: Call, at: Opened, asked: LogoutAsked) -> Answer:
+def _answering(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> HttpResponse:
     """The browser's way back to the identity provider, with our answer."""
     where = at.row.idp_slo_response_url or at.row.idp_slo_url
     if where is None:
         return pages.plain("You are signed out", "You can close this page.")
     message = logout_response(
-        agreed(call.world, at.row, at.own, decrypting=False),
+        connection_settings(call.world, at.row, at.own, decrypting=False),
         id=new_message_id(),
         destination=where,
         now=call.now,
         in_response_to=asked.id,
     )
     own = keys.at_place(at.own, "CURRENT")
-    private = keys.opened(call.world, call.project_id, own)
+    private = keys.private_key_of(call.world, call.project_id, own)
     relay_state = asked.relay_state
     if relay_state is not None and len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         relay_state = None
@@ -201,9 +209,9 @@ def _answering(call: Call, at: Opened, asked: LogoutAsked) -> Answer:
     )
 
 
-async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> Answer:
+async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> HttpResponse:
     """What became of our logout: the app gets its browser back either way, the session here has ended."""
-    call, at = await opened(call, conn_id)
+    call, at = await public_connection(call, conn_id)
     message_id = relay_state or ""
     ours = (
         await store.logout_request(
@@ -217,7 +225,7 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
             read_logout_response,
             raw,
             binding=binding,
-            connection=agreed(call.world, at.row, at.own, decrypting=False),
+            connection=connection_settings(call.world, at.row, at.own, decrypting=False),
             expected_request_ids=[ours.message_id] if ours else [],
             now=call.now,
             relay_state=relay_state,
@@ -227,7 +235,7 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
     assert ours is not None
     async with call.db.transaction() as tx:
         await store.answer_request(tx, project_id=call.project_id, id=ours.id, now=call.now)
-    await write_down(call, conn_id, "LOGOUT", answered.trace)
+    await record_trace(call, conn_id, "LOGOUT", answered.trace)
     if ours.redirect_url is not None:
         return pages.sent_to(ours.redirect_url, status=303)
     if not answered.success:
@@ -235,8 +243,8 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
     return pages.plain("You are signed out", "You can close this page.")
 
 
-async def _refused(call: Call, at: Opened, refused: SamlRejected) -> Answer:
-    await write_down(call, at.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
+async def _refused(call: Call, at: PublicConnection, refused: SamlRejected) -> HttpResponse:
+    await record_trace(call, at.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
     return pages.plain(
         "This logout was not understood",
         "Your identity provider sent something that this service could not accept.",

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from postern.identity.sso import rules
 from postern.identity.sso.model import MetadataUnreachable
-from postern.kernel.http.problems import Fault
+from postern.kernel.http.problems import ProblemError
 from postern.kernel.outbound.client import OutboundFailed, OutboundRefused
 from postern.protocols.saml.metadata import (
     MAX_METADATA_BYTES,
     IdentityProvider,
-    MetadataRefused,
-    MetadataTooLarge,
+    SamlMetadataRefused,
+    SamlMetadataTooLarge,
     read_metadata,
 )
 
@@ -24,16 +24,16 @@ async def imported(
 ) -> dict[str, Any]:
     """The columns that metadata sets. `entity_id` chooses among several providers.
 
-    Raises MetadataUnreachable, MetadataTooLarge, MetadataRefused and Invalid, each pointing at its field.
+    Raises MetadataUnreachable, MetadataTooLarge, SamlMetadataRefused and Invalid, each pointing at its field.
     """
     path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
     raw = await _fetched(world, url) if url is not None else (xml or "").encode()
     allow_http = bool(world.settings.outbound_allow)
     try:
         found = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
-    except MetadataRefused as refused:
-        fault = Fault(path=path, code=MetadataRefused.code(), message=refused.detail)
-        raise MetadataRefused(refused.detail, errors=[fault]) from None
+    except SamlMetadataRefused as refused:
+        fault = ProblemError(path=path, code=SamlMetadataRefused.code(), message=refused.detail)
+        raise SamlMetadataRefused(refused.detail, errors=[fault]) from None
     return {**_columns(found), "idp_metadata_url": url}
 
 
@@ -47,12 +47,12 @@ async def _fetched(world: "World", url: str) -> bytes:
     if not outcome.ok:
         raise _unreachable(f"The address answered {outcome.status}.")
     if not outcome.complete:
-        raise MetadataTooLarge
+        raise SamlMetadataTooLarge
     return outcome.body
 
 
 def _unreachable(why: str) -> MetadataUnreachable:
-    fault = Fault(path="/idpMetadataUrl", code=MetadataUnreachable.code(), message=why)
+    fault = ProblemError(path="/idpMetadataUrl", code=MetadataUnreachable.code(), message=why)
     return MetadataUnreachable(f"The metadata could not be fetched: {why}", errors=[fault])
 
 

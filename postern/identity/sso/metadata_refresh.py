@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-async def read_again(world: "World", job: MetadataRow) -> None:
+async def refresh_metadata(world: "World", job: MetadataRow) -> None:
     """Fetch the metadata of a connection and take over what changed. The entity id stays what it is."""
     known = await store.connection(world.db, project_id=job.project_id, id=job.id)
     if known is None or known.idp_metadata_url is None:
@@ -42,13 +42,13 @@ async def read_again(world: "World", job: MetadataRow) -> None:
     except Problem as raised:
         given, problem = {}, raised.detail
     async with world.db.transaction() as tx:
-        row = await store.lock_due(tx, project_id=job.project_id, id=job.id)
+        row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
         if row is None or row.idp_metadata_url != url or row.idp_entity_id != known.idp_entity_id:
             return
         if not await _settle(tx, job, problem, Moment.of(now)):
             return
         if problem is None:
-            await _take_over(tx, row, replace(row, **given), Moment.of(now))
+            await _apply_metadata(tx, row, replace(row, **given), Moment.of(now))
 
 
 def _unusable(row: ConnectionRow, now: Moment) -> str | None:
@@ -78,18 +78,18 @@ async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: M
     return kept
 
 
-async def _take_over(tx: Transaction, before: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
+async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
     changed = [name for name in IDP_PARTS if getattr(row, name) != getattr(before, name)]
     if not changed:
         return
     own = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
     pinned = "idp_certificate" not in changed
-    await store.change(
+    await store.update_connection(
         tx,
         **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain", *IDP_PARTS)},
         options=Jsonb(to_plain(row.options)),
         tested_at=None if set(changed) & set(TESTED_PARTS) else row.tested_at,
-        due_at=row.due_at if pinned else rules.first_look_at(row, at_place(own, "CURRENT").not_after, now),
+        due_at=row.due_at if pinned else rules.first_refresh_at(row, at_place(own, "CURRENT").not_after, now),
         now=now,
     )
     if not pinned:

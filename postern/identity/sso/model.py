@@ -11,10 +11,10 @@ from msgspec import UNSET, UnsetType
 
 from postern.identity.organizations.model import OrganizationRef
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Missing, Refused, Unprocessable
+from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, NameForPeople, Record
 from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES
-from postern.protocols.saml.trace import Step
+from postern.protocols.saml.trace import SsoTraceStep
 
 CONNECTIONS_PER_ORGANIZATION = 50
 REQUEST_LIFE = timedelta(minutes=10)
@@ -72,7 +72,7 @@ TESTED_PARTS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "id
 """A test says something about these; when one of them changes, it says nothing any more."""
 
 
-class Trouble(StrEnum):
+class LoginRefusal(StrEnum):
     """Why a sign-on was refused after its message was found genuine. Closed list; it may grow."""
 
     REPLAYED = "REPLAYED"
@@ -127,7 +127,7 @@ class TooManySsoConnections(Unprocessable):
     """An organization has at most 50 connections; remove some first."""
 
 
-class MetadataUnreachable(Refused):
+class MetadataUnreachable(BadRequest):
     """The metadata could not be fetched from there."""
 
 
@@ -352,7 +352,7 @@ class SsoTrace(Record):
     reason: str | None
     """The first thing that was wrong."""
     detail: str | None
-    steps: list[Step]
+    steps: list[SsoTraceStep]
     profile: dict[str, Any] | None
     """Who that was: subject, e-mail address, name, groups, the roles they give, and all attributes as sent."""
     customer_id: UUID | None

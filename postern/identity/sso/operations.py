@@ -40,54 +40,54 @@ from postern.identity.sso.model import (
     SsoTrace,
     TooManySsoConnections,
 )
-from postern.identity.sso.service_provider import metadata_of, site_of, test_url
-from postern.identity.sso.store import WithOrganization
+from postern.identity.sso.service_provider import metadata_of, test_url, urls_of
+from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Invalid
-from postern.kernel.values import Removed, new_id, seen_as, to_plain
+from postern.kernel.http.operation import HttpResponse, delete, get, patch, post
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.values import Removed, as_seen, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.sso_check import SsoStillRequired
 from postern.protocols.saml.certificates import read_certificate
-from postern.protocols.saml.metadata import MetadataRefused, MetadataTooLarge
+from postern.protocols.saml.metadata import SamlMetadataRefused, SamlMetadataTooLarge
 
 PROJECT = "/projects/{project_id}/b2b/organizations/{id}/sso-connections"
 ONE = f"{PROJECT}/{{conn_id}}"
 MISSING = (OrganizationMissing, SsoConnectionMissing)
-IMPORTING = (MetadataRefused, MetadataTooLarge, MetadataUnreachable)
+IMPORTING = (SamlMetadataRefused, SamlMetadataTooLarge, MetadataUnreachable)
 ADDRESSES = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
 
 
 @get("/projects/{project_id}/b2b/sso-connections", needs="sso:read")
 async def list_all_sso_connections(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[SsoConnectionWithOrganization]:
+) -> LinkedList[SsoConnectionWithOrganization]:
     """The connections of all organizations of the project, newest first, each with its organization."""
     scope = "sso_connections"
     before = before_id(call, scope, cursor)
-    rows = await store.find(
+    rows = await store.list_connections(
         call.db, project_id=call.project_id, organization_id=None, id=None, before=before, limit=limit + 1
     )
-    return listed(call, scope, await _with_organizations(call, rows), limit)
+    return linked_list(call, scope, await _with_organizations(call, rows), limit)
 
 
 @get(PROJECT, needs="sso:read", problems=(OrganizationMissing,))
 async def list_sso_connections(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[SsoConnection]:
+) -> LinkedList[SsoConnection]:
     """The connections of an organization, newest first."""
     await require_organization(call.db, call, id)
     scope = f"sso_connections|{id}"
     before = before_id(call, scope, cursor)
-    rows = await store.find(
+    rows = await store.list_connections(
         call.db, project_id=call.project_id, organization_id=id, id=None, before=before, limit=limit + 1
     )
-    return listed(call, scope, await _shown(call, call.db, rows), limit)
+    return linked_list(call, scope, await _shown(call, call.db, rows), limit)
 
 
 @post(
@@ -114,10 +114,13 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
     pairs = [await keys.new_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
-        if await store.count(tx, project_id=call.project_id, organization_id=id) >= CONNECTIONS_PER_ORGANIZATION:
+        if (
+            await store.count_connections(tx, project_id=call.project_id, organization_id=id)
+            >= CONNECTIONS_PER_ORGANIZATION
+        ):
             raise TooManySsoConnections
         await _check_references(tx, call, row)
-        await store.insert(
+        await store.insert_connection(
             tx,
             **{name: getattr(row, name) for name in ("project_id", "id", "organization_id", "name", "domain")},
             **{name: getattr(row, name) for name in IDP_PARTS},
@@ -125,7 +128,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
             now=call.now,
         )
         for place, pair in zip(("CURRENT", "NEXT"), pairs, strict=True):
-            await keys.keep(tx, call, row.id, place, pair)
+            await keys.insert_key(tx, call, row.id, place, pair)
         await _follow_address(tx, call, row.id, given)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
         return await _one(tx, call, id, row.id)
@@ -160,7 +163,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
             await _require_complete(tx, call, row)
         same = all(getattr(row, name) == getattr(before, name) for name in TESTED_PARTS)
         pinned = row.idp_certificate == before.idp_certificate
-        await store.change(
+        await store.update_connection(
             tx,
             **{name: getattr(row, name) for name in ("project_id", "id", "name", "domain")},
             **{name: getattr(row, name) for name in IDP_PARTS},
@@ -186,11 +189,11 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     The last one that works stays while single sign-on is required (409).
     """
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("required sso", call.project_id)
+        await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         async with keeping_sso(tx, call, id):
-            await store.delete(tx, project_id=call.project_id, id=conn_id)
+            await store.delete_connection(tx, project_id=call.project_id, id=conn_id)
         if row.status == "ACTIVE":
             await events.record(tx, call, "sso.deactivated", conn_id, organizationId=str(id), domain=row.domain)
         await audit.record(tx, call, "sso_connection.deleted", "SsoConnection", conn_id, domain=row.domain)
@@ -198,11 +201,11 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
 
 
 @get(f"{ONE}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
-async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> Answer:
+async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
     """Our metadata for the identity provider: addresses, both signing certificates, and the one to encrypt for."""
     await _one_row(call.db, call, id, conn_id)
     own = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
-    return Answer(metadata_of(site_of(call.world, conn_id), own), media_type="application/xml")
+    return HttpResponse(metadata_of(urls_of(call.world, conn_id), own), media_type="application/xml")
 
 
 @post(f"{ONE}/activate", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed))
@@ -271,7 +274,7 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
 @get(f"{ONE}/traces", needs="sso:read", problems=MISSING)
 async def list_sso_traces(
     call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
-) -> Listed[SsoTrace]:
+) -> LinkedList[SsoTrace]:
     """How the latest sign-ons, tests and logouts went, check by check, newest first. Kept for seven days."""
     await _one_row(call.db, call, id, conn_id)
     scope = f"sso_traces|{conn_id}"
@@ -279,13 +282,13 @@ async def list_sso_traces(
     rows = await store.traces(
         call.db, project_id=call.project_id, connection_id=conn_id, before=before, limit=limit + 1
     )
-    return listed(call, scope, rows, limit)
+    return linked_list(call, scope, rows, limit)
 
 
-def show(call: Call, row: WithOrganization, own: Sequence[KeyRow]) -> SsoConnection:
+def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> SsoConnection:
     """A connection as developers see it."""
-    site = site_of(call.world, row.id)
-    return seen_as(
+    site = urls_of(call.world, row.id)
+    return as_seen(
         SsoConnection,
         row,
         held=_held(row),
@@ -301,16 +304,18 @@ def show(call: Call, row: WithOrganization, own: Sequence[KeyRow]) -> SsoConnect
     )
 
 
-async def _shown(call: Call, db: Queries, rows: Sequence[WithOrganization]) -> list[SsoConnection]:
+async def _shown(call: Call, db: Queries, rows: Sequence[ConnectionWithOrganization]) -> list[SsoConnection]:
     ids = [row.id for row in rows]
     own = await store.keys(db, project_id=call.project_id, connection_ids=ids) if ids else []
     return [show(call, row, [each for each in own if each.connection_id == row.id]) for row in rows]
 
 
-async def _with_organizations(call: Call, rows: Sequence[WithOrganization]) -> list[SsoConnectionWithOrganization]:
+async def _with_organizations(
+    call: Call, rows: Sequence[ConnectionWithOrganization]
+) -> list[SsoConnectionWithOrganization]:
     shown = await _shown(call, call.db, rows)
     return [
-        seen_as(
+        as_seen(
             SsoConnectionWithOrganization,
             view,
             organization=OrganizationRef(
@@ -321,7 +326,7 @@ async def _with_organizations(call: Call, rows: Sequence[WithOrganization]) -> l
     ]
 
 
-def _held(row: WithOrganization) -> str | None:
+def _held(row: ConnectionWithOrganization) -> str | None:
     if row.status != "ACTIVE":
         return None
     if row.organization_status != "ACTIVE":
@@ -346,8 +351,8 @@ def _sp_certificate(row: KeyRow) -> SpCertificate:
     )
 
 
-async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> WithOrganization:
-    rows = await store.find(
+async def _one_row(db: Queries, call: Call, organization_id: UUID, id: UUID) -> ConnectionWithOrganization:
+    rows = await store.list_connections(
         db, project_id=call.project_id, organization_id=organization_id, id=id, before=None, limit=1
     )
     if not rows:
@@ -361,7 +366,7 @@ async def _one(db: Queries, call: Call, organization_id: UUID, id: UUID) -> SsoC
 
 
 async def _lock(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> ConnectionRow:
-    row = await store.lock(tx, project_id=call.project_id, organization_id=organization_id, id=id)
+    row = await store.lock_connection(tx, project_id=call.project_id, organization_id=organization_id, id=id)
     if row is None:
         await require_organization(tx, call, organization_id)
         raise SsoConnectionMissing
@@ -414,7 +419,7 @@ async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str
     """Look again tomorrow at metadata that was fetched now; no more at an address that went."""
     if given.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_READ_EVERY)
-        await store.keep_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
+        await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
     elif "idp_metadata_url" in given:
         await store.drop_metadata(tx, project_id=call.project_id, id=id)
 
@@ -463,7 +468,7 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
 async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnection:
     async with call.db.transaction() as tx:
         if sign == "DEACTIVATE":
-            await tx.one_at_a_time("required sso", call.project_id)
+            await tx.lock_quota("required sso", call.project_id)
         row = await _lock(tx, call, id, conn_id)
         call.require_match(row.updated_at)
         status = NEXT_STATUS[row.status, sign]
@@ -491,17 +496,17 @@ async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> 
     faults = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
     if faults:
         raise SsoConnectionIncomplete("Not yet: " + " ".join(each.message for each in faults), errors=faults)
-    await store.take_turns(tx, project_id=call.project_id, domain=row.domain)
-    found = await store.active_at(tx, project_id=call.project_id, domain=row.domain)
+    await store.lock_activation(tx, project_id=call.project_id, domain=row.domain)
+    found = await store.active_connection_at(tx, project_id=call.project_id, domain=row.domain)
     if found is None or found.id == row.id:
         return
     if found.organization_id == row.organization_id:
-        fault = Fault(path="/domain", code="domain_served", message=SsoDomainServed.message())
+        fault = ProblemError(path="/domain", code="domain_served", message=SsoDomainServed.message())
         raise SsoDomainServed(errors=[fault])
-    await _make_way(tx, call, found, row.domain)
+    await _deactivate_others(tx, call, found, row.domain)
 
 
-async def _make_way(tx: Transaction, call: Call, found: store.ServedBy, domain: str) -> None:
+async def _deactivate_others(tx: Transaction, call: Call, found: store.ServingConnection, domain: str) -> None:
     """Switch off the connection of an organization that has lost the domain: it serves nobody any more."""
     await store.set_status(tx, project_id=call.project_id, id=found.id, status="INACTIVE", due_at=None, now=call.now)
     owner = str(found.organization_id)
@@ -512,7 +517,7 @@ async def _make_way(tx: Transaction, call: Call, found: store.ServedBy, domain: 
 
 async def _first_look_at(tx: Transaction, call: Call, row: ConnectionRow) -> Any:
     own = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
-    return rules.first_look_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
+    return rules.first_refresh_at(row, next(each.not_after for each in own if each.place == "CURRENT"), call.now)
 
 
 def _differ(one: ConnectionRow, other: ConnectionRow, name: str) -> bool:

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from minijinja import Environment
 
-from postern.kernel.http.operation import Answer
-from postern.protocols.saml.trace import Step
+from postern.kernel.http.operation import HttpResponse
+from postern.protocols.saml.trace import SsoTraceStep
 
 _HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -35,7 +35,7 @@ _environment = Environment(templates=_TEMPLATES)
 _POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
 
 
-def posting(action: str, fields: dict[str, str], *, cookie: str | None = None) -> Answer:
+def posting(action: str, fields: dict[str, str], *, cookie: str | None = None) -> HttpResponse:
     """A page that posts a form elsewhere by itself. The policy lets it go there, and wherever https leads on."""
     parts = urlsplit(action)
     policy = (
@@ -46,15 +46,15 @@ def posting(action: str, fields: dict[str, str], *, cookie: str | None = None) -
     return _page(html, 200, policy, cookie)
 
 
-def plain(title: str, detail: str, *, status: int = 200, reason: str = "", request_id: str = "") -> Answer:
+def plain(title: str, detail: str, *, status: int = 200, reason: str = "", request_id: str = "") -> HttpResponse:
     """A page that says one thing."""
     html = _environment.render_template("plain.html", title=title, detail=detail, reason=reason, request_id=request_id)
     return _page(html, status, _POLICY)
 
 
 def trace(
-    title: str, detail: str, steps: Sequence[Step], profile: Sequence[tuple[str, str]], *, reason: str = ""
-) -> Answer:
+    title: str, detail: str, steps: Sequence[SsoTraceStep], profile: Sequence[tuple[str, str]], *, reason: str = ""
+) -> HttpResponse:
     """The end of a test sign-on: every check, and who that would be."""
     shown = [{"step": each.step, "ok": each.ok, "detail": each.detail} for each in steps]
     html = _environment.render_template(
@@ -69,15 +69,15 @@ def trace(
     return _page(html, 200, _POLICY)
 
 
-def sent_to(url: str, *, status: int = 302, cookie: str | None = None) -> Answer:
+def sent_to(url: str, *, status: int = 302, cookie: str | None = None) -> HttpResponse:
     """A redirect that nothing keeps a copy of."""
     headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     if cookie is not None:
         headers["Set-Cookie"] = cookie
-    return Answer(b"", media_type="text/html", status=status, headers=headers)
+    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
 
 
-def _page(html: str, status: int, policy: str, cookie: str | None = None) -> Answer:
+def _page(html: str, status: int, policy: str, cookie: str | None = None) -> HttpResponse:
     headers = {
         "Cache-Control": "no-store",
         "Content-Security-Policy": policy,
@@ -86,4 +86,4 @@ def _page(html: str, status: int, policy: str, cookie: str | None = None) -> Ans
     }
     if cookie is not None:
         headers["Set-Cookie"] = cookie
-    return Answer(html, media_type="text/html", status=status, headers=headers)
+    return HttpResponse(html, media_type="text/html", status=status, headers=headers)

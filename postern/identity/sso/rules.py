@@ -3,15 +3,15 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from postern.identity.sso.model import SUBJECT_CHARS, WARNED_BEFORE, AttributeMapping, ConnectionRow, Trouble
+from postern.identity.sso.model import SUBJECT_CHARS, WARNED_BEFORE, AttributeMapping, ConnectionRow, LoginRefusal
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import Record
 from postern.messaging.domains.rules import as_domain
 from postern.protocols.saml.certificates import Certificate, CertificateRefused, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID
-from postern.protocols.saml.metadata import MetadataRefused, need_web_address
-from postern.protocols.saml.response import SignOn
+from postern.protocols.saml.metadata import SamlMetadataRefused, require_web_address
+from postern.protocols.saml.response import SamlLogin
 
 TRANSIENT_NAME_ID = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
@@ -52,7 +52,7 @@ MFA_ATTRIBUTE = "http://schemas.microsoft.com/claims/authnmethodsreferences"
 """Where Entra and ADFS say how somebody proved themselves."""
 
 
-class Profile(Record):
+class SsoProfile(Record):
     """Who signed on, in our words."""
 
     subject: str | None
@@ -62,7 +62,7 @@ class Profile(Record):
     groups: list[str]
 
 
-def profile_of(sign_on: SignOn, mapping: AttributeMapping) -> Profile:
+def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
     """What an assertion says about a person, under the names that the connection or usage gives."""
 
     def values(what: str) -> list[str]:
@@ -83,57 +83,63 @@ def profile_of(sign_on: SignOn, mapping: AttributeMapping) -> Profile:
     if email is None and not mapping.email and (sign_on.format == EMAIL_NAME_ID or "@" in sign_on.name_id):
         email = sign_on.name_id
     parts = [part for part in (first("first_name"), first("last_name")) if part]
-    return Profile(subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups"))
+    return SsoProfile(
+        subject=subject, email=email, name=first("name") or " ".join(parts) or None, groups=values("groups")
+    )
 
 
-def is_multi_factor(row: ConnectionRow, sign_on: SignOn) -> bool:
+def is_multi_factor(row: ConnectionRow, sign_on: SamlLogin) -> bool:
     """Whether a sign-on counts as one with a second factor: its assertion says so, or the connection always does."""
     said = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
     return row.options.trust_mfa or bool(MFA_CONTEXTS & said)
 
 
-class Check(Record):
+class LoginCheck(Record):
     """One rule that a sign-on was held against."""
 
     step: str
     detail: str
-    trouble: Trouble | None = None
+    trouble: LoginRefusal | None = None
 
 
 def checks_of(
     row: ConnectionRow,
-    profile: Profile,
+    profile: SsoProfile,
     *,
     domain_verified: bool,
     suspended: bool,
     email_verified: bool,
     test: bool,
-) -> list[Check]:
+) -> list[LoginCheck]:
     """Everything that a genuine sign-on still has to fulfil. A test may try a connection that is not active."""
-    checks = [Check(step="connection", detail=row.status)]
+    checks = [LoginCheck(step="connection", detail=row.status)]
     if row.status != "ACTIVE" and not test:
-        checks = [Check(step="connection", detail="This connection is not active.", trouble=Trouble.NOT_ACTIVE)]
+        checks = [
+            LoginCheck(step="connection", detail="This connection is not active.", trouble=LoginRefusal.NOT_ACTIVE)
+        ]
     if not domain_verified:
         detail = f"{row.domain} is not a verified domain of the organization."
-        checks.append(Check(step="domain", detail=detail, trouble=Trouble.DOMAIN_NOT_VERIFIED))
+        checks.append(LoginCheck(step="domain", detail=detail, trouble=LoginRefusal.DOMAIN_NOT_VERIFIED))
     if suspended:
         detail = "The organization is suspended."
-        checks.append(Check(step="organization", detail=detail, trouble=Trouble.ORGANIZATION_SUSPENDED))
+        checks.append(LoginCheck(step="organization", detail=detail, trouble=LoginRefusal.ORGANIZATION_SUSPENDED))
     if profile.subject is None:
         detail = "Nothing that stays the same names this person: send a persistent NameID, or map `subject`."
-        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+        checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
     elif len(profile.subject) > SUBJECT_CHARS:
         detail = f"What names this person has more than {SUBJECT_CHARS} characters."
-        checks.append(Check(step="person", detail=detail, trouble=Trouble.TRANSIENT_SUBJECT))
+        checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
     else:
-        checks.append(Check(step="person", detail=profile.subject))
+        checks.append(LoginCheck(step="person", detail=profile.subject))
     if profile.email is None:
-        checks.append(Check(step="email", detail="No e-mail address was sent.", trouble=Trouble.EMAIL_MISSING))
+        checks.append(
+            LoginCheck(step="email", detail="No e-mail address was sent.", trouble=LoginRefusal.EMAIL_MISSING)
+        )
     elif not email_verified and not row.options.allow_other_domains:
         detail = f"{profile.email} is outside the organization's verified domains."
-        checks.append(Check(step="email", detail=detail, trouble=Trouble.EMAIL_OUTSIDE))
+        checks.append(LoginCheck(step="email", detail=detail, trouble=LoginRefusal.EMAIL_OUTSIDE))
     else:
-        checks.append(Check(step="email", detail=profile.email))
+        checks.append(LoginCheck(step="email", detail=profile.email))
     return checks
 
 
@@ -156,9 +162,9 @@ def roles_for(
     return found or [role for role in default_roles if role in known] or ["MEMBER"]
 
 
-def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[Fault]:
+def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[ProblemError]:
     """What a connection still needs before anybody can sign on by it."""
-    found: list[Fault] = []
+    found: list[ProblemError] = []
     if not row.idp_entity_id:
         found.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
     if not row.idp_sso_url:
@@ -167,14 +173,14 @@ def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -
     if not certificates:
         found.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
     elif all(each.not_after <= now for each in certificates):
-        found.append(Fault(path="/idpCertificate", code="expired", message="Every certificate has expired."))
+        found.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
     if not domain_verified:
         message = f"{row.domain} is not a VERIFIED domain of the organization."
-        found.append(Fault(path="/domain", code="domain_not_verified", message=message))
+        found.append(ProblemError(path="/domain", code="domain_not_verified", message=message))
     return found
 
 
-def look_again_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+def next_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
     """When the certificates of an active connection are next to be warned about."""
     if row.status != "ACTIVE":
         return None
@@ -183,11 +189,11 @@ def look_again_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> 
     return Moment.of(later) if later else None
 
 
-def first_look_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
+def first_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
     """Like `look_again_at`, for certificates that nobody was warned about yet."""
     if row.status == "ACTIVE" and any(ends - WARNED_BEFORE[0] <= now for ends in ends_of(row, sp_not_after)):
         return Moment.of(now)
-    return look_again_at(row, sp_not_after, now)
+    return next_refresh_at(row, sp_not_after, now)
 
 
 def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
@@ -204,8 +210,8 @@ def as_connection_domain(text: str) -> str:
 def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
     """The address, if a browser can be sent there. Raises Invalid at `path`."""
     try:
-        return need_web_address(url, "address", allow_http=allow_http)
-    except MetadataRefused as refused:
+        return require_web_address(url, "address", allow_http=allow_http)
+    except SamlMetadataRefused as refused:
         raise Invalid.at(path, refused.detail, "https_required") from None
 
 
@@ -227,5 +233,5 @@ def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list
     return list(found.values())
 
 
-def _missing(path: str, message: str) -> Fault:
-    return Fault(path=path, code="missing", message=message)
+def _missing(path: str, message: str) -> ProblemError:
+    return ProblemError(path=path, code="missing", message=message)

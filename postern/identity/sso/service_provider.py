@@ -8,14 +8,14 @@ from postern.identity.sso import keys
 from postern.identity.sso.model import ConnectionRow, KeyRow
 from postern.kernel.clock import Moment
 from postern.kernel.values import Record
-from postern.protocols.saml.connection import Connection
+from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.metadata import ServiceProvider, sp_metadata
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
-class Site(Record):
+class ConnectionUrls(Record):
     """The addresses of one connection. The entity id is its own, so an assertion is good for no other."""
 
     entity_id: str
@@ -25,10 +25,10 @@ class Site(Record):
     login_url: str
 
 
-def site_of(world: "World", connection_id: UUID) -> Site:
+def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
     """Where a connection is."""
     here = f"{world.settings.public_url}/sso/saml/{connection_id}"
-    return Site(
+    return ConnectionUrls(
         entity_id=here,
         acs_url=f"{here}/acs",
         slo_url=f"{here}/slo",
@@ -37,7 +37,7 @@ def site_of(world: "World", connection_id: UUID) -> Site:
     )
 
 
-def metadata_of(site: Site, own: Sequence[KeyRow]) -> bytes:
+def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
     """Our metadata: what signs now and next, and what to encrypt for."""
     published = [each.certificate for each in own if each.place in ("CURRENT", "NEXT")]
     return sp_metadata(
@@ -51,16 +51,18 @@ def metadata_of(site: Site, own: Sequence[KeyRow]) -> bytes:
     )
 
 
-def agreed(world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypting: bool) -> Connection:
+def connection_settings(
+    world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypting: bool
+) -> SamlConnection:
     """What both sides agreed on, for reading and writing messages. Keys are opened only to decrypt."""
-    site = site_of(world, row.id)
-    return Connection(
+    site = urls_of(world, row.id)
+    return SamlConnection(
         sp_entity_id=site.entity_id,
         acs_url=site.acs_url,
         slo_url=site.slo_url,
         idp_entity_id=row.idp_entity_id or "",
         idp_certificates=row.idp_certificate,
-        decryption_keys=[keys.opened(world, row.project_id, each) for each in own] if decrypting else (),
+        decryption_keys=[keys.private_key_of(world, row.project_id, each) for each in own] if decrypting else (),
         allow_idp_initiated=row.options.allow_idp_initiated,
         want_encrypted=row.options.require_encryption,
         allow_aes_cbc=row.options.allow_aes_cbc,
@@ -70,7 +72,7 @@ def agreed(world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypt
 
 def test_url(world: "World", connection_id: UUID, expires_at: Moment) -> str:
     """The address that begins a test sign-on until `expires_at`."""
-    return f"{site_of(world, connection_id).login_url}?test={test_ticket(world, connection_id, expires_at)}"
+    return f"{urls_of(world, connection_id).login_url}?test={test_ticket(world, connection_id, expires_at)}"
 
 
 def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:

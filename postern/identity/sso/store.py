@@ -8,7 +8,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Record
 
 
-class WithOrganization(ConnectionRow):
+class ConnectionWithOrganization(ConnectionRow):
     """A connection, with what is shown of its organization and its domain."""
 
     organization_name: str
@@ -27,7 +27,7 @@ class WorkingConnection(Record):
     name: str
 
 
-class Whose(Record):
+class ConnectionProject(Record):
     """Which project a connection belongs to."""
 
     project_id: UUID
@@ -41,7 +41,7 @@ class Whose(Record):
             %(idp_sso_url)s, %(idp_sso_binding)s, %(idp_slo_url)s, %(idp_slo_binding)s, %(idp_slo_response_url)s,
             %(idp_certificate)s, %(idp_metadata_url)s, %(options)s, %(now)s, %(now)s)
 """)
-async def insert(
+async def insert_connection(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -70,7 +70,7 @@ async def insert(
         tested_at = %(tested_at)s, due_at = %(due_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def change(
+async def update_connection(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -110,9 +110,9 @@ async def change(
       and (%(before)s::uuid is null or connection.id < %(before)s)
     order by connection.id desc limit %(limit)s
 """)
-async def find(
+async def list_connections(
     db: Queries, *, project_id: UUID, organization_id: UUID | None, id: UUID | None, before: UUID | None, limit: int
-) -> list[WithOrganization]: ...
+) -> list[ConnectionWithOrganization]: ...
 
 
 @statement("""
@@ -123,25 +123,27 @@ async def find(
     where connection.project_id = %(project_id)s and connection.organization_id = %(organization_id)s
       and connection.id = %(id)s for update of connection
 """)
-async def lock(tx: Transaction, *, project_id: UUID, organization_id: UUID, id: UUID) -> ConnectionRow | None: ...
+async def lock_connection(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, id: UUID
+) -> ConnectionRow | None: ...
 
 
 @statement("select * from sso_connections where project_id = %(project_id)s and id = %(id)s for update")
-async def lock_due(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
+async def lock_due_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
 
 @statement("""
     select count(*)::int from sso_connections
     where project_id = %(project_id)s and organization_id = %(organization_id)s
 """)
-async def count(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
+async def count_connections(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
 
 
 @statement("select project_id from sso_connections where id = %(id)s")
-async def whose(db: Queries, *, id: UUID) -> Whose | None: ...
+async def project_of_connection(db: Queries, *, id: UUID) -> ConnectionProject | None: ...
 
 
-class ServedBy(Record):
+class ServingConnection(Record):
     """The active connection for a domain."""
 
     id: UUID
@@ -152,14 +154,14 @@ class ServedBy(Record):
     select id, organization_id from sso_connections
     where project_id = %(project_id)s and domain = %(domain)s and status = 'ACTIVE'
 """)
-async def active_at(db: Queries, *, project_id: UUID, domain: str) -> ServedBy | None: ...
+async def active_connection_at(db: Queries, *, project_id: UUID, domain: str) -> ServingConnection | None: ...
 
 
 # Who activates a connection for a domain holds this until the transaction ends, so that two take turns.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('sso|' || %(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
-async def take_turns(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
+async def lock_activation(tx: Transaction, *, project_id: UUID, domain: str) -> None: ...
 
 
 @statement("""
@@ -193,7 +195,7 @@ async def settle(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, d
 
 
 @statement("delete from sso_connections where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
 # Who is served by a connection, as people at a domain: the one made for it, else the newest of its organization.
@@ -215,7 +217,7 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
     where owned.project_id = %(project_id)s and owned.domain = %(domain)s and owned.status = 'VERIFIED'
     order by (connection.domain = owned.domain) desc, connection.id desc limit 1
 """)
-async def serving(db: Queries, *, project_id: UUID, domain: str) -> WithOrganization | None: ...
+async def serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
 
 
 # The connections of an organization (or of all) that sign people on now, the one made for a domain first.
@@ -236,14 +238,14 @@ async def working(
 ) -> WorkingConnection | None: ...
 
 
-class Named(Record):
+class ConnectionName(Record):
     """A connection by its name."""
 
     name: str
 
 
 @statement("select name from sso_connections where project_id = %(project_id)s and status = 'ACTIVE' limit 1")
-async def any_active(db: Queries, *, project_id: UUID) -> Named | None: ...
+async def any_active(db: Queries, *, project_id: UUID) -> ConnectionName | None: ...
 
 
 # Metadata that has an address.
@@ -256,7 +258,7 @@ async def any_active(db: Queries, *, project_id: UUID) -> Named | None: ...
     set read_at = excluded.read_at, looked_at = excluded.looked_at, problem = null, failing_since = null,
         told = false, due_at = excluded.due_at, attempt = sso_metadata.attempt + 1
 """)
-async def keep_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment, now: Moment) -> None: ...
+async def upsert_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment, now: Moment) -> None: ...
 
 
 @statement("delete from sso_metadata where project_id = %(project_id)s and id = %(id)s")
@@ -396,7 +398,7 @@ async def answer_request(tx: Transaction, *, project_id: UUID, id: UUID, now: Mo
     delete from sso_requests
     where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null and expires_at <= %(now)s
 """)
-async def forget_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
 # Who came.
@@ -410,7 +412,7 @@ async def forget_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now
             %(now)s, %(until)s)
     on conflict (project_id, connection_id, message_id) do nothing
 """)
-async def take_logout(
+async def insert_logout_id(
     tx: Transaction, *, project_id: UUID, id: UUID, connection_id: UUID, message_id: str, until: Moment, now: Moment
 ) -> bool: ...
 
@@ -420,7 +422,7 @@ async def take_logout(
     values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
     on conflict (project_id, connection_id, issuer, assertion_id) do nothing
 """)
-async def take_assertion(
+async def insert_assertion_id(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -465,7 +467,7 @@ async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_i
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     order by customer_id, id
 """)
-async def meant_by_logout(
+async def sessions_of_logout(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[SignOnRow]: ...
 
@@ -477,7 +479,7 @@ async def meant_by_logout(
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     returning customer_id
 """)
-async def close_sign_ons(
+async def close_logins(
     tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
 ) -> list[UUID | None]: ...
 
@@ -487,7 +489,7 @@ async def close_sign_ons(
         customer_id = null
     where project_id = %(project_id)s and customer_id = any(%(customer_ids)s)
 """)
-async def forget_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def erase_people(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 
 
 # Tests and refused sign-ons are nobody's; they may name somebody's address all the same.
@@ -512,7 +514,7 @@ async def of_session(db: Queries, *, project_id: UUID, session_id: UUID) -> Sign
     delete from sso_sign_ons
     where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null
 """)
-async def forget_sign_ons(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
+async def delete_expired_logins(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
 # How it went.
@@ -562,4 +564,4 @@ async def traces(
 
 
 @statement("delete from sso_traces where project_id = %(project_id)s and id = any(%(ids)s) and due_at is not null")
-async def forget_traces(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
+async def delete_expired_traces(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from postern.identity.sso import rules, store
 from postern.identity.sso.keys import at_place
-from postern.identity.sso.metadata_refresh import read_again
+from postern.identity.sso.metadata_refresh import refresh_metadata
 from postern.identity.sso.model import LEASE, WARNED_BEFORE, ConnectionRow, MetadataRow
 from postern.kernel.clock import Moment
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.values import Record
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-class Passing(Record):
+class ExpiringSsoRow(Record):
     """Something that is kept for a while."""
 
     project_id: UUID
@@ -28,12 +28,12 @@ async def warn(world: "World", job: ConnectionRow) -> None:
     """Tell of certificates of an active connection whose last day comes near."""
     now = world.clock()
     async with world.db.transaction() as tx:
-        row = await store.lock_due(tx, project_id=job.project_id, id=job.id)
+        row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
         if row is None or row.attempt != job.attempt:
             return
         own = await store.keys(tx, project_id=row.project_id, connection_ids=[row.id])
         sp_not_after = at_place(own, "CURRENT").not_after
-        due_at = rules.look_again_at(row, sp_not_after, now)
+        due_at = rules.next_refresh_at(row, sp_not_after, now)
         await store.settle(tx, project_id=row.project_id, id=row.id, attempt=row.attempt, due_at=due_at)
         if row.status == "ACTIVE":
             await events.record_all(tx, _warnings(row, sp_not_after, now))
@@ -58,26 +58,26 @@ def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Eve
     ]
 
 
-async def forget_requests(world: "World", share: list[Passing]) -> None:
+async def forget_requests(world: "World", share: list[ExpiringSsoRow]) -> None:
     """Let requests go that nobody can answer any more."""
     ids = [row.id for row in share]
-    await store.forget_requests(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
+    await store.delete_expired_requests(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
 
 
-async def forget_sign_ons(world: "World", share: list[Passing]) -> None:
+async def forget_sign_ons(world: "World", share: list[ExpiringSsoRow]) -> None:
     """Let assertions go that have expired, with sessions that are over."""
-    await store.forget_sign_ons(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
+    await store.delete_expired_logins(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
 
 
-async def forget_traces(world: "World", share: list[Passing]) -> None:
+async def forget_traces(world: "World", share: list[ExpiringSsoRow]) -> None:
     """Let traces go after their days."""
-    await store.forget_traces(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
+    await store.delete_expired_traces(world.db, project_id=share[0].project_id, ids=[row.id for row in share])
 
 
 WORK: list[Work[Any]] = [
-    Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, each(read_again)),
-    Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, each(warn)),
-    Work("sso.requests", "sso_requests", Passing, LEASE, forget_requests, share=1_000),
-    Work("sso.sign_ons", "sso_sign_ons", Passing, LEASE, forget_sign_ons, share=1_000),
-    Work("sso.traces", "sso_traces", Passing, LEASE, forget_traces, share=1_000),
+    Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, one_by_one(refresh_metadata)),
+    Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, one_by_one(warn)),
+    Work("sso.requests", "sso_requests", ExpiringSsoRow, LEASE, forget_requests, share=1_000),
+    Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, forget_sign_ons, share=1_000),
+    Work("sso.traces", "sso_traces", ExpiringSsoRow, LEASE, forget_traces, share=1_000),
 ]

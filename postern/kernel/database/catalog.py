@@ -27,7 +27,7 @@ class Column(msgspec.Struct, frozen=True):
     type: str
 
 
-class Doomed(NamedTuple):
+class RowsToDelete(NamedTuple):
     """Rows to delete: those of a table for which the condition holds."""
 
     table: str
@@ -105,21 +105,21 @@ FOLLOWERS = SQL("""
 """)
 
 
-async def followers_of(db: Queries, table: str) -> list[Doomed]:
+async def tables_referencing(db: Queries, table: str) -> list[RowsToDelete]:
     """The rows that would go with one row of a table, of `project_id` and `id`; who follows a follower comes first."""
     async with db.connection() as connection:
         found = await (await connection.execute(FOLLOWERS)).fetchall()
-    tree = [Doomed(table, SQL("project_id = %(project_id)s and id = %(id)s"))]
+    tree = [RowsToDelete(table, SQL("project_id = %(project_id)s and id = %(id)s"))]
     for parent in tree:  # It grows while it is walked: breadth first.
         for child, of, column in found:
             if of == parent.table:
                 ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.which)
                 which = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
-                tree.append(Doomed(child, which))
+                tree.append(RowsToDelete(child, which))
     return tree[:0:-1]
 
 
-async def sweep(db: Queries, doomed: Sequence[Doomed], **values: Any) -> bool:
+async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any) -> bool:
     """Delete up to CHUNKS_AT_ONCE chunks of rows; true if a whole round found nothing left.
 
     Each chunk is a transaction of its own: whoever is killed in between has done no harm, and begins again.
@@ -138,7 +138,7 @@ async def sweep(db: Queries, doomed: Sequence[Doomed], **values: Any) -> bool:
     return True
 
 
-async def delete_some(db: Queries, doomed: Doomed, values: dict[str, Any], limit: int = CHUNK) -> int:
+async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any], limit: int = CHUNK) -> int:
     """Delete at most `limit` rows, in a transaction of its own; returns how many.
 
     Rows that others still refer to stay for now: none, in that case.

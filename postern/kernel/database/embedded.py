@@ -50,7 +50,7 @@ class FolderInUseError(EmbeddedError):
 
 
 @dataclass(frozen=True)
-class Account:
+class UnprivilegedAccount:
     """The unprivileged account that the server runs under, or None for ourselves."""
 
     name: str
@@ -58,7 +58,7 @@ class Account:
     group: int
 
 
-class Identity(TypedDict, total=False):
+class ProcessIdentity(TypedDict, total=False):
     """The arguments of `subprocess` that say who runs a program, and with which environment."""
 
     env: dict[str, str]
@@ -74,10 +74,10 @@ class EmbeddedPostgres:
         self.folder = folder.absolute()
         self.cluster = self.folder / "postgres"
         self.log = self.folder / "postgres.log"
-        self._settings = {**sensible_settings(), **(settings or {})}
+        self._settings = {**server_settings(), **(settings or {})}
         self._held = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
-        self._account: Account | None = None
+        self._account: UnprivilegedAccount | None = None
         self._sockets = self.cluster
 
     def start(self) -> str:
@@ -89,7 +89,7 @@ class EmbeddedPostgres:
         try:
             self._account = account_for(self.cluster)
             self._prepare()
-            stop_leftovers(self.cluster)
+            stop_running_servers(self.cluster)
             self._launch()
             self._create_own_database()
         except BaseException:
@@ -100,7 +100,7 @@ class EmbeddedPostgres:
     def stop(self) -> None:
         """Stop the server: open transactions are rolled back, everything committed is kept."""
         if self._process is not None:
-            finish(self._process)
+            stop_process(self._process)
             self._process = None
         if self._sockets != self.cluster:
             shutil.rmtree(self._sockets, ignore_errors=True)
@@ -167,7 +167,7 @@ class EmbeddedPostgres:
         made = subprocess.run(
             [
                 reachable_programs(self._account) / "initdb",
-                f"--pgdata={seen_from_inside(fresh, self._account)}",
+                f"--pgdata={path_for_account(fresh, self._account)}",
                 f"--username={USER}",
                 *options,
             ],
@@ -207,7 +207,7 @@ class EmbeddedPostgres:
             leftover.unlink(missing_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
-        inside = seen_from_inside(self.cluster, self._account)
+        inside = path_for_account(self.cluster, self._account)
         sockets = inside if self._sockets == self.cluster else str(self._sockets)
         settings = {**self._settings, "unix_socket_directories": sockets}
         options = [f"--{name}={value}" for name, value in settings.items()]
@@ -239,7 +239,7 @@ class EmbeddedPostgres:
 
     def _restart(self) -> None:
         """Bring the server back on the same folder after its process ended."""
-        stop_leftovers(self.cluster)
+        stop_running_servers(self.cluster)
         self._launch()
 
     def _create_own_database(self) -> None:
@@ -317,7 +317,7 @@ THROWAWAY: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
 """Survives the death of the server, not that of the machine."""
 
 
-def sensible_settings() -> dict[str, str]:
+def server_settings() -> dict[str, str]:
     """What this server runs with: durable, and generous with the log so that checkpoints are rare."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     buffers = max(128, min(memory // 8 // 1024**2, 1024))
@@ -367,7 +367,7 @@ def major_version() -> str:
     return said.stdout.split()[-1].split(".")[0]
 
 
-def account_for(cluster: Path) -> Account | None:
+def account_for(cluster: Path) -> UnprivilegedAccount | None:
     """Who runs the server: the cluster's owner, as root an unprivileged account, otherwise ourselves."""
     owner = cluster.stat().st_uid if cluster.exists() else None
     if os.getuid() != 0:
@@ -379,10 +379,10 @@ def account_for(cluster: Path) -> Account | None:
         return None
     with suppress(KeyError):
         if owner:
-            return Account(*_names(pwd.getpwuid(owner)))
+            return UnprivilegedAccount(*_names(pwd.getpwuid(owner)))
     for name in ACCOUNTS:
         with suppress(KeyError):
-            return Account(*_names(pwd.getpwnam(name)))
+            return UnprivilegedAccount(*_names(pwd.getpwnam(name)))
     raise EmbeddedError(
         "PostgreSQL refuses to run as root, and none of the accounts "
         f"{', '.join(ACCOUNTS)} exists here. Start Postern as another user, or set DATABASE_URL."
@@ -393,7 +393,7 @@ def _names(entry: pwd.struct_passwd) -> tuple[str, int, int]:
     return entry.pw_name, entry.pw_uid, entry.pw_gid
 
 
-def as_account(account: Account | None) -> Identity:
+def as_account(account: UnprivilegedAccount | None) -> ProcessIdentity:
     """The arguments that make `subprocess` run a program under `account`."""
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
     if account is None:
@@ -401,15 +401,15 @@ def as_account(account: Account | None) -> Identity:
     return {"env": environment, "user": account.user, "group": account.group, "extra_groups": []}
 
 
-def seen_from_inside(folder: Path, account: Account | None) -> str:
+def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
     """The path by which the server's programs, started in `folder`, find that folder.
 
     An account that may not walk to the folder (root's home and mktemp's folders are closed to everybody
     else) still works in it once started there, and Linux has a name for where one stands.
     """
-    if account is None or can_enter(folder, account):
+    if account is None or is_accessible(folder, account):
         return str(folder)
-    if STANDING.exists() and can_enter(STANDING, account, start=folder):
+    if STANDING.exists() and is_accessible(STANDING, account, start=folder):
         return str(STANDING)
     raise EmbeddedError(
         f"Started as root, the database runs as the account `{account.name}`, which cannot reach {folder}: "
@@ -419,15 +419,15 @@ def seen_from_inside(folder: Path, account: Account | None) -> str:
     )
 
 
-def reachable_programs(account: Account | None) -> Path:
+def reachable_programs(account: UnprivilegedAccount | None) -> Path:
     """The server's programs where `account` can run them: a copy when they are installed out of its reach."""
     installed = programs()
-    if account is None or can_enter(installed, account):
+    if account is None or is_accessible(installed, account):
         return installed
     for shelf in (Path("/var/cache/postern"), Path(tempfile.gettempdir())):
         with suppress(OSError):
             copy = copied_programs(installed, shelf)
-            if can_enter(copy, account):
+            if is_accessible(copy, account):
                 return copy
     raise EmbeddedError(
         f"Started as root, the database runs as the account `{account.name}`, which cannot reach the programs "
@@ -462,7 +462,7 @@ def copied_programs(installed: Path, shelf: Path) -> Path:
     return place / PROGRAMS
 
 
-def can_enter(folder: Path, account: Account, *, start: Path = Path("/")) -> bool:
+def is_accessible(folder: Path, account: UnprivilegedAccount, *, start: Path = Path("/")) -> bool:
     """Whether `account`, standing in `start`, may enter `folder`. The system is asked: modes are not all."""
     tried = subprocess.run(
         ["/bin/sh", "-c", 'test -x "$1/."', "sh", str(folder)],
@@ -474,10 +474,10 @@ def can_enter(folder: Path, account: Account, *, start: Path = Path("/")) -> boo
     return tried.returncode == 0
 
 
-def closed_parent(folder: Path, account: Account) -> Path:
+def closed_parent(folder: Path, account: UnprivilegedAccount) -> Path:
     """The outermost folder on the way that `account` cannot enter."""
     way = [*reversed(folder.parents), folder]
-    return next((place for place in way if place.is_dir() and not can_enter(place, account)), folder)
+    return next((place for place in way if place.is_dir() and not is_accessible(place, account)), folder)
 
 
 def reachable_temporary_folder() -> str | None:
@@ -485,7 +485,7 @@ def reachable_temporary_folder() -> str | None:
     return "/tmp" if os.getuid() == 0 else None  # noqa: S108 - the folder in it is made by mkdtemp
 
 
-def stop_leftovers(cluster: Path) -> None:
+def stop_running_servers(cluster: Path) -> None:
     """End the servers that a killed parent left behind on this cluster.
 
     Only processes that are PostgreSQL and work in this very folder are touched: the number in
@@ -493,11 +493,11 @@ def stop_leftovers(cluster: Path) -> None:
     """
     with suppress(OSError, ValueError, IndexError):
         pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
-        if works_in(pid, cluster):
+        if is_running_in(pid, cluster):
             _signal_and_wait(pid, cluster)
     # Children outlive a killed parent for a moment, and the next server refuses to start beside them.
     deadline = time.monotonic() + STOP_WITHIN_SECONDS
-    while rest := leftovers(cluster):
+    while rest := running_servers(cluster):
         for pid in rest:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGQUIT if time.monotonic() < deadline else signal.SIGKILL)
@@ -510,20 +510,20 @@ def _signal_and_wait(pid: int, cluster: Path) -> None:
             os.kill(pid, sign)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            if not works_in(pid, cluster):
+            if not is_running_in(pid, cluster):
                 return
             time.sleep(0.02)
 
 
-def leftovers(cluster: Path) -> list[int]:
+def running_servers(cluster: Path) -> list[int]:
     """The processes of PostgreSQL that work in `cluster`."""
     if not STANDING.exists():
         return []
     numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    return [pid for pid in numbers if works_in(pid, cluster)]
+    return [pid for pid in numbers if is_running_in(pid, cluster)]
 
 
-def works_in(pid: int, cluster: Path) -> bool:
+def is_running_in(pid: int, cluster: Path) -> bool:
     """Whether process `pid` is a living PostgreSQL on `cluster`. A dead, unreaped one has no folder."""
     process = Path("/proc", str(pid))
     if STANDING.exists():
@@ -537,7 +537,7 @@ def works_in(pid: int, cluster: Path) -> bool:
     return bool(shown) and not shown.startswith("Z") and "postgres" in shown and str(cluster) in shown
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
+def stop_process(process: subprocess.Popen[bytes]) -> None:
     """Stop our own server: fast, then without a checkpoint, then by force."""
     for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         if process.poll() is not None:

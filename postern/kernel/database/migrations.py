@@ -66,15 +66,15 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
     locked. What was applied before the failure stays applied.
     """
     known = migrations(folder)
-    with connect_patiently(url, within) as connection:
+    with connect_with_retries(url, within) as connection:
         check_server(connection.info.server_version)
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
-        return [migration.name for migration in known if _apply_patiently(connection, migration)]
+        return [migration.name for migration in known if _apply_with_retries(connection, migration)]
 
 
-def connect_patiently(url: str, within: timedelta) -> Connection:
+def connect_with_retries(url: str, within: timedelta) -> Connection:
     """Connect, waiting for a database that is starting or restarting. Raises OperationalError after `within`.
 
     libpq tells a refused connection, a server in recovery and a wrong password by words alone, so all are tried again.
@@ -140,7 +140,7 @@ def check_server(version: int) -> None:
         )
 
 
-def _apply_patiently(connection: Connection, migration: Migration) -> bool:
+def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
     for tried in range(TRIES):
         try:
             return _apply(connection, migration)

@@ -55,7 +55,7 @@ class Jsonb(pg_json.Jsonb):
         super().__init__(value, dumps=to_json)
 
 
-def containing(text: str) -> str:
+def like_pattern(text: str) -> str:
     """The `like` pattern for lower-case texts that contain `text`; its own `%`, `_` and backslashes are literal."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text.strip().lower()) + "%"
 
@@ -72,7 +72,7 @@ _shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", defau
 
 
 @contextmanager
-def sharing(*shares: asyncio.Semaphore) -> Iterator[None]:
+def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
     """In this block and the tasks that it starts, connections are taken within these shares of the pool."""
     token = _shares.set(shares)
     try:
@@ -88,7 +88,7 @@ class Transaction(Queries):
         self._connection = connection
         self.due: set[str] = set()
 
-    async def one_at_a_time(self, what: str, owner: UUID) -> None:
+    async def lock_quota(self, what: str, owner: UUID) -> None:
         """Wait for other transactions that count `what` of an owner before they add to it, and hold them off until the
         end of this one. Call it before counting, and before anything else is locked."""
         await self._connection.execute(
@@ -201,7 +201,7 @@ def statement(text: LiteralString) -> Callable[[Callable[P, Awaitable[R]]], Call
     return declare
 
 
-def rows_of(
+def streamed_statement(
     text: LiteralString,
 ) -> Callable[[Callable[P, AsyncIterator[R]]], Callable[P, AsyncIterator[R]]]:
     """Like `statement`, for as many rows as there are: streams them through a server-side cursor.
@@ -319,7 +319,7 @@ def _is_plain(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType, list) and all(_is_plain(kind) for kind in get_args(hint))
 
 
-def _teach_psycopg() -> None:
+def _register_adapters() -> None:
     """Read timestamps as Moments and JSON with msgspec, in every connection of this process."""
 
     class MomentLoader(Loader):
@@ -331,4 +331,4 @@ def _teach_psycopg() -> None:
     pg_json.set_json_dumps(to_json)
 
 
-_teach_psycopg()
+_register_adapters()

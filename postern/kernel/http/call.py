@@ -13,7 +13,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database
-from postern.kernel.http.problems import Forbidden, Missing, Stale, Unknown
+from postern.kernel.http.problems import Forbidden, Missing, PreconditionFailed, Unauthenticated
 from postern.kernel.values import NO_ID
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ NAMED_ONLY_VERBS = frozenset(("impersonate",))
 """Verbs of permissions that no wildcard grants: a credential has them only where they are named."""
 
 
-class CredentialInvalid(Unknown):
+class CredentialInvalid(Unauthenticated):
     """That credential is unknown, expired or revoked."""
 
 
-class CredentialMissing(Unknown):
+class CredentialMissing(Unauthenticated):
     """This needs a credential: send `Authorization: Bearer …`."""
 
 
@@ -53,7 +53,7 @@ class ProjectMissing(Missing):
     """There is no such project."""
 
 
-class RecordChanged(Stale):
+class RecordChanged(PreconditionFailed):
     """The record has changed since you read it; fetch it again and repeat the change."""
 
 

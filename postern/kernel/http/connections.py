@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from postern.kernel.config import Settings
 from postern.kernel.http.operation import problem_document
-from postern.kernel.http.problems import Problem, Refused, Unavailable
+from postern.kernel.http.problems import BadRequest, Problem, Unavailable
 from postern.kernel.limits import network_of
 from postern.kernel.values import new_id, to_json
 
@@ -47,7 +47,7 @@ class TooManyConnections(Unavailable):
     """There are too many connections at the moment; try again shortly, and close those that are not needed."""
 
 
-class RequestMalformed(Refused):
+class RequestMalformed(BadRequest):
     """This is not a valid HTTP request."""
 
 

@@ -21,8 +21,8 @@ from postern.kernel.http.call import (
 from postern.kernel.http.openapi_examples import Examples
 from postern.kernel.http.openapi_fields import describe_fields
 from postern.kernel.http.operation import Operation
-from postern.kernel.http.pagination import Feed, Listed, Page
-from postern.kernel.http.problems import Fault, Invalid, Problem
+from postern.kernel.http.pagination import Feed, LinkedList, Page
+from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Record, to_plain
 
@@ -37,8 +37,6 @@ class Reference:
 
     schema_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """By class, or `feature.Class` where two have one name: the name of the schema."""
-    operation_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By the name of the function: the name of the operation."""
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """By `field` or `Record.field`: what it holds."""
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -79,7 +77,7 @@ class ProblemDocument(Record):
     detail: str
     code: str
     request_id: str
-    errors: list[Fault]
+    errors: list[ProblemError]
 
 
 def document(
@@ -90,23 +88,23 @@ def document(
     shown = [each for each in operations if not each.hidden]
     kinds = [each.body for each in shown if each.body is not None]
     kinds += [_answer_type(each) for each in shown if _answer_type(each) is not None]
-    kinds += [parameter.type for each in shown for parameter in each.taken]
+    kinds += [parameter.type for each in shown for parameter in each.parameters_taken]
     schemas, components = msgspec.json.schema_components(
         [*kinds, ProblemDocument], ref_template="#/components/schemas/{name}", schema_hook=_schema
     )
     schema_of = {repr(kind): schema for kind, schema in zip([*kinds, ProblemDocument], schemas, strict=True)}
     for each in shown:
         if each.status == 201 or each.method == "PUT":
-            examples.made_from(_answer_type(each), each.example)
+            examples.from_type(_answer_type(each), each.example)
     problems = {kind for each in shown for kinds in _problems(each).values() for kind in kinds}
     paths: dict[str, Any] = {}
-    for each, operation_id in zip(shown, _operation_ids(shown, reference), strict=True):
-        entry = {"operationId": operation_id, **_entry(each, schema_of, examples)}
+    for each in shown:
+        entry = {"operationId": _operation_id(each), **_entry(each, schema_of, examples)}
         paths.setdefault(each.wire_path, {})[METHODS[each.method]] = entry
     areas = {each.area: each.function.__module__.rpartition(".")[0] for each in shown}
     for each in shown:
-        examples.made_from(each.body, each.example)
-    describe_fields(components, types_of_objects(shown), _sent(shown), examples, reference)
+        examples.from_type(each.body, each.example)
+    describe_fields(components, types_of_objects(shown), _request_types(shown), examples, reference)
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -118,7 +116,9 @@ def document(
             "contact": {"name": "Postern", "url": "https://github.com/postern/postern"},
         },
         "servers": [{"url": "/"}],
-        "tags": [{"name": area, "description": _about(area, package)} for area, package in sorted(areas.items())],
+        "tags": [
+            {"name": area, "description": _tag_description(area, package)} for area, package in sorted(areas.items())
+        ],
         "paths": paths,
         "components": {
             "schemas": {name: _tidy(schema) for name, schema in components.items()},
@@ -145,7 +145,7 @@ def types_of_objects(shown: Sequence[Operation[Any, Any]]) -> list[Any]:
     return _structs([*kinds, ProblemDocument])
 
 
-def _sent(shown: Sequence[Operation[Any, Any]]) -> set[Any]:
+def _request_types(shown: Sequence[Operation[Any, Any]]) -> set[Any]:
     """The types of objects that callers send."""
     return set(_structs([each.body for each in shown if each.body is not None]))
 
@@ -203,13 +203,9 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
     return made
 
 
-def _operation_ids(shown: Sequence[Operation[Any, Any]], reference: Reference) -> list[str]:
-    """The function's name or the one that clients know it by; its area is added where two areas have that name."""
-    names = [each.name if "{app_id}" not in each.path else f"{each.name}_of_app" for each in shown]
-    told = [
-        name if names.count(name) == 1 else f"{name}_of_{each.area}" for name, each in zip(names, shown, strict=True)
-    ]
-    return [operation.camel(reference.operation_names.get(name, name)) for name in told]
+def _operation_id(each: Operation[Any, Any]) -> str:
+    """The function's name; `OfApp` is added for operations that an app calls at addresses of its own."""
+    return operation.camel(each.name if "{app_id}" not in each.path else f"{each.name}_of_app")
 
 
 def _schema(kind: Any) -> dict[str, Any]:
@@ -222,15 +218,15 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 def _answer_type(each: Operation[Any, Any]) -> Any:
     hint = each.returns
-    if hint in (None, NoneType) or hint is operation.Answer:
+    if hint in (None, NoneType) or hint is operation.HttpResponse:
         return None
-    if get_origin(hint) is Listed:
+    if get_origin(hint) is LinkedList:
         return list[get_args(hint)[0]]
     return hint
 
 
 def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
-    summary, description = _words(each)
+    summary, description = _description(each)
     if each.needs:
         description += f"\n\nPermission: `{each.needs}`."
     if each.accepts:
@@ -239,7 +235,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
         "summary": summary,
         "description": description.strip() or summary,
         "tags": [each.area],
-        "parameters": [_parameter(parameter, schema_of) for parameter in each.taken],
+        "parameters": [_parameter(parameter, schema_of) for parameter in each.parameters_taken],
         "responses": _responses(each, schema_of, examples),
         "security": [{"bearer": []}] if each.accepts and "nobody" not in each.accepts else [],
     }
@@ -251,7 +247,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
             media["examples"] = {"example": {"value": to_plain(each.example)}}
         optional = NoneType in get_args(each.body)
         entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
-    elif _takes_something(each):
+    elif _has_input(each):
         # A file is taken under the general type of files as well: some clients know no other.
         taken = [each.takes] if each.takes == operation.FORM else [each.takes, "application/octet-stream"]
         entry["requestBody"] = {
@@ -269,12 +265,12 @@ def _form_schema(each: Operation[Any, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "additionalProperties": {"type": "string"}}
 
 
-def _takes_something(each: Operation[Any, Any]) -> bool:
+def _has_input(each: Operation[Any, Any]) -> bool:
     """Whether the operation reads a body that is not JSON from the request itself."""
     return each.body is None and each.takes != "application/json"
 
 
-def _words(each: Operation[Any, Any]) -> tuple[str, str]:
+def _description(each: Operation[Any, Any]) -> tuple[str, str]:
     text = re.sub(r"[ \t]*\n[ \t]+", "\n", (each.function.__doc__ or each.name).strip())
     first, _, rest = text.partition("\n\n")
     summary, _, more = first.replace("\n", " ").partition(". ")
@@ -318,7 +314,7 @@ def _about_parameter(parameter: operation.Parameter) -> str:
 def _responses(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
     answer = _answer_type(each)
     good: dict[str, Any] = {"description": "Done."}
-    if each.returns is operation.Answer:
+    if each.returns is operation.HttpResponse:
         good["content"] = {media_type: {"schema": _content(media_type)} for media_type in each.media_types}
     elif answer is not None:
         example = examples.of(answer, each.example, each.shows)
@@ -358,14 +354,14 @@ def _headers_of(each: Operation[Any, Any]) -> list[str]:
     if each.accepts or re.search(r"{(project|app)_id}", each.path):
         named += ["RateLimit-Policy", "RateLimit"]
     kind: Any = get_origin(each.returns) or each.returns
-    if kind in (Page, Feed, Listed):
+    if kind in (Page, Feed, LinkedList):
         named.append("Link")
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = {one.name: one.type for one in msgspec.structs.fields(kind)}
         named += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
     if any(parameter.wire == "Idempotency-Key" for parameter in each.parameters):
         named.append("Idempotent-Replayed")
-    if each.returns is operation.Answer and set(each.media_types) & FILES:
+    if each.returns is operation.HttpResponse and set(each.media_types) & FILES:
         named.append("Content-Disposition")
     return named
 
@@ -390,7 +386,7 @@ def _problem(kind: type[Problem]) -> dict[str, Any]:
 
 
 def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
-    found: list[type[Problem]] = [*each.problems, operation.DatabaseAway]
+    found: list[type[Problem]] = [*each.problems, operation.DatabaseUnavailable]
     if each.accepts:
         if "nobody" not in each.accepts:
             found.append(CredentialMissing)
@@ -403,7 +399,7 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
         found.append(operation.NotFound)
     if each.body is not None:
         found += [operation.BodyInvalid, operation.UnsupportedMediaType, operation.BodyTooLarge]
-    if _takes_something(each):
+    if _has_input(each):
         found += [Invalid, operation.BodyTooLarge]
     if each.body is not None or any(
         parameter.place in ("query", "header") and not parameter.or_nothing for parameter in each.parameters
@@ -417,7 +413,7 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
     return by_status
 
 
-def _about(area: str, package: str) -> str:
+def _tag_description(area: str, package: str) -> str:
     return (importlib.import_module(package).__doc__ or area).strip()
 
 

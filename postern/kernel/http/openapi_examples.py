@@ -39,7 +39,7 @@ class Examples:
     unnamed: set[str] = field(default_factory=set[str])
     """Fields that no sample names and that were filled by their type alone."""
 
-    def made_from(self, kind: Any, body: Any) -> None:
+    def from_type(self, kind: Any, body: Any) -> None:
         """Remember the body that makes such a record: examples of it carry the same values."""
         self.bodies.setdefault(get_origin(kind) or kind, _fields(body))
 

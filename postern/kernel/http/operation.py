@@ -44,10 +44,19 @@ from postern.kernel.http.call import (
     etag,
     read_bearer,
 )
-from postern.kernel.http.pagination import Feed, Listed, Page
-from postern.kernel.http.problems import Conflict, Fault, Invalid, Missing, Problem, Refused, TooLarge, Unavailable
+from postern.kernel.http.pagination import Feed, LinkedList, Page
+from postern.kernel.http.problems import (
+    BadRequest,
+    Conflict,
+    ContentTooLarge,
+    Invalid,
+    Missing,
+    Problem,
+    ProblemError,
+    Unavailable,
+)
 from postern.kernel.http.validation import invalid_value, unknown_parameters
-from postern.kernel.limits import Rate
+from postern.kernel.limits import RateLimit
 from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
 from postern.kernel.values import as_id, new_id, to_json
 
@@ -76,35 +85,35 @@ class NotFound(Missing):
     """There is nothing at this address."""
 
 
-class MethodNotAllowed(Refused):
+class MethodNotAllowed(BadRequest):
     """This address does not answer to that method."""
 
     status = 405
 
 
-class UnsupportedMediaType(Refused):
+class UnsupportedMediaType(BadRequest):
     """Send the body as `Content-Type: application/json`."""
 
     status = 415
 
 
-class BodyTooLarge(TooLarge):
+class BodyTooLarge(ContentTooLarge):
     """The body is larger than this operation takes."""
 
 
-class RequestIncomplete(Refused):
+class RequestIncomplete(BadRequest):
     """The client closed the connection before its request was complete."""
 
 
-class BodyInvalid(Refused):
+class BodyInvalid(BadRequest):
     """The body is not valid JSON."""
 
 
-class HostInvalid(Refused):
+class HostInvalid(BadRequest):
     """A request names the host that it is for in exactly one `Host` header."""
 
 
-class DatabaseAway(Unavailable):
+class DatabaseUnavailable(Unavailable, code="database_away"):
     """The database does not answer; nothing was changed. Try again shortly."""
 
 
@@ -117,19 +126,19 @@ class InternalError(Problem):
 
 
 @dataclass(frozen=True)
-class Header:
+class HeaderParameter:
     """Marks a parameter that comes from a request header."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class OrNothing:
+class Lenient:
     """Marks a parameter whose value counts as absent where it cannot be one, for those who did not write it."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """An answer that is not JSON of a record, or has a status or headers of its own."""
 
     content: bytes | str | AsyncIterator[bytes] = b""
@@ -225,7 +234,7 @@ class Operation(Generic[P, R]):
         """The same operation at another address."""
         return replace(self, path=path)
 
-    def seen_at(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
+    def as_view(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
         """The same operation at another address, answering `view` of each record that it answers.
 
         `returns` is the type of that answer.
@@ -234,14 +243,14 @@ class Operation(Generic[P, R]):
         @wraps(self.function)
         async def operation(*args: P.args, **kwargs: P.kwargs) -> Any:
             answer: Any = await self.function(*args, **kwargs)
-            if isinstance(answer, Listed):
-                return Listed([view(each) for each in answer.items], answer.next_cursor)  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(answer, LinkedList):
+                return LinkedList([view(each) for each in answer.items], answer.next_cursor)  # pyright: ignore[reportUnknownVariableType]
             return view(answer)
 
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
 
     @property
-    def taken(self) -> list[Parameter]:
+    def parameters_taken(self) -> list[Parameter]:
         """All that is taken at this address: what the path names, in its order, and the rest."""
         named = {each.name: each for each in self.parameters}
         in_path = re.findall(r"{(\w+)}", self.path)
@@ -423,7 +432,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         if caller.kind not in each.accepts:
             raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
         if caller.kind == "secret_key" and "nobody" in each.accepts:
-            origin = _visitor_of(connection.headers, origin)
+            origin = _client_of(connection.headers, origin)
         if not caller.is_verified and not (caller.may(each.needs) if each.needs else each.unverified):
             raise EmailUnverified
         # A customer speaks for themselves: where their token is taken at all, no permission stands in between.
@@ -446,7 +455,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     )
 
 
-def _visitor_of(headers: Mapping[str, str], origin: Origin) -> Origin:
+def _client_of(headers: Mapping[str, str], origin: Origin) -> Origin:
     """Who is at the door behind a project's own server, if it says so: else all its visitors would count as one."""
     address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
     if address is not None:
@@ -460,9 +469,9 @@ def _visitor_of(headers: Mapping[str, str], origin: Origin) -> Origin:
     )
 
 
-def _rate_of(world: Any, caller: Caller) -> Rate:
+def _rate_of(world: Any, caller: Caller) -> RateLimit:
     quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
-    return world.project_rate if quota is None else Rate("project", quota, world.project_rate.window)
+    return world.project_rate if quota is None else RateLimit("project", quota, world.project_rate.window)
 
 
 async def _read_caller(
@@ -488,7 +497,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         if name in ("call", "data", "request"):
             continue
         hint = hints[name]
-        header = next((each for each in get_args(hint)[1:] if isinstance(each, Header)), None)
+        header = next((each for each in get_args(hint)[1:] if isinstance(each, HeaderParameter)), None)
         required = declared.default is inspect.Parameter.empty
         default = None if required else declared.default
         if name in in_path:
@@ -496,7 +505,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         elif header:
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
-            or_nothing = any(isinstance(each, OrNothing) for each in get_args(hint)[1:])
+            or_nothing = any(isinstance(each, Lenient) for each in get_args(hint)[1:])
             yield Parameter(name, camel(name), "query", hint, default, required, or_nothing)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
@@ -523,7 +532,7 @@ def _binder(each: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable
             given["request"] = request
         for parameter in parameters:
             try:
-                given[parameter.name] = _take(parameter, request)
+                given[parameter.name] = _read_parameter(parameter, request)
             except Invalid:
                 if not parameter.or_nothing:
                     raise
@@ -563,7 +572,7 @@ def _refuse_body(body: bytes, content_type: str) -> None:
         raise Invalid.at(f"/{name}", f"There is no field `{name}` here: this operation takes no body.", "unknown_field")
 
 
-def _take(parameter: Parameter, request: RawRequest) -> Any:
+def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
     if parameter.place == "path":
         text = request.path_params[parameter.name]
         if parameter.type is UUID:
@@ -596,7 +605,7 @@ def _take(parameter: Parameter, request: RawRequest) -> Any:
     except msgspec.ValidationError as error:
         raise invalid_value(error, parameter.given_type, where) from None
     if isinstance(value, datetime):
-        _refuse_beyond_time(value, where)
+        _refuse_out_of_range(value, where)
         # In UTC: ISO 8601 allows offsets up to 23:59, PostgreSQL takes none beyond 15:59.
         return value.astimezone(UTC) if value.tzinfo else value
     return value
@@ -646,7 +655,7 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
 
 
 def _nested_too_deeply() -> BodyInvalid:
-    return BodyInvalid(NESTED, errors=[Fault(path="", code="too_deep", message=NESTED)])
+    return BodyInvalid(NESTED, errors=[ProblemError(path="", code="too_deep", message=NESTED)])
 
 
 def _refuse_unstorable(value: Any, path: str) -> None:
@@ -658,7 +667,7 @@ def _refuse_unstorable(value: Any, path: str) -> None:
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
             raise Invalid.at(path, "This text holds a NUL or an unpaired surrogate.", "unstorable")
     elif isinstance(value, datetime):
-        _refuse_beyond_time(value, path)
+        _refuse_out_of_range(value, path)
     elif isinstance(value, msgspec.Struct):
         for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
             _refuse_unstorable(getattr(value, name), f"{path}/{wire}")
@@ -671,7 +680,7 @@ def _refuse_unstorable(value: Any, path: str) -> None:
             _refuse_unstorable(item, f"{path}/{key}")
 
 
-def _refuse_beyond_time(moment: datetime, path: str) -> None:
+def _refuse_out_of_range(moment: datetime, path: str) -> None:
     try:
         moment.astimezone(UTC)
     except OverflowError:
@@ -680,13 +689,13 @@ def _refuse_beyond_time(moment: datetime, path: str) -> None:
 
 def _respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
     headers = call.headers
-    if isinstance(value, Answer):
+    if isinstance(value, HttpResponse):
         headers.update(value.headers or {})
         kind = Response if isinstance(value.content, bytes | str) else Stream
         return kind(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
     if value is None:
         return Response(b"", status_code=each.status, media_type="application/json", headers=headers)
-    if isinstance(value, Listed):
+    if isinstance(value, LinkedList):
         if value.next_cursor:
             headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
         value = value.items
@@ -737,7 +746,7 @@ def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
     )
 
 
-def answer_trouble(request: RawRequest, error: Exception) -> Response[bytes]:
+def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
     """Every exception that leaves an operation ends here, as a problem document."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
     problem = _as_problem(error)
@@ -745,7 +754,7 @@ def answer_trouble(request: RawRequest, error: Exception) -> Response[bytes]:
         log.info("request_incomplete", request_id=request_id, path=request.scope["path"])
     elif isinstance(problem, InternalError):
         log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
-    elif isinstance(problem, DatabaseAway):
+    elif isinstance(problem, DatabaseUnavailable):
         log.warning("database_away", request_id=request_id, error=str(error).strip())
     response = problem_response(problem, request_id)
     if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
@@ -763,13 +772,13 @@ def _as_problem(error: Exception) -> Problem:
         if error.status_code in by_status:
             return by_status[error.status_code]
         if error.status_code < 500:
-            return Refused(str(error.detail))
+            return BadRequest(str(error.detail))
     if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
         return Invalid("A value is out of the range that can be kept.")
     if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
         return InUse()
     if isinstance(error, psycopg.OperationalError | PoolTimeout):
-        return DatabaseAway()
+        return DatabaseUnavailable()
     return InternalError()
 
 
@@ -777,7 +786,7 @@ SAYS_WHETHER_KEPT = (b"cache-control", b"last-modified")
 """Headers of answers that say by themselves whether they may be kept; the second one is that of files."""
 
 
-class Front:
+class HttpMiddleware:
     """The outermost layer: request ids, access log, metrics, and headers that every answer carries."""
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")

@@ -18,7 +18,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.problems import Fault, Refused
+from postern.kernel.http.problems import BadRequest, ProblemError
 from postern.kernel.values import NO_ID, Record, as_id, timestamp
 
 Item = TypeVar("Item")
@@ -47,15 +47,15 @@ Cursor = Annotated[
 ]
 
 
-class CursorInvalid(Refused):
+class CursorInvalid(BadRequest):
     """That cursor is not one of ours, or belongs to another list."""
 
 
-class PageTooDeep(Refused):
+class PageTooDeep(BadRequest):
     """Page numbers reach the first 10,000 rows; follow `nextCursor` to go further."""
 
 
-class PageAndCursor(Refused):
+class PageAndCursor(BadRequest):
     """Give `page` or `cursor`, not both."""
 
 
@@ -76,7 +76,7 @@ class Feed(Record, Generic[Item]):
     next_cursor: str | None
 
 
-class Listed(msgspec.Struct, Generic[Item], frozen=True):
+class LinkedList(msgspec.Struct, Generic[Item], frozen=True):
     """A bare array, and where it goes on (sent as a `Link` header)."""
 
     items: list[Item]
@@ -86,7 +86,7 @@ class Listed(msgspec.Struct, Generic[Item], frozen=True):
 def offset_of(page: int, limit: int) -> int:
     """The rows before a page. Raises PageTooDeep."""
     if page * limit > PAGE_DEPTH:
-        raise PageTooDeep(errors=[Fault(path="query/page", code="too_deep", message=PageTooDeep.message())])
+        raise PageTooDeep(errors=[ProblemError(path="query/page", code="too_deep", message=PageTooDeep.message())])
     return (page - 1) * limit
 
 
@@ -95,7 +95,7 @@ def page_of(items: list[Item], total: int, page: int, limit: int) -> Page[Item]:
     return Page(data=items, total=total, page=page, pages=-(-total // limit))
 
 
-class Position(msgspec.Struct, frozen=True):
+class PagePosition(msgspec.Struct, frozen=True):
     """Where a page begins: after so many rows, or after the row with this identifier."""
 
     page: int
@@ -103,14 +103,16 @@ class Position(msgspec.Struct, frozen=True):
     after: UUID | None = None
 
 
-def position_of(call: Call, scope: str, page: int, limit: int, cursor: str | None) -> Position:
+def position_of(call: Call, scope: str, page: int, limit: int, cursor: str | None) -> PagePosition:
     """Where the page of `scope` begins that a caller asks for. Raises PageTooDeep, PageAndCursor and CursorInvalid."""
     if cursor is None:
-        return Position(page, offset_of(page, limit))
+        return PagePosition(page, offset_of(page, limit))
     if page != 1:
-        raise PageAndCursor(errors=[Fault(path="query/page", code="page_and_cursor", message=PageAndCursor.message())])
+        raise PageAndCursor(
+            errors=[ProblemError(path="query/page", code="page_and_cursor", message=PageAndCursor.message())]
+        )
     number, after = read_cursor(call, scope, cursor)
-    return Position(int(number), 0, as_id(after))
+    return PagePosition(int(number), 0, as_id(after))
 
 
 def page_at(
@@ -118,7 +120,7 @@ def page_at(
     scope: str,
     rows: Sequence[Item],
     total: int,
-    position: Position,
+    position: PagePosition,
     limit: int,
     key: Callable[[Any], UUID] = lambda row: row.id,
 ) -> Page[Item]:
@@ -139,11 +141,11 @@ def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:
     return found
 
 
-def listed(call: Call, scope: str, rows: Sequence[Item], limit: int) -> Listed[Item]:
+def linked_list(call: Call, scope: str, rows: Sequence[Item], limit: int) -> LinkedList[Item]:
     """The first `limit` of rows that were fetched with one to spare, ordered by id downwards."""
     more = len(rows) > limit
     last: Any = rows[limit - 1] if more else None
-    return Listed(list(rows[:limit]), write_cursor(call, scope, [str(last.id)]) if more else None)
+    return LinkedList(list(rows[:limit]), write_cursor(call, scope, [str(last.id)]) if more else None)
 
 
 def write_cursor(call: Call, scope: str, values: list[Any]) -> str:
@@ -166,7 +168,9 @@ def read_cursor(call: Call, scope: str, cursor: str) -> list[Any]:
 
 
 def _cursor_invalid() -> CursorInvalid:
-    return CursorInvalid(errors=[Fault(path="query/cursor", code="cursor_invalid", message=CursorInvalid.message())])
+    return CursorInvalid(
+        errors=[ProblemError(path="query/cursor", code="cursor_invalid", message=CursorInvalid.message())]
+    )
 
 
 def _bound(call: Call, scope: str, payload: bytes) -> bytes:

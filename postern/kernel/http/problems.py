@@ -1,15 +1,15 @@
 """Everything that can go wrong on purpose (RFC 9457).
 
 * Problem
-  - Refused        400  the request makes no sense
-  - Unknown        401  we do not know who is asking
+  - BadRequest        400  the request makes no sense
+  - Unauthenticated        401  we do not know who is asking
   - Forbidden      403  we know, and the answer is no
   - Missing        404  no such record in this project
   - Conflict       409  true elsewhere at the same time
-  - Stale          412  the record changed since it was read
-  - TooLarge       413  more than we take
+  - PreconditionFailed          412  the record changed since it was read
+  - ContentTooLarge       413  more than we take
   - Unprocessable  422  well formed, but a rule forbids it
-  - Limited        429  too many, come back later
+  - RateLimited        429  too many, come back later
   - Unavailable    503  not now, come back later
 
 Subclass next to the rule it protects; the docstring is the message callers read.
@@ -21,7 +21,7 @@ from typing import ClassVar, Self
 from postern.kernel.values import Record
 
 
-class Fault(Record):
+class ProblemError(Record):
     """One thing that is wrong with a request, and where."""
 
     path: str
@@ -37,12 +37,17 @@ class Problem(Exception):
     retry_after_seconds: int | None = None
     next: str | None = None
     """What the caller does about it, where that is more than reading the message: a request to make, a page to open."""
+    _code: ClassVar[str] = "problem"
+
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        """`code` is the stable name for programs; without it the class's name decides."""
+        cls._code = code or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        errors: list[Fault] | None = None,
+        errors: list[ProblemError] | None = None,
         retry_after_seconds: int | None = None,
         next: str | None = None,
     ) -> None:
@@ -62,7 +67,7 @@ class Problem(Exception):
     @classmethod
     def code(cls) -> str:
         """A stable name for programs: AudienceMissing becomes `audience_missing`."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        return cls._code
 
     @classmethod
     def title(cls) -> str:
@@ -70,7 +75,7 @@ class Problem(Exception):
         return cls.code().replace("_", " ").capitalize()
 
 
-class Refused(Problem):
+class BadRequest(Problem, code="refused"):
     """The request makes no sense."""
 
     status = 400
@@ -79,20 +84,20 @@ class Refused(Problem):
     def of_value(cls, path: str, message: str | None = None) -> Self:
         """The problem of one value, at the JSON pointer `path`."""
         problem = cls(message)
-        problem.errors = [Fault(path=path, code=cls.code(), message=problem.detail)]
+        problem.errors = [ProblemError(path=path, code=cls.code(), message=problem.detail)]
         return problem
 
 
-class Invalid(Refused):
+class Invalid(BadRequest):
     """Some of the values sent are not valid; `errors` says which."""
 
     @classmethod
     def at(cls, path: str, message: str, code: str = "invalid") -> "Invalid":
         """One bad value, at the JSON pointer `path`."""
-        return cls(message, errors=[Fault(path=path, code=code, message=message)])
+        return cls(message, errors=[ProblemError(path=path, code=code, message=message)])
 
 
-class Unknown(Problem):
+class Unauthenticated(Problem, code="unknown"):
     """This needs a credential: send `Authorization: Bearer …`."""
 
     status = 401
@@ -116,13 +121,13 @@ class Conflict(Problem):
     status = 409
 
 
-class Stale(Problem):
+class PreconditionFailed(Problem, code="stale"):
     """The record has changed since you read it; fetch it again."""
 
     status = 412
 
 
-class TooLarge(Problem):
+class ContentTooLarge(Problem, code="too_large"):
     """That is more than we take in one request."""
 
     status = 413
@@ -134,7 +139,7 @@ class Unprocessable(Problem):
     status = 422
 
 
-class Limited(Problem):
+class RateLimited(Problem, code="limited"):
     """Too many requests; slow down."""
 
     status = 429

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.problems import Invalid, ProblemError
 
 CHOICES_SHOWN = 60
 """Allowed values that a message lists."""
@@ -68,7 +68,7 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
     takes = f"it takes {_and(names)}" if names else "it takes none"
     shown = [name[:100] for name in unknown[:FAULTS_LIMIT]]
     faults = [
-        Fault(
+        ProblemError(
             path=f"query/{name}",
             code="unknown_parameter",
             message=f"This operation has no query parameter `{name}`; {takes}.",

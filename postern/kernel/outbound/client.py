@@ -26,7 +26,7 @@ from postern.kernel.outbound.ssrf import (
     AddressRefused,
     Lookup,
     Network,
-    Target,
+    OutboundUrl,
     addresses_in,
     permitted,
     read_target,
@@ -59,7 +59,7 @@ _VALUE = re.compile(r"[\x20-\x7e\t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OutboundResponse:
     """What the other side said, whatever its status."""
 
     status: int
@@ -94,10 +94,10 @@ class OutboundFailed:
     seconds: float
 
 
-Outcome = Answer | OutboundRefused | OutboundFailed
+Outcome = OutboundResponse | OutboundRefused | OutboundFailed
 
 
-class AddressUnknown(LookupError):
+class HostNotFound(LookupError):
     """The DNS says no address of a host, or says nothing. The text is for people."""
 
 
@@ -181,7 +181,7 @@ class Outbound:
             return OutboundFailed("timeout", f"No complete answer in {self._total:g} s.", clock() - began)
         except _Failure as failure:
             return OutboundFailed(failure.kind, str(failure), clock() - began)
-        return Answer(head.status, head.headers, bytes(head.body), head.complete, clock() - began)
+        return OutboundResponse(head.status, head.headers, bytes(head.body), head.complete, clock() - began)
 
     async def close(self) -> None:
         """Hang up everywhere."""
@@ -194,15 +194,15 @@ class Outbound:
     async def resolve(self, host: str) -> list[str]:
         """The addresses that a connection to a host which a customer named may go to, whatever is spoken there.
 
-        Raises AddressRefused if one of them is special, and AddressUnknown where there is none to be found.
+        Raises AddressRefused if one of them is special, and HostNotFound where there is none to be found.
         """
         try:
             found = await self._permitted(host, addresses_in(host))
         except _Failure as failure:
-            raise AddressUnknown(str(failure)) from None
+            raise HostNotFound(str(failure)) from None
         return [str(address) for address in found]
 
-    async def _addresses(self, target: Target) -> list[Address]:
+    async def _addresses(self, target: OutboundUrl) -> list[Address]:
         return await self._permitted(target.host, target.spelled)
 
     async def _permitted(self, host: str, spelled: Sequence[str]) -> list[Address]:
@@ -220,17 +220,17 @@ class Outbound:
             raise _Failure("dns", f"{host} has no address.")
         return permitted(found, self._allowed)
 
-    async def _exchange(self, target: Target, addresses: list[Address], request: bytes, keep: int) -> "_Received":
+    async def _exchange(self, target: OutboundUrl, addresses: list[Address], request: bytes, keep: int) -> "_Received":
         keys = [_Key(target.secure, target.host, target.port, address) for address in addresses]
         while idle := self._take_idle(keys):
             try:
-                return await self._converse(idle, request, keep)
+                return await self._exchange_on(idle, request, keep)
             except _HungUp:
                 # The other side closed an idle connection as we wrote (RFC 9112 §9.3.1): not its answer.
                 continue
-        return await self._converse(await self._open(keys), request, keep)
+        return await self._exchange_on(await self._open(keys), request, keep)
 
-    async def _converse(self, connection: "_Connection", request: bytes, keep: int) -> "_Received":
+    async def _exchange_on(self, connection: "_Connection", request: bytes, keep: int) -> "_Received":
         try:
             received = await connection.exchange(request, keep)
         except BaseException:
@@ -318,7 +318,7 @@ def default_tls() -> ssl.SSLContext:
     return context
 
 
-def _written(method: Method, target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+def _written(method: Method, target: OutboundUrl, headers: Mapping[str, str], body: bytes) -> bytes:
     """A request as it goes on the wire (RFC 9112 §3)."""
     lines = [
         f"{method} {target.path} HTTP/1.1",

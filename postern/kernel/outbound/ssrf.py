@@ -85,7 +85,7 @@ class AddressRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class OutboundUrl:
     """An http or https address, read strictly."""
 
     secure: bool
@@ -114,7 +114,7 @@ class Target:
         return []
 
 
-def read_target(url: str) -> Target:
+def read_target(url: str) -> OutboundUrl:
     """Read a URL so that nobody else can read it differently. Raises AddressRefused."""
     if len(url) > URL_CHARACTERS:
         raise AddressRefused(f"A URL has at most {URL_CHARACTERS} characters.")
@@ -130,7 +130,7 @@ def read_target(url: str) -> Target:
     host, port = _read_authority(rest[:end])
     path = rest[end:] if rest[end : end + 1] == "/" else "/" + rest[end:]
     literal = _literal(host)
-    return Target(
+    return OutboundUrl(
         secure=secure,
         host=str(literal) if literal else _name(host),
         port=port if port is not None else (443 if secure else 80),
@@ -246,7 +246,7 @@ def read_networks(text: str) -> list[Network]:
     return [ip_network(part) for part in text.replace(",", " ").split()]
 
 
-class Remembered:
+class CachedLookup:
     """A lookup that asks once per name and few seconds, however many ask at the same time.
 
     That is no gap in the guard: what it answers is looked at anew each time, and connected to as it is.

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, get
+from postern.kernel.http.operation import HttpResponse, get
 from postern.kernel.http.pagination import csv_stream
 from postern.kernel.values import NO_ID, as_id
 from postern.messaging.analytics import store
@@ -66,7 +66,7 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
 
 
 @get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
-async def get_time_series(
+async def get_analytics_time_series(
     call: Call,
     from_: Day | None = None,
     to: Day | None = None,
@@ -81,7 +81,7 @@ async def get_time_series(
 
 
 @get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
-async def get_by_domain(
+async def get_analytics_by_domain(
     call: Call,
     from_: Day | None = None,
     to: Day | None = None,
@@ -110,7 +110,7 @@ async def export_analytics(
     to: Day | None = None,
     timezone: Zone = "UTC",
     campaign_id: CampaignId | None = None,
-) -> Answer:
+) -> HttpResponse:
     """The time series as CSV."""
     items = await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
 
@@ -119,7 +119,7 @@ async def export_analytics(
             yield [item.date.isoformat(), *(getattr(item, measure) for measure in MEASURES)]
 
     headers = {"Content-Disposition": 'attachment; filename="analytics.csv"'}
-    return Answer(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)
 
 
 def _campaign(text: str | None) -> UUID | None:
@@ -135,9 +135,9 @@ async def _sums(call: Call, days: int | None) -> dict[str, int]:
     return counts_of(await store.totals(call.db, project_id=call.project_id, since=since))
 
 
-def counts_of(sums: store.Sums) -> dict[str, int]:
+def counts_of(sums: store.SendSums) -> dict[str, int]:
     """The measures by name."""
-    return {measure: getattr(sums, measure) for measure in store.Sums.__struct_fields__}
+    return {measure: getattr(sums, measure) for measure in store.SendSums.__struct_fields__}
 
 
 async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:

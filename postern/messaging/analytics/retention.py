@@ -14,10 +14,10 @@ CHUNK = 2_000
 CHUNKS_AT_A_TIME = 100
 
 
-async def put_sums_together(world: "World") -> int:
+async def merge_sums(world: "World") -> int:
     """Put the sums of past quarters together, in bounded chunks; returns how many. What they add up to stays."""
     done = 0
     before = world.clock() - LOOSE_FOR
-    while done < CHUNKS_AT_A_TIME and await store.put_together(world.db, before=before, limit=CHUNK):
+    while done < CHUNKS_AT_A_TIME and await store.merge_sums(world.db, before=before, limit=CHUNK):
         done += 1
     return done

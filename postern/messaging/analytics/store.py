@@ -8,14 +8,14 @@ from postern.kernel.database.statements import Queries, statement
 from postern.kernel.values import Record
 
 
-class Sum(Record):
+class MetricSum(Record):
     """A measure of a period."""
 
     measure: str
     count: int
 
 
-class Sums(Record):
+class SendSums(Record):
     """What happened to sends in a period."""
 
     accepted: int
@@ -30,13 +30,13 @@ class Sums(Record):
     failed: int
 
 
-class DaySums(Sums):
+class DaySums(SendSums):
     """What happened in one day of a period, counted from 1."""
 
     day: int
 
 
-class DomainSums(Sums):
+class DomainSums(SendSums):
     """What happened to the sends of one domain."""
 
     domain_id: UUID
@@ -62,7 +62,7 @@ MEASURES: LiteralString = """
       and bucket <= case when %(since)s::timestamptz is null then timestamptz '-infinity' else 'infinity' end
 """
 )
-async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> Sums: ...
+async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> SendSums: ...
 
 
 @statement(
@@ -125,7 +125,7 @@ async def domains(
         click_touched = whole.click_touched + excluded.click_touched, bounced = whole.bounced + excluded.bounced,
         complained = whole.complained + excluded.complained, failed = whole.failed + excluded.failed
 """)
-async def put_together(db: Queries, *, before: datetime, limit: int) -> bool: ...
+async def merge_sums(db: Queries, *, before: datetime, limit: int) -> bool: ...
 
 
 @statement("""
@@ -133,4 +133,4 @@ async def put_together(db: Queries, *, before: datetime, limit: int) -> bool: ..
     where project_id = %(project_id)s and (%(since)s::date is null or day >= %(since)s)
     group by measure
 """)
-async def contacts(db: Queries, *, project_id: UUID, since: date | None) -> list[Sum]: ...
+async def contacts(db: Queries, *, project_id: UUID, since: date | None) -> list[MetricSum]: ...

@@ -11,11 +11,11 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
-from postern.messaging.audiences.csv_cells import Declared, types_of
+from postern.messaging.audiences.csv_cells import DeclaredType, types_of
 from postern.messaging.audiences.model import (
     ATTRIBUTE_NAME_LIMIT,
     ATTRIBUTES_PER_PROJECT,
@@ -51,7 +51,7 @@ class ContactAttributeChange(Body):
     description: Description | Unset = UNSET
 
 
-class Inferred(TypedDict):
+class InferredAttributeTypes(TypedDict):
     """Parameters of statements that write attributes: which to declare if they have no type yet."""
 
     inferred: Jsonb
@@ -61,7 +61,7 @@ class Inferred(TypedDict):
 @get("/projects/{project_id}/contact-attributes", needs="contacts:read")
 async def list_contact_attributes(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[ContactAttribute]:
+) -> LinkedList[ContactAttribute]:
     """The attributes of the project's contacts with their types, newest first.
 
     The first value of an attribute declares its type (`inferred`): a number, a boolean, a list, a text, or a text that
@@ -70,7 +70,7 @@ async def list_contact_attributes(
     """
     before = before_id(call, "contact-attributes", cursor)
     rows = await store.contact_attributes(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return listed(call, "contact-attributes", rows, limit)
+    return linked_list(call, "contact-attributes", rows, limit)
 
 
 @post(
@@ -89,7 +89,7 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
     if fault := attribute_fault(data.name, None):
         raise Invalid.at("/name", fault)
     async with call.db.transaction() as tx:
-        await _hold(tx, call.project_id, [data.name])
+        await _lock_attributes(tx, call.project_id, [data.name])
         if await store.count_contact_attributes(tx, project_id=call.project_id) >= ATTRIBUTES_PER_PROJECT:
             raise TooManyContactAttributes
         made = await store.insert_contact_attribute(
@@ -164,18 +164,18 @@ async def delete_contact_attribute(call: Call, id: UUID) -> Deleted:
     return Deleted()
 
 
-async def _hold(tx: Transaction, project_id: UUID, names: list[str]) -> None:
+async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) -> None:
     """Let nobody else declare these attributes until the transaction ends."""
-    await tx.one_at_a_time("contact-attributes", project_id)
-    await store.hold_attribute_names(tx, project_id=project_id, names=names)
+    await tx.lock_quota("contact-attributes", project_id)
+    await store.lock_attribute_names(tx, project_id=project_id, names=names)
 
 
-def inferred_from(attributes: dict[str, Any]) -> Inferred:
+def inferred_from(attributes: dict[str, Any]) -> InferredAttributeTypes:
     """What the attributes of one contact declare, for the statement that writes them."""
     return inferred_as(types_of([attributes]))
 
 
-def inferred_as(types: Mapping[str, AttributeType]) -> Inferred:
+def inferred_as(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
     """What a statement that writes attributes declares, where they have no type yet."""
     return {"inferred": _declaring(types), "attributes_per_project": ATTRIBUTES_PER_PROJECT}
 
@@ -184,10 +184,10 @@ def _declaring(types: Mapping[str, AttributeType]) -> Jsonb:
     return Jsonb([{"id": new_id(), "name": name, "type": kind} for name, kind in types.items()])
 
 
-async def declarations(db: Queries, project_id: UUID) -> dict[str, Declared]:
+async def declarations(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
     """The types of a project's attributes by name."""
     known = await store.attribute_types(db, project_id=project_id)
-    return {each.name: Declared(each.type, each.inferred) for each in known}
+    return {each.name: DeclaredType(each.type, each.inferred) for each in known}
 
 
 def read_types(text: str | None) -> dict[str, AttributeType]:
@@ -222,5 +222,5 @@ async def require_declarable(tx: Transaction, project_id: UUID, types: Mapping[s
 async def declare_all(tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType], now: Moment) -> None:
     """Declare types; inferred ones give way, those that somebody declared meanwhile stay."""
     if types:
-        await _hold(tx, project_id, list(types))
+        await _lock_attributes(tx, project_id, list(types))
         await store.declare_attributes(tx, project_id=project_id, types=_declaring(types), now=now)

@@ -81,7 +81,7 @@ def charset_of_mark(start: bytes) -> tuple[str, int] | None:
     return next(((name, len(mark)) for mark, name in BYTE_ORDER_MARKS if start.startswith(mark)), None)
 
 
-class Survey:
+class Utf8Detector:
     """Tells over a whole file, given in pieces, whether it is UTF-8. Linear in the file's size.
 
     A file in another encoding has next to no lines beyond ASCII that happen to be UTF-8; a UTF-8 file that was

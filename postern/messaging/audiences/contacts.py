@@ -18,7 +18,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.attributes import inferred_from
-from postern.messaging.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
+from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed
 from postern.messaging.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
     ATTRIBUTES_LIMIT,
@@ -96,7 +96,7 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
     attributes = {name: value for name, value in data.attributes.items() if value is not None}
     email, key = _address(data.email)
     async with call.db.transaction() as tx:
-        await store.hold_shared(tx, project_id=call.project_id)
+        await store.lock_audiences_shared(tx, project_id=call.project_id)
         made = await store.insert_contact(
             tx,
             project_id=call.project_id,
@@ -134,7 +134,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
     """
     email, key = _address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
-        await store.hold_shared(tx, project_id=call.project_id)
+        await store.lock_audiences_shared(tx, project_id=call.project_id)
         contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
         if contact is None:
             raise ContactMissing
@@ -168,7 +168,7 @@ async def delete_contact(call: Call, id: UUID) -> Deleted:
     too, however it is made, until it is subscribed again with `PATCH {"unsubscribed": false}`.
     """
     async with call.db.transaction() as tx:
-        await store.hold_shared(tx, project_id=call.project_id)
+        await store.lock_audiences_shared(tx, project_id=call.project_id)
         contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
         if contact is None:
             raise ContactMissing
@@ -220,7 +220,7 @@ async def find_or_create(
     now: Moment,
     *,
     attributes: dict[str, Any] | None = None,
-    actor: Actor = SYSTEM,
+    actor: ChangeActor = SYSTEM,
 ) -> Contact:
     """The contact with an address, made if there is none. `attributes` are those of a new one.
 
@@ -228,7 +228,7 @@ async def find_or_create(
     """
     address = parse_address(email)
     key = normalise(address.spec)
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     known = await store.contact_by_key(tx, project_id=project_id, email_key=key)
     if known is not None:
         return known
@@ -251,16 +251,16 @@ async def find_or_create(
     return made
 
 
-async def erase(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
+async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
     """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells.
 
     Contacts with that address that were deleted before are among them.
     """
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await contact_of(tx, project_id, email)
     if contact is not None:
         await store.delete_contact(tx, project_id=project_id, id=contact.id)
-    return await store.forget_former(tx, project_id=project_id, email_key=normalise(email))
+    return await store.forget_former_contact(tx, project_id=project_id, email_key=normalise(email))
 
 
 async def update_attributes(
@@ -269,10 +269,10 @@ async def update_attributes(
     id: UUID,
     attributes: dict[str, Any],
     now: Moment,
-    actor: Actor = SYSTEM,
+    actor: ChangeActor = SYSTEM,
 ) -> Contact:
     """Merge attributes into a contact (null removes one). Raises ContactMissing, and Invalid beyond the limits."""
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
     if contact is None:
         raise ContactMissing
@@ -285,12 +285,12 @@ async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) 
     return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
 
 
-async def hold(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
+async def lock_contacts(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
     """Those of the contacts (by id, or by normalised address) that there are, unchanged until the transaction ends.
 
     Taken before anything else about them, their runs in automations included.
     """
-    return await store.hold_contacts(tx, project_id=project_id, ids=list(ids), keys=list(keys))
+    return await store.lock_contacts(tx, project_id=project_id, ids=list(ids), keys=list(keys))
 
 
 async def merge_attributes(
@@ -299,13 +299,13 @@ async def merge_attributes(
     ids: Sequence[UUID],
     attributes: dict[str, Any],
     now: Moment,
-    actor: Actor = SYSTEM,
+    actor: ChangeActor = SYSTEM,
 ) -> list[UUID]:
     """Merge the same attributes into many contacts (null removes one); returns those that this changed.
 
     Contacts whose attributes would outgrow their limits are left as they are.
     """
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     changed = await store.merge_attributes(
         tx,
         project_id=project_id,
@@ -331,13 +331,13 @@ async def merge_attributes(
 
 
 async def unsubscribe(
-    tx: Transaction, project_id: UUID, id: UUID, now: Moment, actor: Actor = SYSTEM, **data: Any
+    tx: Transaction, project_id: UUID, id: UUID, now: Moment, actor: ChangeActor = SYSTEM, **data: Any
 ) -> bool:
     """Unsubscribe a contact; `data` goes into its event (the send that led here, say).
 
     False if it is unknown or has unsubscribed before: then nothing is recorded again.
     """
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
     if contact is None or contact.unsubscribed:
         return False
@@ -359,19 +359,21 @@ async def touch_engagement(
 
     Records nothing but joins and leaves: opens and clicks are events of their sends.
     """
-    await store.hold_shared(tx, project_id=project_id)
-    await store.touch(tx, project_id=project_id, ids=list(contact_ids), opened_at=opened_at, clicked_at=clicked_at)
+    await store.lock_audiences_shared(tx, project_id=project_id)
+    await store.touch_contacts(
+        tx, project_id=project_id, ids=list(contact_ids), opened_at=opened_at, clicked_at=clicked_at
+    )
     await contacts_changed(tx, project_id, contact_ids, now, engagement_only=True)
 
 
-async def _created(tx: Transaction, project_id: UUID, made: Contact, now: Moment, actor: Actor) -> None:
+async def _created(tx: Transaction, project_id: UUID, made: Contact, now: Moment, actor: ChangeActor) -> None:
     told = events.make_event(project_id, "contact.created", made.id, now, **actor._asdict(), email=made.email)
     await events.record_all(tx, [told])
     await contacts_changed(tx, project_id, [made.id], now, actor)
 
 
 async def _change(
-    tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: Actor, **data: Any
+    tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: ChangeActor, **data: Any
 ) -> Contact:
     """Write a changed contact, tell about it and let it move; what is the same already is left alone."""
     fields = [

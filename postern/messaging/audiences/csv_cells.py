@@ -20,7 +20,7 @@ class CellFault(Exception):
     """A cell that does not fit the type of its attribute; the message says how it has to look."""
 
 
-class Declared(NamedTuple):
+class DeclaredType(NamedTuple):
     """The type of an attribute."""
 
     type: AttributeType
@@ -28,7 +28,7 @@ class Declared(NamedTuple):
     """Whether the type was taken from values; then a cell that does not fit it is kept as text."""
 
 
-Declarations = Mapping[str, Declared]
+Declarations = Mapping[str, DeclaredType]
 """Types of attributes by name."""
 Reader = Callable[[str], Any]
 """Takes a cell that is not empty; returns its value, None for a blank one that says nothing. Raises CellFault."""
@@ -105,7 +105,7 @@ def _kind_of(cell: str) -> str:
     return "string"
 
 
-def reader_of(declared: Declared | None) -> Reader:
+def reader_of(declared: DeclaredType | None) -> Reader:
     """How cells of an attribute are read."""
     if declared is None:
         return _object_or_text

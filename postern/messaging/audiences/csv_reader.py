@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from postern.kernel.http.pagination import unguarded
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
 from postern.kernel.values import to_json
 from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
@@ -38,10 +38,10 @@ from postern.messaging.audiences.model import (
     AttributeType,
     CharsetFrom,
     ColumnDecision,
+    ContactImportColumn,
+    ContactImportNotice,
     DelimiterFrom,
-    ImportColumn,
     ImportFileInvalid,
-    ImportNotice,
     attribute_fault,
 )
 from postern.protocols.mail.address import AddressInvalid, domain_of, normalise, parse_address
@@ -69,7 +69,7 @@ class RowFault(Exception):
     """A row that cannot be taken in; the message says why."""
 
 
-class Row(msgspec.Struct):
+class ImportRow(msgspec.Struct):
     """A contact as a file gives it. Changed in place where a later line of the same batch names it again."""
 
     line: int
@@ -79,7 +79,7 @@ class Row(msgspec.Struct):
     unsubscribed: bool
 
 
-class Layout(msgspec.Struct, frozen=True):
+class ColumnLayout(msgspec.Struct, frozen=True):
     """What the columns of a file mean."""
 
     delimiter: str
@@ -93,7 +93,7 @@ class Layout(msgspec.Struct, frozen=True):
     charset: str = "utf-8"
 
 
-class Header(msgspec.Struct, frozen=True):
+class CsvHeader(msgspec.Struct, frozen=True):
     """What the first lines of a file say: how it is written, and what its columns fill."""
 
     charset: str
@@ -104,11 +104,11 @@ class Header(msgspec.Struct, frozen=True):
     """Line that names the columns."""
     length: int
     """Bytes up to the end of that line."""
-    columns: list[ImportColumn]
-    notices: list[ImportNotice]
+    columns: list[ContactImportColumn]
+    notices: list[ContactImportNotice]
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ColumnLayout:
         """What the columns mean. The header must have an `email` column."""
         return layout_of(self.columns, self.delimiter, self.charset)
 
@@ -118,13 +118,13 @@ class Header(msgspec.Struct, frozen=True):
         if not blocking:
             return
         faults = [
-            Fault(path=f"column/{each.column}" if each.column else "", code=each.code, message=each.message)
+            ProblemError(path=f"column/{each.column}" if each.column else "", code=each.code, message=each.message)
             for each in blocking[:NAMES_SHOWN]
         ]
         raise ImportFileInvalid(blocking[0].message, errors=faults, next=blocking[0].next)
 
 
-class Line(msgspec.Struct, frozen=True):
+class CsvRecord(msgspec.Struct, frozen=True):
     """One row of cells, or why there is none, and where the next row begins."""
 
     number: int
@@ -134,11 +134,11 @@ class Line(msgspec.Struct, frozen=True):
     next_position: int
 
 
-def layout_of(columns: Sequence[ImportColumn], delimiter: str, charset: str) -> Layout:
+def layout_of(columns: Sequence[ContactImportColumn], delimiter: str, charset: str) -> ColumnLayout:
     """What columns mean, by what they fill."""
     targets = [each.target for each in columns]
     index = {target: number for number, target in enumerate(targets) if target in FIELDS}
-    return Layout(
+    return ColumnLayout(
         delimiter,
         [each.removeprefix("attributes.") if each and each not in FIELDS else None for each in targets],
         index.get("email", -1),
@@ -151,7 +151,7 @@ def layout_of(columns: Sequence[ImportColumn], delimiter: str, charset: str) -> 
 
 def read_header(
     start: bytes, *, declared: str | None = None, is_utf8: bool = True, mapping: Mapping[str, str | None] | None = None
-) -> Header:
+) -> CsvHeader:
     """Understand the header, which is among the first lines of `start`.
 
     `declared` is the encoding that the caller names, `is_utf8` what a look at the file says where neither the caller
@@ -174,7 +174,7 @@ def read_header(
     _check_line(raw)
     charset, text = _decode_header(raw, known, position, separator)
     columns, notices, delimiter = _understand(text, [separator] if separator else DELIMITERS, mapping or {}, number)
-    return Header(
+    return CsvHeader(
         charset=charset,
         charset_from="BOM" if marked else "DECLARED" if declared else "DETECTED",
         delimiter=delimiter,
@@ -182,7 +182,7 @@ def read_header(
         line=number,
         length=position + length,
         columns=columns,
-        notices=[*notices, *_doubts(start, charset, declared if not marked else None)],
+        notices=[*notices, *_warnings(start, charset, declared if not marked else None)],
     )
 
 
@@ -262,7 +262,7 @@ def _undecodable(charset: str, raw: bytes, index: int, position: int) -> ImportF
         message = f"The header is not {charset}: byte 0x{raw[index]:02X} at offset {place} of the file."
     return ImportFileInvalid(
         message,
-        errors=[Fault(path=f"byte/{place}", code="undecodable", message=message)],
+        errors=[ProblemError(path=f"byte/{place}", code="undecodable", message=message)],
         next="Declare the file's encoding, such as `charset=windows-1252`, or save the file as CSV (UTF-8).",
     )
 
@@ -276,7 +276,7 @@ def _names(text: str, delimiter: str) -> list[str] | None:
 
 def _understand(
     text: str, delimiters: Sequence[str], mapping: Mapping[str, str | None], line: int
-) -> tuple[list[ImportColumn], list[ImportNotice], str]:
+) -> tuple[list[ContactImportColumn], list[ContactImportNotice], str]:
     """What the columns fill, what there is to say about them, and the delimiter. Raises ImportFileInvalid, Invalid."""
     best: tuple[tuple[bool, int, int], list[str], str] | None = None
     for delimiter in delimiters:
@@ -323,10 +323,10 @@ def _declared(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[i
 
 def _map_columns(
     names: Sequence[str], declared: Mapping[int, str | None]
-) -> tuple[list[ImportColumn], list[ImportNotice]]:
-    claims = _claims(names, declared)
-    columns: list[ImportColumn] = []
-    notices: list[ImportNotice] = []
+) -> tuple[list[ContactImportColumn], list[ContactImportNotice]]:
+    claims = _claimed_columns(names, declared)
+    columns: list[ContactImportColumn] = []
+    notices: list[ContactImportNotice] = []
     holders: dict[str, int] = {}
     for index, name in enumerate(names):
         number = index + 1
@@ -345,9 +345,9 @@ def _map_columns(
             notices.append(_notice("column_repeated", message, number, next=rename))
         if target:
             holders.setdefault(target, number)
-        columns.append(ImportColumn(number=number, name=name, target=target, decided_by=decided_by))
+        columns.append(ContactImportColumn(number=number, name=name, target=target, decided_by=decided_by))
         if decided_by == "ATTRIBUTE":
-            notices += _hints(number, name, claims)
+            notices += _column_hints(number, name, claims)
     return columns, notices
 
 
@@ -355,7 +355,7 @@ Claims = dict[str, tuple[ColumnDecision, set[int]]]
 """By field: why columns fill it, and their indexes; more than one is a fault."""
 
 
-def _claims(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
+def _claimed_columns(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
     """Which columns fill the contact's own fields: what the caller says goes before the field's own name, and that
     before other words for it, of which the first in the file counts."""
     claims: Claims = {}
@@ -387,7 +387,7 @@ def _target(
     return f"attributes.{name.removeprefix('attributes.').strip()}", "ATTRIBUTE"
 
 
-def _hints(number: int, name: str, claims: Claims) -> list[ImportNotice]:
+def _column_hints(number: int, name: str, claims: Claims) -> list[ContactImportNotice]:
     """What to look at in a column that becomes an attribute."""
     field = field_of(name)
     if field in claims:
@@ -401,7 +401,7 @@ def _hints(number: int, name: str, claims: Claims) -> list[ImportNotice]:
     return []
 
 
-def _no_email(names: Sequence[str], line: int) -> ImportNotice:
+def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
     place = "first" if line == 1 else "second"
     message = f"There is no column `email` in the header, which is the {place} line of the file."
     if any("@" in name for name in names):
@@ -417,7 +417,7 @@ def _example(name: str, target: str | None) -> str:
     return f"`columns={msgspec.json.encode({name: target}).decode()}`"
 
 
-def _doubts(start: bytes, charset: str, declared: str | None) -> list[ImportNotice]:
+def _warnings(start: bytes, charset: str, declared: str | None) -> list[ContactImportNotice]:
     """What to look at in an encoding that is a guess, or that the file seems to contradict: most read everything."""
     if charset.startswith("utf-"):
         return []
@@ -437,8 +437,8 @@ def _doubts(start: bytes, charset: str, declared: str | None) -> list[ImportNoti
 
 def _notice(
     code: str, message: str, column: int | None = None, *, blocking: bool = True, next: str | None = None
-) -> ImportNotice:
-    return ImportNotice(code=code, message=message, column=column, blocking=blocking, next=next)
+) -> ContactImportNotice:
+    return ContactImportNotice(code=code, message=message, column=column, blocking=blocking, next=next)
 
 
 def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
@@ -494,9 +494,11 @@ def _codec_of_lines(charset: str) -> str:
     return "utf-8" if charset.startswith("utf-16") else CODECS[charset]
 
 
-def read_lines(layout: Layout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int) -> Iterator[Line]:
+def read_lines(
+    layout: ColumnLayout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int
+) -> Iterator[CsvRecord]:
     """The rows from `position` on, where line `number` begins."""
-    source = _Source(lines, number, position, layout.charset)
+    source = _LineSource(lines, number, position, layout.charset)
     while True:
         source.begin()
         reader = csv.reader(source, delimiter=layout.delimiter, strict=True)
@@ -505,19 +507,19 @@ def read_lines(layout: Layout, lines: Iterator[tuple[bytes, int]], *, number: in
             for cells in reader:
                 source.end()
                 if cells:
-                    yield Line(begun, cells, None, source.number, source.position)
+                    yield CsvRecord(begun, cells, None, source.number, source.position)
                 begun = source.number
             return
         except (csv.Error, RowFault) as error:
             if source.at_end and not source.taken:
                 return
             source.put_back()
-            yield Line(begun, None, _reason(str(error)), source.number, source.position)
+            yield CsvRecord(begun, None, _reason(str(error)), source.number, source.position)
 
 
 def read_batch(
-    layout: Layout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
-) -> Iterator[Line]:
+    layout: ColumnLayout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
+) -> Iterator[CsvRecord]:
     """The rows from `position` on that are taken in together: so many, or those within BATCH_BYTES."""
     lines = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
     for read, line in enumerate(lines, start=1):
@@ -534,7 +536,7 @@ def _reason(message: str) -> str:
     return message
 
 
-class _Source:
+class _LineSource:
     """Hands lines to csv.reader, remembers those of the row in hand, and takes them back if the row is bad.
 
     Lines can be written so that each opens a quote, whatever stands before it. Were each of them looked at with all
@@ -570,7 +572,7 @@ class _Source:
         self.taken, self._size = self.taken[:1], self.taken[0][1]
         self.end()
 
-    def __iter__(self) -> "_Source":
+    def __iter__(self) -> "_LineSource":
         return self
 
     def __next__(self) -> str:
@@ -595,7 +597,7 @@ def _not_in(charset: str, line: bytes, index: int) -> str:
     return f"The line is not {charset}: byte 0x{line[index]:02X} at offset {index} of the line."
 
 
-def infer_columns(layout: Layout, lines: Sequence[Line], known: Declarations) -> dict[str, AttributeType]:
+def infer_columns(layout: ColumnLayout, lines: Sequence[CsvRecord], known: Declarations) -> dict[str, AttributeType]:
     """The types of columns whose attributes have none yet, by all cells of these lines."""
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
@@ -606,12 +608,12 @@ def infer_columns(layout: Layout, lines: Sequence[Line], known: Declarations) ->
     return types
 
 
-def readers_of(layout: Layout, types: Declarations) -> list[tuple[int, str, Reader]]:
+def readers_of(layout: ColumnLayout, types: Declarations) -> list[tuple[int, str, Reader]]:
     """The columns that fill attributes: where each is, the attribute, and how its cells are read."""
     return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
 
 
-def row_of(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]]) -> Row:
+def row_of(layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, str, Reader]]) -> ImportRow:
     """A contact from the cells of a line. Raises RowFault."""
     if line.cells is None:
         raise RowFault(line.fault)
@@ -636,7 +638,7 @@ def row_of(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]
         unsubscribed = _flag(cells[layout.unsubscribed], "unsubscribed")
     if layout.subscribed is not None and layout.subscribed < len(cells) and cells[layout.subscribed].strip():
         unsubscribed = unsubscribed or not _flag(cells[layout.subscribed], "subscribed")
-    return Row(line.number, email, key, attributes, unsubscribed)
+    return ImportRow(line.number, email, key, attributes, unsubscribed)
 
 
 def check_size(attributes: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from postern.messaging.audiences.model import CharsetFrom, ContactImport, Import
 from postern.messaging.audiences.store import DECLARE
 
 
-class Taken(Record):
+class ImportedBatch(Record):
     """What became of a batch of contacts."""
 
     created: int
@@ -23,7 +23,7 @@ class Taken(Record):
     """Lines whose attributes do not fit beside those that the contact has."""
 
 
-class Piece(Record):
+class UploadPart(Record):
     """A piece of an uploaded file, or what is left of it."""
 
     starts_at: int
@@ -93,7 +93,7 @@ class Piece(Record):
     from sorted
 """
 )
-async def take_in(
+async def import_rows(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -108,7 +108,7 @@ async def take_in(
     actor_type: str,
     actor_id: UUID | None,
     actor_label: str | None,
-) -> Taken: ...
+) -> ImportedBatch: ...
 
 
 @statement("""
@@ -141,7 +141,7 @@ async def insert_import(
     insert into contact_import_pieces (project_id, import_id, starts_at, data)
     values (%(project_id)s, %(import_id)s, %(starts_at)s, %(data)s)
 """)
-async def insert_piece(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
+async def insert_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
 
 
 @statement("""
@@ -181,7 +181,7 @@ async def count_running(db: Queries, *, project_id: UUID) -> int: ...
 @statement("""
     select *, project_id as app_id from contact_imports where project_id = %(project_id)s and id = %(id)s
 """)
-async def import_(db: Queries, *, project_id: UUID, id: UUID) -> ContactImport | None: ...
+async def get_import(db: Queries, *, project_id: UUID, id: UUID) -> ContactImport | None: ...
 
 
 @statement("""
@@ -189,7 +189,7 @@ async def import_(db: Queries, *, project_id: UUID, id: UUID) -> ContactImport |
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
-async def imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ContactImport]: ...
+async def list_imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ContactImport]: ...
 
 
 @statement("""
@@ -197,7 +197,7 @@ async def imports(db: Queries, *, project_id: UUID, before: UUID | None, limit: 
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at >= %(starts_at)s
     order by starts_at limit 1
 """)
-async def piece(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> Piece | None: ...
+async def get_part(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int) -> UploadPart | None: ...
 
 
 @statement("""
@@ -205,7 +205,7 @@ async def piece(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: in
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     order by starts_at desc limit 1
 """)
-async def piece_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> Piece | None: ...
+async def get_part_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadPart | None: ...
 
 
 @statement("""
@@ -215,11 +215,11 @@ async def piece_at(db: Queries, *, project_id: UUID, import_id: UUID, position: 
         where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     )
 """)
-async def drop_pieces(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
+async def drop_parts(tx: Transaction, *, project_id: UUID, import_id: UUID, position: int) -> None: ...
 
 
 @statement("delete from contact_import_pieces where project_id = %(project_id)s and import_id = %(import_id)s")
-async def drop_all_pieces(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
+async def drop_all_parts(tx: Transaction, *, project_id: UUID, import_id: UUID) -> None: ...
 
 
 @statement("""

@@ -14,8 +14,8 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.connections import HeaderTooLarge
-from postern.kernel.http.operation import Answer, RawRequest, UnsupportedMediaType, get, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, csv_stream, listed
+from postern.kernel.http.operation import HttpResponse, RawRequest, UnsupportedMediaType, get, post
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, csv_stream, linked_list
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import new_id
 from postern.messaging.audiences import import_store, store
@@ -26,8 +26,8 @@ from postern.messaging.audiences.attributes import (
     read_types,
     require_declarable,
 )
-from postern.messaging.audiences.charsets import CODECS, Survey, charset_named
-from postern.messaging.audiences.csv_cells import Declarations, Declared, Reader, cells_of, types_of
+from postern.messaging.audiences.charsets import CODECS, Utf8Detector, charset_named
+from postern.messaging.audiences.csv_cells import Declarations, DeclaredType, Reader, cells_of, types_of
 from postern.messaging.audiences.csv_headers import field_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
@@ -35,10 +35,10 @@ from postern.messaging.audiences.csv_reader import (
     HEADER_BYTES,
     OURS,
     ROW_LIMIT,
-    Header,
-    Layout,
-    Line,
-    Row,
+    ColumnLayout,
+    CsvHeader,
+    CsvRecord,
+    ImportRow,
     RowFault,
     infer_columns,
     read_batch,
@@ -47,7 +47,7 @@ from postern.messaging.audiences.csv_reader import (
     readers_of,
     row_of,
 )
-from postern.messaging.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed
+from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed
 from postern.messaging.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
     ATTRIBUTE_TYPES_LIMIT,
@@ -63,12 +63,12 @@ from postern.messaging.audiences.model import (
     AttributeType,
     ContactAttributeDeclared,
     ContactImport,
+    ContactImportPreview,
+    ContactImportPreviewColumn,
+    ContactImportPreviewRow,
     ImportFileInvalid,
     ImportMissing,
     ImportMode,
-    ImportPreview,
-    ImportPreviewColumn,
-    ImportPreviewRow,
     TooManyContactAttributes,
     TooManyImports,
     TooManyPreviews,
@@ -171,7 +171,7 @@ async def import_contacts(
     import_id = new_id()
     actor = actor_of(call)
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("imports", call.project_id)
+        await tx.lock_quota("imports", call.project_id)
         if await import_store.count_running(tx, project_id=call.project_id) >= IMPORTS_AT_ONCE:
             raise TooManyImports
         await require_declarable(tx, call.project_id, types)
@@ -186,7 +186,7 @@ async def import_contacts(
         )
 
     async def keep(starts_at: int, data: bytes) -> None:
-        await import_store.insert_piece(
+        await import_store.insert_part(
             call.db, project_id=call.project_id, import_id=import_id, starts_at=starts_at, data=data
         )
 
@@ -216,7 +216,7 @@ async def import_contacts(
             await declare_all(tx, call.project_id, types, call.now)
     if made is None:
         raise ImportMissing("The upload took too long and was given up.")
-    call.world.bell.ring("contact_imports")
+    call.world.due_notifier.notify_due("contact_imports")
     return made
 
 
@@ -241,7 +241,7 @@ async def preview_contact_import(
     charset: Charset | None = None,
     columns: Columns | None = None,
     attribute_types: AttributeTypes | None = None,
-) -> ImportPreview:
+) -> ContactImportPreview:
     """Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows.
 
     The body is the file, or its beginning, as for `POST …/contacts/import`, and `charset`, `columns` and
@@ -254,8 +254,8 @@ async def preview_contact_import(
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
         known = await declarations(tx, call.project_id)
-    known |= {name: Declared(kind, False) for name, kind in types.items()}
-    previews: Previews = call.world.parts.setdefault(Previews, Previews())
+    known |= {name: DeclaredType(kind, False) for name, kind in types.items()}
+    previews: Previews = call.world.resources.setdefault(Previews, Previews())
     with previews.of(call.project_id):
         try:
             file = await _receive(request, stated, None)
@@ -293,30 +293,30 @@ class Previews:
         """Nothing is kept open."""
 
 
-class Stated(msgspec.Struct, frozen=True):
+class ImportOptions(msgspec.Struct, frozen=True):
     """What the caller says of a file."""
 
     charset: str | None
     columns: dict[str, str | None]
 
 
-class File(msgspec.Struct, frozen=True):
+class ReceivedFile(msgspec.Struct, frozen=True):
     """A file that was received: what its header says, and how it begins."""
 
-    header: Header
+    header: CsvHeader
     start: bytes
     size: int
 
 
-def _stated(request: RawRequest, charset: str | None, columns: str | None) -> Stated:
+def _stated(request: RawRequest, charset: str | None, columns: str | None) -> ImportOptions:
     """What a request says of its file. Raises UnsupportedMediaType, and Invalid for what is not understood."""
     media_type, parameters = request.content_type
     if media_type and media_type.strip().lower() not in CSV_TYPES:
         raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
     if charset is not None:
-        return Stated(_charset(charset, "query/charset"), _columns(columns))
+        return ImportOptions(_charset(charset, "query/charset"), _columns(columns))
     label = parameters.get("charset")
-    return Stated(None if label is None else _charset(label, "header/Content-Type"), _columns(columns))
+    return ImportOptions(None if label is None else _charset(label, "header/Content-Type"), _columns(columns))
 
 
 def _charset(label: str, where: str) -> str:
@@ -354,16 +354,16 @@ Keep = Callable[[int, bytes], Awaitable[None]]
 """Stores a piece of a file, which begins at so many bytes."""
 
 
-async def _receive(request: RawRequest, stated: Stated, keep: Keep | None) -> File:
+async def _receive(request: RawRequest, stated: ImportOptions, keep: Keep | None) -> ReceivedFile:
     """Read a file from the body, in pieces that go to `keep`, and understand its header; bounded in memory.
 
     What looks at the file runs in threads. With `keep` (an import), raises ImportFileInvalid as soon as the header is
     known to be refused.
     """
-    survey, size, pending, start = Survey(ROW_LIMIT), 0, bytearray(), bytearray()
+    survey, size, pending, start = Utf8Detector(ROW_LIMIT), 0, bytearray(), bytearray()
     asked = stated.charset is None
 
-    def understand() -> Header:
+    def understand() -> CsvHeader:
         header = read_header(bytes(start), declared=stated.charset, is_utf8=survey.is_utf8, mapping=stated.columns)
         if keep:
             header.check()
@@ -390,31 +390,31 @@ async def _receive(request: RawRequest, stated: Stated, keep: Keep | None) -> Fi
     await take(bytes(pending))
     if asked:
         await asyncio.to_thread(survey.end)
-    return File(await asyncio.to_thread(understand), bytes(start), size)
+    return ReceivedFile(await asyncio.to_thread(understand), bytes(start), size)
 
 
-def _preview(file: File, known: Declarations) -> ImportPreview:
+def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
     """How an import would read a file."""
     header, layout = file.header, file.header.layout
     importable = not any(each.blocking for each in header.notices)
     pieces = [file.start[header.length :]]
     lines = [*read_batch(layout, pieces, number=header.line + 1, position=header.length)]
     inferred = infer_columns(layout, lines, known)
-    types = {name: Declared(kind, True) for name, kind in inferred.items()} | dict(known)
+    types = {name: DeclaredType(kind, True) for name, kind in inferred.items()} | dict(known)
     readers, shown = readers_of(layout, types), lines[:PREVIEW_ROWS]
     samples: list[list[str]] = [[] for _ in header.columns]
     for line in shown:
         for cell, several in zip(line.cells or (), samples, strict=False):
             if cell.strip() and len(several) < PREVIEW_SAMPLES:
                 several.append(cell.strip()[:SAMPLE_LIMIT])
-    return ImportPreview(
+    return ContactImportPreview(
         charset=header.charset,
         charset_from=header.charset_from,
         delimiter=header.delimiter,
         delimiter_from=header.delimiter_from,
         header_line=header.line,
         columns=[
-            ImportPreviewColumn(
+            ContactImportPreviewColumn(
                 **msgspec.structs.asdict(column),
                 type=types[name].type if name in types else None,
                 samples=several,
@@ -427,12 +427,16 @@ def _preview(file: File, known: Declarations) -> ImportPreview:
     )
 
 
-def _preview_row(layout: Layout, line: Line, readers: Sequence[tuple[int, str, Reader]]) -> ImportPreviewRow:
+def _preview_row(
+    layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, str, Reader]]
+) -> ContactImportPreviewRow:
     try:
         row = row_of(layout, line, readers)
     except RowFault as fault:
-        return ImportPreviewRow(line=line.number, email=None, unsubscribed=None, attributes=None, error=str(fault))
-    return ImportPreviewRow(
+        return ContactImportPreviewRow(
+            line=line.number, email=None, unsubscribed=None, attributes=None, error=str(fault)
+        )
+    return ContactImportPreviewRow(
         line=line.number, email=row.email, unsubscribed=row.unsubscribed, attributes=row.attributes, error=None
     )
 
@@ -440,11 +444,11 @@ def _preview_row(layout: Layout, line: Line, readers: Sequence[tuple[int, str, R
 @get("/projects/{project_id}/contacts/imports", needs="contacts:read")
 async def list_contact_imports(
     call: Call, limit: ListLimit = 100, cursor: Cursor | None = None
-) -> Listed[ContactImport]:
+) -> LinkedList[ContactImport]:
     """The project's imports, newest first."""
     before = before_id(call, "contact-imports", cursor)
-    rows = await import_store.imports(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return listed(call, "contact-imports", rows, limit)
+    rows = await import_store.list_imports(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    return linked_list(call, "contact-imports", rows, limit)
 
 
 @get("/projects/{project_id}/contacts/imports/{id}", needs="contacts:read", problems=[ImportMissing])
@@ -454,21 +458,21 @@ async def get_contact_import(call: Call, id: UUID) -> ContactImport:
     `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` have been worked
     through. `errors` lists the first 200 lines that failed, with the reason.
     """
-    found = await import_store.import_(call.db, project_id=call.project_id, id=id)
+    found = await import_store.get_import(call.db, project_id=call.project_id, id=id)
     if found is None:
         raise ImportMissing
     return found
 
 
 @get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"])
-async def export_contacts(call: Call) -> Answer:
+async def export_contacts(call: Call) -> HttpResponse:
     """All contacts as CSV, oldest first, a column for each attribute; an import of it gives the same values.
 
     The type of an attribute decides how an import reads its column. The column `attributes` holds as JSON what a cell
     of that type cannot hold: values of another type, objects, empty texts, and attributes beyond the 500 most
     frequent. To import into another project, declare the same types there (`attributeTypes`).
     """
-    return Answer(
+    return HttpResponse(
         _export(call),
         media_type="text/csv",
         headers={"Content-Disposition": 'attachment; filename="contacts.csv"'},
@@ -486,11 +490,11 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
 def header_of(names: Iterable[str]) -> list[str]:
     """The header of an export with columns for these attributes."""
     ours = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
-    columns = [f"attributes.{name}" if _means_else(name) else name for name in names]
+    columns = [f"attributes.{name}" if _has_other_meaning(name) else name for name in names]
     return [*ours, *columns, "attributes"]
 
 
-def _means_else(name: str) -> bool:
+def _has_other_meaning(name: str) -> bool:
     """Whether an import would take a column of this name for something else than an attribute."""
     return name.startswith("attributes.") or name.casefold() in ("attributes", *OURS) or field_of(name) is not None
 
@@ -503,9 +507,9 @@ async def _export_rows(
         yield ours + cells_of(types, row.attributes)
 
 
-def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[Row]:
+def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
     """Contacts from addresses and attributes, invalid addresses left out and repeated ones merged."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, ImportRow] = {}
     for number, (text, attributes) in enumerate(given, start=1):
         try:
             email, key = read_email(text.strip())
@@ -514,36 +518,36 @@ def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[Row]:
         if key in rows:
             rows[key].attributes |= attributes
         else:
-            rows[key] = Row(number, email, key, dict(attributes), False)
+            rows[key] = ImportRow(number, email, key, dict(attributes), False)
     return list(rows.values())
 
 
-async def hold_all(tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()) -> list[UUID]:
+async def lock_rows(tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()) -> list[UUID]:
     """Hold the contacts there are of many, by normalised address or id, before the others are made."""
     keys = sorted(set(keys))
     if await store.count_known(tx, project_id=project_id, keys=keys) < len(keys):
-        await store.hold_newcomers(tx, project_id=project_id)
-    return await store.hold_contacts(tx, project_id=project_id, ids=list(ids), keys=keys)
+        await store.lock_new_contacts(tx, project_id=project_id)
+    return await store.lock_contacts(tx, project_id=project_id, ids=list(ids), keys=keys)
 
 
-async def take_in(
+async def import_batch(
     tx: Transaction,
     project_id: UUID,
-    rows: list[Row],
+    rows: list[ImportRow],
     mode: ImportMode,
     now: Moment,
-    actor: Actor = SYSTEM,
+    actor: ChangeActor = SYSTEM,
     types: Mapping[str, AttributeType] | None = None,
-) -> import_store.Taken:
+) -> import_store.ImportedBatch:
     """Create and update many contacts at once: rows, events and memberships, in the transaction.
 
     No address may come twice. The caller holds the project's lock (`store.hold_shared`). Attributes without a type get
     that of `types`, or by default that of their first value.
     """
     if mode == "upsert":
-        await hold_all(tx, project_id, [row.email_key for row in rows])
+        await lock_rows(tx, project_id, [row.email_key for row in rows])
     first = new_id()
-    taken = await import_store.take_in(
+    taken = await import_store.import_rows(
         tx,
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
@@ -556,12 +560,12 @@ async def take_in(
         **actor._asdict(),
     )
     names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.written(tx, project_id, first, names, taken.told)
+    await events.record_range(tx, project_id, first, names, taken.told)
     await contacts_changed(tx, project_id, taken.ids, now, actor)
     return taken
 
 
-def _staged(row: Row) -> dict[str, Any]:
+def _staged(row: ImportRow) -> dict[str, Any]:
     return {
         "line": row.line,
         "id": new_id(),

@@ -13,7 +13,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.values import new_id
 from postern.messaging.audiences import store
-from postern.messaging.audiences.model import Audience, Change, Ruling
+from postern.messaging.audiences.model import Audience, AudienceChangeResult, DynamicAudience
 from postern.messaging.audiences.rules import Rules, condition, read_rules
 from postern.platform.events import operations as events
 
@@ -22,7 +22,7 @@ COMPILED_KEPT = 20_000
 """Rules that one process keeps compiled."""
 
 
-class Actor(NamedTuple):
+class ChangeActor(NamedTuple):
     """Who caused a change, as its events say."""
 
     actor_type: str = "SYSTEM"
@@ -30,12 +30,12 @@ class Actor(NamedTuple):
     actor_label: str | None = None
 
 
-SYSTEM = Actor()
+SYSTEM = ChangeActor()
 
 
-def actor_of(call: Call) -> Actor:
+def actor_of(call: Call) -> ChangeActor:
     """The caller as an actor."""
-    return Actor(call.caller.actor_type, call.caller.actor_id, call.caller.actor_label)
+    return ChangeActor(call.caller.actor_type, call.caller.actor_id, call.caller.actor_label)
 
 
 async def contacts_changed(
@@ -43,7 +43,7 @@ async def contacts_changed(
     project_id: UUID,
     ids: Sequence[UUID],
     now: Moment,
-    actor: Actor = SYSTEM,
+    actor: ChangeActor = SYSTEM,
     *,
     engagement_only: bool = False,
     from_level: int = 0,
@@ -55,7 +55,9 @@ async def contacts_changed(
     """
     if not ids:
         return
-    rulings = await store.rulings(tx, project_id=project_id, engagement=engagement_only, from_level=from_level)
+    rulings = await store.dynamic_audiences(
+        tx, project_id=project_id, engagement=engagement_only, from_level=from_level
+    )
     for _, level in groupby(rulings, key=lambda ruling: ruling.level):
         batch = list(level)
         conditions, values = await _compiled(tx, project_id, batch)
@@ -71,12 +73,12 @@ async def contacts_changed(
             event_id=first,
             **actor._asdict(),
         )
-        await events.written(tx, project_id, first, MOVES, moves.joined + moves.left)
+        await events.record_range(tx, project_id, first, MOVES, moves.joined + moves.left)
 
 
-async def hold(tx: Transaction, project_id: UUID) -> None:
+async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
     """Take the project's lock, shared, before the first of several changes of contacts in one transaction."""
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
 
 
 async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Rules, now: Moment) -> set[UUID]:
@@ -93,9 +95,9 @@ async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Ru
     return set(found)
 
 
-async def set_right(
-    tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: Actor = SYSTEM
-) -> Change:
+async def refill_audience(
+    tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor = SYSTEM
+) -> AudienceChangeResult:
     """Choose the members of a dynamic audience from scratch, and of those whose rules name it.
 
     The caller holds the project's lock alone (`store.hold_alone`).
@@ -112,10 +114,12 @@ async def set_right(
     return change
 
 
-async def _refill(tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: Actor) -> Change:
+async def _refill(
+    tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor
+) -> AudienceChangeResult:
     compiled = condition(read_rules(audience.rules), 0)
     first = new_id()
-    moves = await store.refill(
+    moves = await store.refill_members(
         tx,
         project_id=project_id,
         audience_id=audience.id,
@@ -135,15 +139,17 @@ async def _refill(tx: Transaction, project_id: UUID, audience: Audience, now: Mo
         added=moves.joined,
         removed=moves.left,
     )
-    await events.written(tx, project_id, first, MOVES, moves.joined + moves.left)
+    await events.record_range(tx, project_id, first, MOVES, moves.joined + moves.left)
     await events.record_all(tx, [told])
-    return Change(added=moves.joined, removed=moves.left)
+    return AudienceChangeResult(added=moves.joined, removed=moves.left)
 
 
 _rules: dict[UUID, Any] = {}
 
 
-async def _compiled(tx: Transaction, project_id: UUID, rulings: Sequence[Ruling]) -> tuple[Composable, list[list[Any]]]:
+async def _compiled(
+    tx: Transaction, project_id: UUID, rulings: Sequence[DynamicAudience]
+) -> tuple[Composable, list[list[Any]]]:
     """The conditions of many audiences as the elements of one array, and their values."""
     unknown = [ruling.id for ruling in rulings if ruling.rules_id not in _rules]
     if unknown:

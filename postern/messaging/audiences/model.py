@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Fault, Invalid, Limited, Missing, Refused
+from postern.kernel.http.problems import BadRequest, Conflict, Invalid, Missing, ProblemError, RateLimited
 from postern.kernel.values import NameForPeople, Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
@@ -113,17 +113,17 @@ class TooManyImports(Conflict):
     """The project has five imports waiting or running; wait until one of them is done."""
 
 
-class TooManyPreviews(Limited):
+class TooManyPreviews(RateLimited):
     """The project has several previews of imports under way; wait until one of them is done."""
 
     retry_after_seconds = 2
 
 
-class UploadBroken(Refused):
+class UploadBroken(BadRequest):
     """The connection ended before the file did; nothing was imported."""
 
 
-class ImportFileInvalid(Refused):
+class ImportFileInvalid(BadRequest):
     """The file is not a CSV with a header that has an `email` column."""
 
 
@@ -179,7 +179,7 @@ class RefillJob(Record):
     attempt: int
 
 
-class Ruling(Record):
+class DynamicAudience(Record):
     """The rules of a dynamic audience as they are looked up when a contact changes."""
 
     id: UUID
@@ -195,28 +195,28 @@ class AudienceRules(Record):
     rules: Any
 
 
-class Change(Record):
+class AudienceChangeResult(Record):
     """How many joined and how many left."""
 
     added: int
     removed: int
 
 
-class Membership(Record):
+class AudienceMembership(Record):
     """One contact in one audience."""
 
     audience_id: UUID
     contact_id: UUID
 
 
-class BulkResult(Record):
+class AudienceBulkResult(Record):
     """What a bulk addition did; `skipped` counts invalid, duplicate and already-member addresses."""
 
     added: int
     skipped: int
 
 
-class LineError(Record):
+class ContactImportError(Record):
     """What is wrong with a line of an imported file."""
 
     line: int
@@ -224,7 +224,7 @@ class LineError(Record):
     message: str
 
 
-class ImportColumn(Record):
+class ContactImportColumn(Record):
     """What an import makes of a column of its file."""
 
     number: int
@@ -240,7 +240,7 @@ class ImportColumn(Record):
     import leaves alone."""
 
 
-class ImportPreviewColumn(ImportColumn):
+class ContactImportPreviewColumn(ContactImportColumn):
     """What an import would make of a column, with some of its cells."""
 
     type: AttributeType | None
@@ -249,7 +249,7 @@ class ImportPreviewColumn(ImportColumn):
     """The first cells of the column that are not empty, at most 3."""
 
 
-class ImportPreviewRow(Record):
+class ContactImportPreviewRow(Record):
     """A row of a file as an import would read it, or why it could not."""
 
     line: int
@@ -264,7 +264,7 @@ class ImportPreviewRow(Record):
     """Why the row cannot be read; null where it can."""
 
 
-class ImportNotice(Record):
+class ContactImportNotice(Record):
     """Something in a file's header that stops an import, or that its owner should look at."""
 
     code: str
@@ -279,7 +279,7 @@ class ImportNotice(Record):
     """What to do about it; null where the message says all."""
 
 
-class ImportPreview(Record):
+class ContactImportPreview(Record):
     """How an import would read a file. Nothing of it is kept."""
 
     charset: str
@@ -292,11 +292,11 @@ class ImportPreview(Record):
     """How it was found: by a line `sep=;`, or by looking at the header."""
     header_line: int
     """Line that names the columns: 2 after a line `sep=;`, otherwise 1."""
-    columns: list[ImportPreviewColumn]
+    columns: list[ContactImportPreviewColumn]
     """The columns and what they fill, from the left."""
-    rows: list[ImportPreviewRow]
+    rows: list[ContactImportPreviewRow]
     """The first 20 rows as they would be read; none where the header is refused."""
-    problems: list[ImportNotice]
+    problems: list[ContactImportNotice]
     """What stops an import of the file, and what to look at before it."""
     importable: bool
     """Whether an import would take the file; single rows may still fail."""
@@ -317,7 +317,7 @@ class ContactImport(Record):
     updated: int
     skipped: int
     failed: int
-    errors: list[LineError]
+    errors: list[ContactImportError]
     """The first 200 lines that failed."""
     charset: str | None
     """Character encoding by which the file is read; null while it is being uploaded."""
@@ -325,7 +325,7 @@ class ContactImport(Record):
     """How it was found: by a byte order mark, by what the caller declared, or by looking at the file."""
     delimiter: str | None
     """Character between the cells; null while the file is being uploaded."""
-    columns: list[ImportColumn]
+    columns: list[ContactImportColumn]
     """The file's columns and what they fill, from the left; none while it is being uploaded."""
     created_at: Moment
     updated_at: Moment
@@ -343,10 +343,10 @@ class ImportJob(Record):
     bytes: int
     position: int
     line: int
-    errors: list[LineError]
+    errors: list[ContactImportError]
     charset: str | None
     delimiter: str | None
-    columns: list[ImportColumn]
+    columns: list[ContactImportColumn]
     actor_type: str
     actor_id: UUID | None
     actor_label: str | None
@@ -371,7 +371,7 @@ def attribute_fault(name: str, value: Any) -> str | None:
 def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> None:
     """Raises Invalid where attributes break a limit."""
     faults = [
-        Fault(path=f"{path}/{name}", code="invalid", message=message)
+        ProblemError(path=f"{path}/{name}", code="invalid", message=message)
         for name, value in attributes.items()
         if (message := attribute_fault(name, value))
     ]

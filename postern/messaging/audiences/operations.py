@@ -13,21 +13,21 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
     Cursor,
-    Listed,
+    LinkedList,
     ListLimit,
     Page,
     PageLimit,
     PageNumber,
     before_id,
-    listed,
+    linked_list,
     page_at,
     position_of,
 )
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, as_id, new_id
 from postern.messaging.audiences import imports, store
-from postern.messaging.audiences.contacts import find_or_create, hold, require_contact
-from postern.messaging.audiences.membership import SYSTEM, Actor, actor_of, contacts_changed, set_right
+from postern.messaging.audiences.contacts import find_or_create, lock_contacts, require_contact
+from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed, refill_audience
 from postern.messaging.audiences.model import (
     AUDIENCES_PER_PROJECT,
     BULK_LIMIT,
@@ -36,15 +36,15 @@ from postern.messaging.audiences.model import (
     LOOK_AGAIN,
     AddressText,
     Audience,
+    AudienceBulkResult,
+    AudienceChangeResult,
     AudienceDynamic,
     AudienceInUse,
+    AudienceMembership,
     AudienceMissing,
     AudienceRules,
-    BulkResult,
-    Change,
     Contact,
     ContactMissing,
-    Membership,
     Name,
     TooManyAudiences,
     check_attributes,
@@ -54,8 +54,8 @@ from postern.messaging.audiences.rules import (
     audiences_named,
     check_rules,
     plain_rules,
-    watches_engagement,
-    watches_the_clock,
+    uses_engagement,
+    uses_time,
 )
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -80,7 +80,7 @@ class AudienceChange(Body):
     type: Literal["STATIC"] | Unset = UNSET
 
 
-class NewMember(Body):
+class NewAudienceMember(Body):
     """A contact to add."""
 
     contact_id: str
@@ -107,12 +107,12 @@ class BulkMembers(Body):
 
 
 @get("/projects/{project_id}/audiences", needs="audiences:read")
-async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Audience]:
+async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Audience]:
     """The project's audiences, newest first."""
     rows = await store.audiences(
         call.db, project_id=call.project_id, before=before_id(call, "audiences", cursor), limit=limit + 1
     )
-    return listed(call, "audiences", rows, limit)
+    return linked_list(call, "audiences", rows, limit)
 
 
 @post(
@@ -127,7 +127,7 @@ async def create_audience(call: Call, data: NewAudience) -> Audience:
     if data.rules is not None:
         check_rules(data.rules)
     async with call.db.transaction() as tx:
-        await store.hold_alone(tx, project_id=call.project_id)
+        await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         if await store.count_audiences(tx, project_id=call.project_id, dynamic=False) >= AUDIENCES_PER_PROJECT:
             raise TooManyAudiences
         audience = await store.insert_audience(
@@ -135,7 +135,7 @@ async def create_audience(call: Call, data: NewAudience) -> Audience:
         )
         await events.record(tx, call, "audience.created", audience.id, name=data.name)
         if data.rules is not None:
-            audience, _ = await _rule(tx, call, audience, data.rules)
+            audience, _ = await _set_rules_of(tx, call, audience, data.rules)
         await audit.record(tx, call, "audience.created", "Audience", audience.id, name=data.name)
     return audience
 
@@ -156,12 +156,12 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
     """Rename an audience. `type: "STATIC"` drops the rules and keeps those who belong at this moment."""
     async with call.db.transaction() as tx:
         if data.type is not UNSET:
-            await store.hold_alone(tx, project_id=call.project_id)
+            await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         if data.type is not UNSET and audience.type == "DYNAMIC":
             audience = await _set_rules(tx, call, audience, None, level=0)
-            await _level_all(tx, call.project_id)
+            await _order_audiences(tx, call.project_id)
         if data.name is not UNSET:
             audience = await store.rename_audience(tx, project_id=call.project_id, id=id, name=data.name, now=call.now)
         await events.record(tx, call, "audience.updated", id, name=audience.name)
@@ -177,7 +177,7 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
     that are scheduled or under way.
     """
     async with call.db.transaction() as tx:
-        await store.hold_alone(tx, project_id=call.project_id)
+        await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         users = [
@@ -199,7 +199,7 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
     problems=[AudienceMissing, TooManyAudiences],
     example={"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]},
 )
-async def set_audience_rules(call: Call, id: UUID, data: Rules) -> Change:
+async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChangeResult:
     """Let rules choose the members from now on, and say how many came and went.
 
     A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`, `audience`,
@@ -212,10 +212,10 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> Change:
     """
     check_rules(data)
     async with call.db.transaction() as tx:
-        await store.hold_alone(tx, project_id=call.project_id)
+        await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
-        audience, change = await _rule(tx, call, audience, data)
+        audience, change = await _set_rules_of(tx, call, audience, data)
         await events.record(tx, call, "audience.updated", id, name=audience.name)
         await audit.record(tx, call, "audience.rules_set", "Audience", id, added=change.added, removed=change.removed)
     return change
@@ -226,14 +226,14 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> Change:
     needs="audiences:write",
     problems=[AudienceMissing],
 )
-async def recompute_audience(call: Call, id: UUID) -> Change:
+async def recompute_audience(call: Call, id: UUID) -> AudienceChangeResult:
     """Choose the members of a DYNAMIC audience from scratch; a STATIC one stays as it is."""
     async with call.db.transaction() as tx:
-        await store.hold_alone(tx, project_id=call.project_id)
+        await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await require_audience(tx, call.project_id, id)
         if audience.type == "STATIC":
-            return Change(added=0, removed=0)
-        return await set_right(tx, call.project_id, audience, call.now, actor_of(call))
+            return AudienceChangeResult(added=0, removed=0)
+        return await refill_audience(tx, call.project_id, audience, call.now, actor_of(call))
 
 
 @get("/projects/{project_id}/audiences/{id}/contacts", needs="audiences:read", problems=[AudienceMissing])
@@ -262,14 +262,14 @@ async def list_audience_contacts(
     problems=[AudienceMissing, ContactMissing, AudienceDynamic],
     example={"contactId": "01990000-0000-7000-8000-000000000000"},
 )
-async def add_contact_to_audience(call: Call, id: UUID, data: NewMember) -> Membership:
+async def add_contact_to_audience(call: Call, id: UUID, data: NewAudienceMember) -> AudienceMembership:
     """Add a contact to a STATIC audience; one that belongs already stays."""
     contact_id = as_id(data.contact_id)
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
         await require_contact(tx, call.project_id, contact_id)
         await add_to_audience(tx, call.project_id, id, [contact_id], call.now, actor_of(call))
-    return Membership(audience_id=id, contact_id=contact_id)
+    return AudienceMembership(audience_id=id, contact_id=contact_id)
 
 
 @post(
@@ -278,7 +278,7 @@ async def add_contact_to_audience(call: Call, id: UUID, data: NewMember) -> Memb
     problems=[AudienceMissing, AudienceDynamic],
     example={"email": "ada@example.com"},
 )
-async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) -> Membership:
+async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) -> AudienceMembership:
     """Add the contact with an address to a STATIC audience; an unknown address becomes a contact."""
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
@@ -287,7 +287,7 @@ async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) ->
         except AddressInvalid as error:
             raise Invalid.at("/email", error.detail, "address_invalid") from None
         await add_to_audience(tx, call.project_id, id, [contact.id], call.now, actor_of(call))
-    return Membership(audience_id=id, contact_id=contact.id)
+    return AudienceMembership(audience_id=id, contact_id=contact.id)
 
 
 @post(
@@ -297,7 +297,7 @@ async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) ->
     problems=[AudienceMissing, AudienceDynamic],
     example={"emails": ["ada@example.com", "grace@example.com"]},
 )
-async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> BulkResult:
+async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> AudienceBulkResult:
     """Add up to 10,000 addresses to a STATIC audience; unknown ones become contacts.
 
     `skipped` counts addresses that are invalid, given twice, or belong already.
@@ -317,10 +317,10 @@ async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> Bul
         check_attributes(row.attributes, f"/contacts/{max(0, row.line - 1 - len(data.emails))}/attributes")
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
-        await imports.take_in(tx, call.project_id, rows, "upsert", call.now, actor_of(call))
+        await imports.import_batch(tx, call.project_id, rows, "upsert", call.now, actor_of(call))
         ids = await imports.ids_of(tx, project_id=call.project_id, keys=[row.email_key for row in rows])
         added = await add_to_audience(tx, call.project_id, id, ids, call.now, actor_of(call))
-    return BulkResult(added=len(added), skipped=len(data.emails) + len(data.contacts) - len(added))
+    return AudienceBulkResult(added=len(added), skipped=len(data.emails) + len(data.contacts) - len(added))
 
 
 @delete_(
@@ -328,13 +328,13 @@ async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> Bul
     needs="audiences:write",
     problems=[AudienceMissing, ContactMissing, AudienceDynamic],
 )
-async def remove_contact_from_audience(call: Call, id: UUID, contact_id: UUID) -> Membership:
+async def remove_contact_from_audience(call: Call, id: UUID, contact_id: UUID) -> AudienceMembership:
     """Take a contact out of a STATIC audience. The contact stays; one that does not belong is a 404."""
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
         if not await remove_from_audience(tx, call.project_id, id, contact_id, call.now, actor_of(call)):
             raise ContactMissing("This contact does not belong to the audience.")
-    return Membership(audience_id=id, contact_id=contact_id)
+    return AudienceMembership(audience_id=id, contact_id=contact_id)
 
 
 async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
@@ -359,10 +359,10 @@ async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None
     if not timed:
         return
     async with db.transaction() as tx:
-        await store.hold_alone(tx, project_id=project_id)
+        await store.lock_audiences_exclusively(tx, project_id=project_id)
         # Those that others depend on come first.
         for each in await store.timed_among(tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)):
-            await set_right(tx, project_id, await require_audience(tx, project_id, each), now)
+            await refill_audience(tx, project_id, await require_audience(tx, project_id, each), now)
 
 
 async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
@@ -379,13 +379,13 @@ async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
     """Hold the project's audiences still, and raise AudienceMissing or AudienceDynamic unless this one is STATIC."""
-    await store.hold_shared(tx, project_id=project_id)
+    await store.lock_audiences_shared(tx, project_id=project_id)
     if (await require_audience(tx, project_id, id)).type != "STATIC":
         raise AudienceDynamic
 
 
 async def add_to_audience(
-    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
+    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
     """Add contacts to a STATIC audience (see `require_static`); returns those that did not belong before."""
     first = new_id()
@@ -393,21 +393,21 @@ async def add_to_audience(
         tx,
         project_id=project_id,
         audience_id=id,
-        ids=await hold(tx, project_id, contact_ids),
+        ids=await lock_contacts(tx, project_id, contact_ids),
         now=now,
         event_id=first,
         **actor._asdict(),
     )
-    await events.written(tx, project_id, first, ("audience.joined",), len(added))
+    await events.record_range(tx, project_id, first, ("audience.joined",), len(added))
     await contacts_changed(tx, project_id, added, now, actor, from_level=1)
     return added
 
 
 async def remove_from_audience(
-    tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: Actor = SYSTEM
+    tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: ChangeActor = SYSTEM
 ) -> bool:
     """Take a contact out of a STATIC audience (see `require_static`); false if it did not belong."""
-    await hold(tx, project_id, [contact_id])
+    await lock_contacts(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
         return False
     left = events.make_event(
@@ -427,10 +427,10 @@ async def remove_from_audience(
 
 
 async def remove_all_from_audience(
-    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: Actor = SYSTEM
+    tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
     """Take contacts out of a STATIC audience (see `require_static`); returns those that belonged."""
-    await hold(tx, project_id, contact_ids)
+    await lock_contacts(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
     left = [
         events.make_event(
@@ -455,18 +455,20 @@ async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
     return audience
 
 
-async def _rule(tx: Transaction, call: Call, audience: Audience, rules: Rules) -> tuple[Audience, Change]:
+async def _set_rules_of(
+    tx: Transaction, call: Call, audience: Audience, rules: Rules
+) -> tuple[Audience, AudienceChangeResult]:
     """Give an audience rules and fill it by them. The project's lock is held alone."""
     dynamic = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
     if audience.type == "STATIC" and dynamic >= DYNAMIC_PER_PROJECT:
         raise TooManyAudiences(f"A project has at most {DYNAMIC_PER_PROJECT} audiences with rules.")
     audience = await _set_rules(tx, call, audience, rules, level=0)
-    await _level_all(tx, call.project_id, audiences_named(rules))
-    return audience, await set_right(tx, call.project_id, audience, call.now, actor_of(call))
+    await _order_audiences(tx, call.project_id, audiences_named(rules))
+    return audience, await refill_audience(tx, call.project_id, audience, call.now, actor_of(call))
 
 
 async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rules | None, *, level: int) -> Audience:
-    ticking = rules is not None and watches_the_clock(rules)
+    ticking = rules is not None and uses_time(rules)
     return await store.set_rules(
         tx,
         project_id=call.project_id,
@@ -476,13 +478,13 @@ async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rul
         rules_id=None if rules is None else new_id(),
         level=level,
         depends_on=[] if rules is None else sorted(audiences_named(rules)),
-        watches_engagement=rules is not None and watches_engagement(rules),
+        watches_engagement=rules is not None and uses_engagement(rules),
         due_at=call.now + LOOK_AGAIN if ticking else None,
         now=call.now,
     )
 
 
-async def _level_all(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:
+async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:
     """Put every audience above those that its rules name.
 
     Raises Invalid where `named` are not all there, where audiences name one another in a circle, or in too long

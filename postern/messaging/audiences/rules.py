@@ -60,7 +60,7 @@ COUNT_LIMIT: Final = 10_000
 """The largest number of events that a rule may ask for."""
 
 
-class Clause(Body):
+class RuleCondition(Body):
     """A condition (`field`, `operator`, `value`) or a group of them (`match`, `conditions`)."""
 
     field: str | None = None
@@ -69,14 +69,14 @@ class Clause(Body):
     within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
     """Of a condition on how often an event happened: only those of the last days count."""
     match: Match | None = None
-    conditions: list["Clause"] | None = None
+    conditions: list["RuleCondition"] | None = None
 
 
 class Rules(Body):
     """Who belongs: those for whom all conditions hold, or any of them."""
 
     match: Match = "all"
-    conditions: list[Clause]
+    conditions: list[RuleCondition]
 
 
 def check_rules(rules: Rules) -> None:
@@ -88,7 +88,7 @@ def check_rules(rules: Rules) -> None:
     _check_group(rules.conditions, "/conditions", 1)
 
 
-def conditions_of(rules: Rules) -> Iterator[Clause]:
+def conditions_of(rules: Rules) -> Iterator[RuleCondition]:
     """All single conditions, whatever group they are in."""
     pending = list(rules.conditions)
     while pending:
@@ -118,12 +118,12 @@ def audiences_named(rules: Rules) -> set[UUID]:
     return named
 
 
-def watches_engagement(rules: Rules) -> bool:
+def uses_engagement(rules: Rules) -> bool:
     """Whether an open, a click or a custom event can change who belongs."""
     return any(clause.field in ENGAGEMENT or event_of(clause.field or "") for clause in conditions_of(rules))
 
 
-def watches_the_clock(rules: Rules) -> bool:
+def uses_time(rules: Rules) -> bool:
     """Whether who belongs changes as time passes."""
     return any(
         clause.operator in ("withinDays", "notWithinDays") or clause.within_days is not None
@@ -141,7 +141,7 @@ def read_rules(stored: Any) -> Rules:
     return msgspec.convert(stored, Rules)
 
 
-def _plain(clause: Clause) -> dict[str, Any]:
+def _plain(clause: RuleCondition) -> dict[str, Any]:
     if clause.conditions is not None:
         return {"match": clause.match or "all", "conditions": [_plain(each) for each in clause.conditions]}
     shown: dict[str, Any] = {"field": clause.field, "operator": clause.operator}
@@ -150,7 +150,7 @@ def _plain(clause: Clause) -> dict[str, Any]:
     return shown if clause.operator in ("exists", "notExists") else shown | {"value": clause.value}
 
 
-def _check_group(clauses: Sequence[Clause], path: str, depth: int) -> None:
+def _check_group(clauses: Sequence[RuleCondition], path: str, depth: int) -> None:
     if depth > DEPTH_LIMIT:
         raise Invalid.at(path, f"Groups are nested at most {DEPTH_LIMIT} deep.", "too_deep")
     for index, clause in enumerate(clauses):
@@ -164,7 +164,7 @@ def _check_group(clauses: Sequence[Clause], path: str, depth: int) -> None:
             _check_condition(clause, where)
 
 
-def _check_condition(clause: Clause, path: str) -> None:
+def _check_condition(clause: RuleCondition, path: str) -> None:
     if clause.match is not None:
         raise Invalid.at(path, "`match` belongs to a group, which has `conditions`.")
     if clause.field is None:
@@ -199,7 +199,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_LIMIT
 
 
-def _check_membership(clause: Clause, path: str) -> None:
+def _check_membership(clause: RuleCondition, path: str) -> None:
     if clause.operator not in MEMBERSHIP_OPERATORS:
         message = f"`audience` takes the operators {', '.join(MEMBERSHIP_OPERATORS)}."
         raise Invalid.at(f"{path}/operator", message)
@@ -274,18 +274,18 @@ def read_moment(text: str) -> datetime | None:
         return None
 
 
-class Condition(msgspec.Struct, frozen=True):
+class SqlCondition(msgspec.Struct, frozen=True):
     """Rules as SQL: a condition on a contact `c`, `given.now` and `given.v`, and what `given.v` holds for it."""
 
     sql: Composable
     values: list[Any]
 
 
-def condition(rules: Rules, slot: int) -> Condition:
+def condition(rules: Rules, slot: int) -> SqlCondition:
     """Compile rules; their values are to be at `slot` of the JSON parameter."""
     compiler = _Compiler(slot)
     sql = compiler.group(rules.match, rules.conditions)
-    return Condition(sql, compiler.values)
+    return SqlCondition(sql, compiler.values)
 
 
 class _Compiler:
@@ -308,13 +308,13 @@ class _Compiler:
     def moment(self, value: datetime) -> Composable:
         return SQL("{}::timestamptz").format(self.text(value.isoformat()))
 
-    def group(self, match: Match, clauses: Sequence[Clause]) -> Composable:
+    def group(self, match: Match, clauses: Sequence[RuleCondition]) -> Composable:
         if not clauses:
             return SQL("true") if match == "all" else SQL("false")
         glue = SQL(" and ") if match == "all" else SQL(" or ")
         return SQL("({})").format(glue.join([self.clause(each) for each in clauses]))
 
-    def clause(self, clause: Clause) -> Composable:
+    def clause(self, clause: RuleCondition) -> Composable:
         if clause.conditions is not None:
             return self.group(clause.match or "all", clause.conditions)
         field, operator = clause.field or "", clause.operator or ""

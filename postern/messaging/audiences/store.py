@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.sql import Composable
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.messaging.audiences.model import (
     AttributeType,
@@ -17,11 +17,11 @@ from postern.messaging.audiences.model import (
     AudienceType,
     Contact,
     ContactAttribute,
-    Ruling,
+    DynamicAudience,
 )
 
 
-class Moves(Record):
+class MembershipCounts(Record):
     """How many memberships a statement made and ended."""
 
     joined: int
@@ -36,7 +36,7 @@ class StoredRules(Record):
     rules: dict[str, Any]
 
 
-class Link(Record):
+class AudienceReference(Record):
     """Which audiences an audience's rules name."""
 
     id: UUID
@@ -45,7 +45,7 @@ class Link(Record):
     depends_on: list[UUID]
 
 
-class ExportRow(Record):
+class ContactExportRow(Record):
     """A contact as an export shows it."""
 
     id: UUID
@@ -82,14 +82,14 @@ class TypeOfAttribute(Record):
     select pg_advisory_xact_lock_shared(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
            set_config('jit', 'off', true) || set_config('work_mem', '32MB', true)
 """)
-async def hold_shared(tx: Transaction, *, project_id: UUID) -> str: ...
+async def lock_audiences_shared(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('audiences:' || %(project_id)s::text, 0))::text || '' ||
            set_config('jit', 'off', true) || set_config('work_mem', '64MB', true)
 """)
-async def hold_alone(tx: Transaction, *, project_id: UUID) -> str: ...
+async def lock_audiences_exclusively(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
 # Whoever writes attributes declares those that have no type yet, in the same statement. For those that have one it is a
@@ -175,7 +175,7 @@ async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contac
         select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])))
     order by id for no key update
 """)
-async def hold_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], keys: list[str]) -> list[UUID]: ...
+async def lock_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], keys: list[str]) -> list[UUID]: ...
 
 
 @statement("""
@@ -189,7 +189,7 @@ async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> 
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
 """)
-async def hold_newcomers(tx: Transaction, *, project_id: UUID) -> str: ...
+async def lock_new_contacts(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
 @statement(
@@ -266,7 +266,7 @@ async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str)
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
     returning id
 """)
-async def forget_former(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
+async def forget_former_contact(tx: Transaction, *, project_id: UUID, email_key: str) -> list[UUID]: ...
 
 
 @statement("""
@@ -305,7 +305,7 @@ async def contacts(
         order by id for update
     )
 """)
-async def touch(
+async def touch_contacts(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -315,7 +315,7 @@ async def touch(
 ) -> None: ...
 
 
-@rows_of("""
+@streamed_statement("""
     select id, email, attributes, unsubscribed,
         to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created,
         to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated,
@@ -323,7 +323,7 @@ async def touch(
         to_char(last_clicked_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as clicked
     from contacts where project_id = %(project_id)s order by id
 """)
-def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ExportRow]: ...
+def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExportRow]: ...
 
 
 # Those that contacts have, the most frequent first.
@@ -385,7 +385,7 @@ async def insert_contact_attribute(
         hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))::text)
     from unnest(%(names)s::text[]) as name
 """)
-async def hold_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
+async def lock_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
 
 
 # What somebody declared before stays.
@@ -490,7 +490,7 @@ async def set_rules(
     select id, name, level, depends_on from audiences
     where project_id = %(project_id)s and (rules is not null or id = any (%(ids)s::uuid[]))
 """)
-async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Link]: ...
+async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[AudienceReference]: ...
 
 
 # Audiences whose rules look at the clock have a time at which they are due.
@@ -525,7 +525,9 @@ async def delete_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
       and (not %(engagement)s or watches_engagement or level > 0) and level >= %(from_level)s
     order by level, id
 """)
-async def rulings(db: Queries, *, project_id: UUID, engagement: bool, from_level: int) -> list[Ruling]: ...
+async def dynamic_audiences(
+    db: Queries, *, project_id: UUID, engagement: bool, from_level: int
+) -> list[DynamicAudience]: ...
 
 
 @statement("""
@@ -584,7 +586,7 @@ async def sort_contacts(
     actor_type: str,
     actor_id: UUID | None,
     actor_label: str | None,
-) -> Moves: ...
+) -> MembershipCounts: ...
 
 
 @statement("""
@@ -616,7 +618,7 @@ async def sort_contacts(
     )
     select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
 """)
-async def refill(
+async def refill_members(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -628,7 +630,7 @@ async def refill(
     actor_type: str,
     actor_id: UUID | None,
     actor_label: str | None,
-) -> Moves: ...
+) -> MembershipCounts: ...
 
 
 @statement("""

@@ -9,16 +9,16 @@ import msgspec
 from psycopg import DataError
 
 from postern.kernel.database.statements import Database, Jsonb
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.problems import Problem
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import declarations
-from postern.messaging.audiences.csv_cells import Declared, types_of
+from postern.messaging.audiences.csv_cells import DeclaredType, types_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
-    Layout,
-    Line,
-    Row,
+    ColumnLayout,
+    CsvRecord,
+    ImportRow,
     RowFault,
     check_size,
     infer_columns,
@@ -28,16 +28,16 @@ from postern.messaging.audiences.csv_reader import (
     readers_of,
     row_of,
 )
-from postern.messaging.audiences.imports import take_in
-from postern.messaging.audiences.membership import Actor, set_right
+from postern.messaging.audiences.imports import import_batch
+from postern.messaging.audiences.membership import ChangeActor, refill_audience
 from postern.messaging.audiences.model import (
     IMPORT_BATCH,
     IMPORT_ERRORS_KEPT,
     LOOK_AGAIN,
     AttributeType,
+    ContactImportError,
     ImportJob,
     ImportMode,
-    LineError,
     RefillJob,
 )
 
@@ -49,12 +49,12 @@ BATCHES: Final = 10
 """Batches of one import before it stands in line again, so that a worker can stop and others get their turn."""
 
 
-class Batch(msgspec.Struct):
+class ImportBatch(msgspec.Struct):
     """Rows of a file, read and merged, and how far they reach."""
 
-    rows: dict[str, Row]
-    errors: list[LineError]
-    types: dict[str, Declared]
+    rows: dict[str, ImportRow]
+    errors: list[ContactImportError]
+    types: dict[str, DeclaredType]
     """Types of attributes, those included that this batch has inferred."""
     inferred: dict[str, AttributeType]
     read: int = 0
@@ -66,12 +66,12 @@ class Batch(msgspec.Struct):
     ended: bool = False
 
 
-class Mark(msgspec.Struct, frozen=True):
+class ImportProgress(msgspec.Struct, frozen=True):
     """How far an import has come, and what there is to say about it."""
 
     line: int
     position: int
-    errors: list[LineError]
+    errors: list[ContactImportError]
 
 
 async def run_import(world: "World", job: ImportJob) -> None:
@@ -79,12 +79,12 @@ async def run_import(world: "World", job: ImportJob) -> None:
     if job.status == "UPLOADING":
         await _give_up(world, job, "The upload did not end in time.")
         return
-    mark = Mark(job.line, job.position, job.errors)
+    mark = ImportProgress(job.line, job.position, job.errors)
     if job.charset and job.delimiter:
         layout = layout_of(job.columns, job.delimiter, job.charset)
     else:
         # The release before this one kept nothing of what it understood.
-        first = await import_store.piece(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
+        first = await import_store.get_part(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
         try:
             header = read_header(first.data if first else b"")
             header.check()
@@ -93,20 +93,20 @@ async def run_import(world: "World", job: ImportJob) -> None:
             return
         layout = header.layout
         if mark.position == 0:
-            mark = Mark(header.line + 1, header.length, mark.errors)
+            mark = ImportProgress(header.line + 1, header.length, mark.errors)
     types = await declarations(world.db, job.project_id)
     ahead = asyncio.create_task(_read(world.db, job, layout, mark, types))
     try:
         for number in range(BATCHES):
             batch = await ahead
-            after = Mark(batch.line, batch.position, [])
+            after = ImportProgress(batch.line, batch.position, [])
             if not batch.ended and number + 1 < BATCHES:
                 ahead = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
             errors = await _settle(world, job, batch, mark.errors, last=number + 1 == BATCHES)
             if batch.ended:
                 return
-            mark = Mark(after.line, after.position, errors)
-    except _Overtaken:
+            mark = ImportProgress(after.line, after.position, errors)
+    except _ImportSuperseded:
         return
     except DataError as error:
         message = f"The database refuses something in the rows from here on: {str(error).strip()[:200]}"
@@ -116,17 +116,17 @@ async def run_import(world: "World", job: ImportJob) -> None:
 
 
 async def _settle(
-    world: "World", job: ImportJob, batch: Batch, errors: list[LineError], *, last: bool
-) -> list[LineError]:
-    """Take a batch in and move the import on; returns its errors so far. Raises _Overtaken."""
+    world: "World", job: ImportJob, batch: ImportBatch, errors: list[ContactImportError], *, last: bool
+) -> list[ContactImportError]:
+    """Take a batch in and move the import on; returns its errors so far. Raises _ImportSuperseded."""
     now = world.clock()
-    actor = Actor(job.actor_type, job.actor_id, job.actor_label)
+    actor = ChangeActor(job.actor_type, job.actor_id, job.actor_label)
     rows = list(batch.rows.values())
     async with world.db.transaction() as tx:
-        await store.hold_shared(tx, project_id=job.project_id)
-        taken = await take_in(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
+        await store.lock_audiences_shared(tx, project_id=job.project_id)
+        taken = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
         limit = "The attributes do not fit beside those that the contact has."
-        late = [LineError(line=line, message=limit) for line in taken.too_large]
+        late = [ContactImportError(line=line, message=limit) for line in taken.too_large]
         errors = sorted([*errors, *batch.errors, *late], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
         failed = batch.failed + len(late)
         known = batch.read - taken.created - failed
@@ -149,24 +149,26 @@ async def _settle(
             due_at=due_at,
         )
         if not settled:
-            raise _Overtaken
+            raise _ImportSuperseded
         if batch.ended:
-            await import_store.drop_all_pieces(tx, project_id=job.project_id, import_id=job.id)
+            await import_store.drop_all_parts(tx, project_id=job.project_id, import_id=job.id)
         else:
-            await import_store.drop_pieces(tx, project_id=job.project_id, import_id=job.id, position=batch.position)
+            await import_store.drop_parts(tx, project_id=job.project_id, import_id=job.id, position=batch.position)
     return errors
 
 
-class _Overtaken(Exception):
+class _ImportSuperseded(Exception):
     """A later attempt has the import; this one's batch is rolled back."""
 
 
-async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark, types: dict[str, Declared]) -> Batch:
+async def _read(
+    db: Database, job: ImportJob, layout: ColumnLayout, mark: ImportProgress, types: dict[str, DeclaredType]
+) -> ImportBatch:
     """Read the next batch, in a thread: what takes the time is the parser."""
     loop = asyncio.get_running_loop()
 
-    async def fetch(position: int) -> import_store.Piece | None:
-        return await import_store.piece_at(db, project_id=job.project_id, import_id=job.id, position=position)
+    async def fetch(position: int) -> import_store.UploadPart | None:
+        return await import_store.get_part_at(db, project_id=job.project_id, import_id=job.id, position=position)
 
     def pieces() -> Iterator[bytes]:
         position = mark.position
@@ -180,13 +182,19 @@ async def _read(db: Database, job: ImportJob, layout: Layout, mark: Mark, types:
     return await asyncio.to_thread(_parse, layout, pieces(), job.mode, mark, types)
 
 
-def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark, types: dict[str, Declared]) -> Batch:
-    batch = Batch({}, [], types, {}, line=mark.line, position=mark.position)
-    lines: Iterable[Line] = _lines(batch, layout, pieces, mark)
+def _parse(
+    layout: ColumnLayout,
+    pieces: Iterator[bytes],
+    mode: ImportMode,
+    mark: ImportProgress,
+    types: dict[str, DeclaredType],
+) -> ImportBatch:
+    batch = ImportBatch({}, [], types, {}, line=mark.line, position=mark.position)
+    lines: Iterable[CsvRecord] = _lines(batch, layout, pieces, mark)
     if any(name is not None and name not in types for name in layout.columns):
         lines = list(lines)
         batch.inferred = infer_columns(layout, lines, types)
-        batch.types = types | {name: Declared(kind, True) for name, kind in batch.inferred.items()}
+        batch.types = types | {name: DeclaredType(kind, True) for name, kind in batch.inferred.items()}
     readers = readers_of(layout, batch.types)
     for line in lines:
         try:
@@ -194,13 +202,15 @@ def _parse(layout: Layout, pieces: Iterator[bytes], mode: ImportMode, mark: Mark
         except RowFault as fault:
             batch.failed += 1
             if len(batch.errors) < IMPORT_ERRORS_KEPT:
-                batch.errors.append(LineError(line=line.number, message=str(fault)))
+                batch.errors.append(ContactImportError(line=line.number, message=str(fault)))
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     return batch
 
 
-def _lines(batch: Batch, layout: Layout, pieces: Iterator[bytes], mark: Mark) -> Iterator[Line]:
+def _lines(
+    batch: ImportBatch, layout: ColumnLayout, pieces: Iterator[bytes], mark: ImportProgress
+) -> Iterator[CsvRecord]:
     """The lines of a batch, which counts them."""
     for line in read_batch(layout, pieces, number=mark.line, position=mark.position, rows=IMPORT_BATCH):
         batch.read += 1
@@ -209,7 +219,7 @@ def _lines(batch: Batch, layout: Layout, pieces: Iterator[bytes], mark: Mark) ->
     batch.ended = batch.read < IMPORT_BATCH and batch.position - mark.position < BATCH_BYTES
 
 
-def _add(batch: Batch, row: Row, mode: ImportMode) -> None:
+def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
     """Put a row with the others; a later line about the same address is merged, as if it came in a later batch."""
     known = batch.rows.get(row.email_key)
     if known is None:
@@ -239,18 +249,18 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
             updated=0,
             skipped=0,
             failed=0,
-            errors=Jsonb([*job.errors[: IMPORT_ERRORS_KEPT - 1], LineError(line=job.line, message=reason)]),
+            errors=Jsonb([*job.errors[: IMPORT_ERRORS_KEPT - 1], ContactImportError(line=job.line, message=reason)]),
             now=now,
             due_at=None,
         )
-        await import_store.drop_all_pieces(tx, project_id=job.project_id, import_id=job.id)
+        await import_store.drop_all_parts(tx, project_id=job.project_id, import_id=job.id)
 
 
-async def look_again(world: "World", job: RefillJob) -> None:
+async def recompute_timed_audiences(world: "World", job: RefillJob) -> None:
     """Set an audience right whose rules look at the clock, and look again in an hour."""
     now = world.clock()
     async with world.db.transaction() as tx:
-        await store.hold_alone(tx, project_id=job.project_id)
+        await store.lock_audiences_exclusively(tx, project_id=job.project_id)
         audience = await store.audience(tx, project_id=job.project_id, id=job.id)
         if audience is None or audience.type == "STATIC":
             return
@@ -258,7 +268,7 @@ async def look_again(world: "World", job: RefillJob) -> None:
             tx, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=now + LOOK_AGAIN
         )
         if settled:
-            await set_right(tx, job.project_id, audience, now)
+            await refill_audience(tx, job.project_id, audience, now)
 
 
 WORK: list[Work[Any]] = [
@@ -267,7 +277,7 @@ WORK: list[Work[Any]] = [
         table="contact_imports",
         kind=ImportJob,
         lease=LEASE,
-        do=each(run_import, at_once=1),
+        do=one_by_one(run_import, at_once=1),
         share=1,
         at_once=2,
     ),
@@ -276,7 +286,7 @@ WORK: list[Work[Any]] = [
         table="audiences",
         kind=RefillJob,
         lease=timedelta(minutes=10),
-        do=each(look_again, at_once=1),
+        do=one_by_one(recompute_timed_audiences, at_once=1),
         share=5,
         at_once=1,
     ),

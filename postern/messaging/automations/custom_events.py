@@ -9,11 +9,11 @@ import msgspec
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Header, post
-from postern.kernel.http.problems import Fault, Invalid, Unprocessable
+from postern.kernel.http.operation import HeaderParameter, post
+from postern.kernel.http.problems import Invalid, ProblemError, Unprocessable
 from postern.kernel.values import Body, Record, as_id, to_json
 from postern.messaging.audiences import contacts, imports, membership
-from postern.messaging.audiences.csv_reader import Row
+from postern.messaging.audiences.csv_reader import ImportRow
 from postern.messaging.automations import store
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event, is_custom_name
@@ -25,7 +25,7 @@ DATA_BYTES = 16_384
 KEY_WINDOW = timedelta(hours=24)
 """How long a repeated request is known as one."""
 
-IdempotencyKey = Annotated[str | None, Header("Idempotency-Key")]
+IdempotencyKey = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 EventKey = Annotated[
     str,
     msgspec.Meta(
@@ -54,13 +54,13 @@ class CustomEvent(Body):
     """Within 24 hours an event with a key that was used before is not recorded again."""
 
 
-class CustomEvents(Body):
+class CustomEventBatch(Body):
     """Several events."""
 
     events: Annotated[list[CustomEvent], msgspec.Meta(min_length=1, max_length=BATCH_LIMIT)]
 
 
-class Recorded(Record):
+class CustomEventResult(Record):
     """An event that was taken in."""
 
     id: UUID
@@ -68,10 +68,10 @@ class Recorded(Record):
     contact_id: UUID | None
 
 
-class RecordedAll(Record):
+class CustomEventBatchResult(Record):
     """Several events that were taken in, in their order."""
 
-    data: list[Recorded]
+    data: list[CustomEventResult]
 
 
 @post(
@@ -81,7 +81,9 @@ class RecordedAll(Record):
     problems=[EventKeyReused],
     example={"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}},
 )
-async def record_custom_event(call: Call, data: CustomEvent, idempotency_key: IdempotencyKey = None) -> Recorded:
+async def record_custom_event(
+    call: Call, data: CustomEvent, idempotency_key: IdempotencyKey = None
+) -> CustomEventResult:
     """Send in something that happened in your own product.
 
     It starts automations with an `EVENT` trigger, ends the wait of a `WAIT_FOR_EVENT` step, and reaches webhooks
@@ -101,19 +103,23 @@ async def record_custom_event(call: Call, data: CustomEvent, idempotency_key: Id
     problems=[EventKeyReused],
     example={"events": [{"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}}]},
 )
-async def record_custom_events(call: Call, data: CustomEvents, idempotency_key: IdempotencyKey = None) -> RecordedAll:
+async def record_custom_events(
+    call: Call, data: CustomEventBatch, idempotency_key: IdempotencyKey = None
+) -> CustomEventBatchResult:
     """Send in up to 500 events at once: all are recorded, or none. The answers have the order of the request."""
-    return RecordedAll(data=await _record(call, data.events, idempotency_key, single=False))
+    return CustomEventBatchResult(data=await _record(call, data.events, idempotency_key, single=False))
 
 
-async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | None, *, single: bool) -> list[Recorded]:
+async def _record(
+    call: Call, items: list[CustomEvent], idempotency_key: str | None, *, single: bool
+) -> list[CustomEventResult]:
     _check(items, single=single)
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
-        await membership.hold(tx, call.project_id)
+        await membership.lock_audiences(tx, call.project_id)
         before = await _recorded_before(tx, call, items, keys)
         given = [index for index in range(len(items)) if index not in before]
-        people = await _people(tx, call, [(_path(index, single), items[index]) for index in given])
+        people = await _contacts_named(tx, call, [(_path(index, single), items[index]) for index in given])
         made = [_event(call, items[index], people[_path(index, single)]) for index in given]
         known = await _known(tx, call, [items[index] for index in given], made, [keys[index] for index in given])
         new = [event for event in made if event.id not in known]
@@ -124,7 +130,9 @@ async def _record(call: Call, items: list[CustomEvent], idempotency_key: str | N
     if known or before:
         call.headers["Idempotent-Replayed"] = "true"
     for index, event in zip(given, made, strict=True):
-        before[index] = Recorded(id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id)
+        before[index] = CustomEventResult(
+            id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id
+        )
     return [before[index] for index in range(len(items))]
 
 
@@ -133,17 +141,17 @@ def _path(index: int, single: bool) -> str:
 
 
 def _check(items: list[CustomEvent], *, single: bool) -> None:
-    faults: list[Fault] = []
+    faults: list[ProblemError] = []
     for index, item in enumerate(items):
         path = _path(index, single)
         if not is_custom_name(item.name):
             message = "A name is words with dots between, like order.placed, outside our own areas (email, contact …)."
-            faults.append(Fault(path=f"{path}/name", code="name_invalid", message=message))
+            faults.append(ProblemError(path=f"{path}/name", code="name_invalid", message=message))
         if len(to_json(item.data)) > DATA_BYTES:
-            faults.append(Fault(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
+            faults.append(ProblemError(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
         if item.contact_id is not None and item.email is not None:
             message = "Name the contact by `contactId` or by `email`, not both."
-            faults.append(Fault(path=f"{path}/email", code="invalid", message=message))
+            faults.append(ProblemError(path=f"{path}/email", code="invalid", message=message))
     if faults:
         raise Invalid(faults[0].message, errors=faults)
 
@@ -180,42 +188,42 @@ def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
     return msgspec.structs.replace(event, data=item.data)
 
 
-async def _people(tx: Transaction, call: Call, given: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
+async def _contacts_named(tx: Transaction, call: Call, given: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
     """Whom events are about, by the places of the events; addresses that are no contacts yet become some."""
     found: dict[str, UUID | None] = {path: None for path, _ in given}
     named = {path: as_id(item.contact_id) for path, item in given if item.contact_id is not None}
-    rows = _newcomers({path: item.email for path, item in given if item.email is not None})
+    rows = _new_contacts({path: item.email for path, item in given if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
-    known = set(await imports.hold_all(tx, call.project_id, keys, list(named.values())))
+    known = set(await imports.lock_rows(tx, call.project_id, keys, list(named.values())))
     for path, contact_id in named.items():
         if contact_id not in known:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
     if rows:
         # All by one statement: two requests that made the same contacts one by one would wait for each other.
         once = {row.email_key: row for row in rows.values()}
-        await imports.take_in(tx, call.project_id, list(once.values()), "skip", call.now)
+        await imports.import_batch(tx, call.project_id, list(once.values()), "skip", call.now)
         ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in keys])
         # Those that somebody else made meanwhile are not held yet.
-        await contacts.hold(tx, call.project_id, [each for each in ids.values() if each not in known])
+        await contacts.lock_contacts(tx, call.project_id, [each for each in ids.values() if each not in known])
         found |= {path: ids.get((call.project_id, row.email_key)) for path, row in rows.items()}
     return found | named
 
 
-def _newcomers(given: dict[str, str]) -> dict[str, Row]:
+def _new_contacts(given: dict[str, str]) -> dict[str, ImportRow]:
     """Contacts as addresses would make them, by the places of the events. Raises Invalid."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, ImportRow] = {}
     for number, (path, text) in enumerate(given.items(), start=1):
         try:
             spec = parse_address(text).spec
         except AddressInvalid as wrong:
             raise Invalid.at(f"{path}/email", wrong.detail, "address_invalid") from None
-        rows[path] = Row(number, spec, normalise(spec), {}, False)
+        rows[path] = ImportRow(number, spec, normalise(spec), {}, False)
     return rows
 
 
 async def _recorded_before(
     tx: Transaction, call: Call, items: list[CustomEvent], keys: list[str | None]
-) -> dict[int, Recorded]:
+) -> dict[int, CustomEventResult]:
     """What repeated requests were answered, by their place: a contact that has gone since does not come back.
 
     Raises EventKeyReused.
@@ -231,7 +239,7 @@ async def _recorded_before(
     kept = await events.with_ids(tx, call.project_id, [row.event_id for row in rows]) if rows else []
     subjects = {event.id: event.subject_id for event in kept}
     return {
-        places[row.key]: Recorded(
+        places[row.key]: CustomEventResult(
             id=row.event_id, name=items[places[row.key]].name, contact_id=subjects.get(row.event_id)
         )
         for row in rows
@@ -262,7 +270,7 @@ async def _known(
         if row.body_hash != hashes[row.key]:
             raise EventKeyReused
         known[keyed[row.key][1].id] = row.event_id
-    await store.forget_keys(tx, project_id=call.project_id, before=call.now - KEY_WINDOW)
+    await store.delete_expired_keys(tx, project_id=call.project_id, before=call.now - KEY_WINDOW)
     return known
 
 

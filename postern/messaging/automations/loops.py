@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from postern.kernel.http.problems import Fault
+from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import as_id
 from postern.messaging.audiences.model import AudienceRules
 from postern.messaging.audiences.rules import Rules, attribute_of, audiences_named, conditions_of, read_rules
@@ -46,7 +46,7 @@ EventKey = tuple[str, UUID | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LoopMember:
     """An automation that may be part of a loop."""
 
     id: UUID
@@ -56,7 +56,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class StepEffect:
     """What a step causes."""
 
     path: str
@@ -72,17 +72,17 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LoopEdge:
     """One automation's effect that starts another one."""
 
-    source: Member
-    effect: Effect
-    target: Member
+    source: LoopMember
+    effect: StepEffect
+    target: LoopMember
 
 
 def find_loop(
-    candidate: Member, others: Sequence[Member], audiences: Sequence[AudienceRules], own_url: str
-) -> list[Fault]:
+    candidate: LoopMember, others: Sequence[LoopMember], audiences: Sequence[AudienceRules], own_url: str
+) -> list[ProblemError]:
     """The steps of the quickest loop that `candidate` would be part of, in order; empty if there is none.
 
     `others` are the active automations with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that
@@ -91,12 +91,12 @@ def find_loop(
     members = {each.id: each for each in (candidate, *others)}
     world = _Audiences(audiences)
     effects = {each.id: _effects(each, world, own_url) for each in members.values()}
-    targets: dict[EventKey, list[Member]] = {}
+    targets: dict[EventKey, list[LoopMember]] = {}
     for each in members.values():
         for key in _started_by(each.trigger):
             targets.setdefault(key, []).append(each)
     links = [
-        Link(source, effect, target)
+        LoopEdge(source, effect, target)
         for source in members.values()
         for effect in effects[source.id]
         for target in {each.id: each for key in _keys(effect) for each in targets.get(key, [])}.values()
@@ -108,10 +108,10 @@ def find_loop(
     return [_fault(link, candidate) for link in loop]
 
 
-def _fault(link: Link, candidate: Member) -> Fault:
+def _fault(link: LoopEdge, candidate: LoopMember) -> ProblemError:
     path = link.effect.path if link.source.id == candidate.id else "/trigger"
     message = f"“{link.source.name}” {link.effect.text}, which starts “{link.target.name}”."
-    return Fault(path=path, code="loop", message=message)
+    return ProblemError(path=path, code="loop", message=message)
 
 
 class _Audiences:
@@ -157,8 +157,8 @@ def _membership(id: UUID) -> str:
     return f"member:{id}"
 
 
-def _effects(member: Member, audiences: _Audiences, own_url: str) -> list[Effect]:
-    found: list[Effect] = []
+def _effects(member: LoopMember, audiences: _Audiences, own_url: str) -> list[StepEffect]:
+    found: list[StepEffect] = []
     _walk(member.steps, "/steps", timedelta(), found, audiences, own_url)
     return found
 
@@ -167,7 +167,7 @@ def _walk(
     steps: Sequence[Step],
     path: str,
     after: timedelta,
-    found: list[Effect],
+    found: list[StepEffect],
     audiences: _Audiences,
     own_url: str,
 ) -> timedelta | None:
@@ -195,20 +195,22 @@ def _walk(
     return after
 
 
-def _effects_of_step(step: Step, path: str, after: timedelta, audiences: _Audiences, own_url: str) -> Iterator[Effect]:
+def _effects_of_step(
+    step: Step, path: str, after: timedelta, audiences: _Audiences, own_url: str
+) -> Iterator[StepEffect]:
     if isinstance(step, SendEmail):
-        yield Effect(path, after, frozenset((name, None) for name in MAIL_EVENTS), {}, "sends mail")
+        yield StepEffect(path, after, frozenset((name, None) for name in MAIL_EVENTS), {}, "sends mail")
     elif isinstance(step, CallWebhook) and urlsplit(step.url).netloc.lower() == urlsplit(own_url).netloc.lower():
-        yield Effect(path, after, frozenset([(ANY_CUSTOM_EVENT, None)]), {}, "calls this server")
+        yield StepEffect(path, after, frozenset([(ANY_CUSTOM_EVENT, None)]), {}, "calls this server")
     elif isinstance(step, UpdateContact):
         sets = {_attribute(name): json.dumps(value, sort_keys=True) for name, value in step.attributes.items()}
-        made = Effect(path, after, frozenset([("contact.updated", None)]), sets, "changes attributes")
+        made = StepEffect(path, after, frozenset([("contact.updated", None)]), sets, "changes attributes")
         yield made
         yield from _moves(made, audiences)
     elif isinstance(step, AddToAudience | RemoveFromAudience):
         joins, audience_id = isinstance(step, AddToAudience), as_id(step.audience_id)
         name = audiences.name(audience_id)
-        made = Effect(
+        made = StepEffect(
             path,
             after,
             frozenset([("audience.joined" if joins else "audience.left", audience_id)]),
@@ -219,7 +221,7 @@ def _effects_of_step(step: Step, path: str, after: timedelta, audiences: _Audien
         yield from _moves(made, audiences)
 
 
-def _moves(made: Effect, audiences: _Audiences) -> Iterator[Effect]:
+def _moves(made: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
     """The same step as it moves contacts into and out of dynamic audiences."""
     for audience_id, relevant in audiences.moved_by(made.sets):
         events = frozenset([("audience.joined", audience_id), ("audience.left", audience_id)])
@@ -232,12 +234,12 @@ def _started_by(trigger: Trigger) -> list[EventKey]:
     return [(name, audience_id), *([(ANY_CUSTOM_EVENT, None)] if is_custom_name(name) else [])]
 
 
-def _keys(effect: Effect) -> set[EventKey]:
+def _keys(effect: StepEffect) -> set[EventKey]:
     """What an effect may be called by a trigger: the event about one audience, or about any."""
     return {key for name, about in effect.events for key in ((name, about), (name, None))}
 
 
-def _repeating(links: list[Link], effects: Mapping[UUID, list[Effect]], candidate: UUID) -> list[Link]:
+def _repeating(links: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID) -> list[LoopEdge]:
     """The links that can repeat without end among the automations that reach `candidate` and are reached from it."""
     while True:
         forward = [(link.source.id, link.target.id) for link in links]
@@ -271,12 +273,12 @@ def _reached(arrows: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
     return found
 
 
-def _quickest(links: Sequence[Link], candidate: UUID) -> list[Link]:
+def _quickest(links: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:
     """The loop through `candidate` in which contacts wait least, as links in order; empty if there is none."""
-    following: dict[UUID, list[Link]] = {}
+    following: dict[UUID, list[LoopEdge]] = {}
     for link in links:
         following.setdefault(link.source.id, []).append(link)
-    pending: list[tuple[timedelta, int, UUID, tuple[Link, ...]]] = [(timedelta(), 0, candidate, ())]
+    pending: list[tuple[timedelta, int, UUID, tuple[LoopEdge, ...]]] = [(timedelta(), 0, candidate, ())]
     done: set[UUID] = set()
     number = 0
     while pending:

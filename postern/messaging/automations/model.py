@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Fault, Missing, Unprocessable
+from postern.kernel.http.problems import Conflict, Missing, ProblemError, Unprocessable
 from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 from postern.messaging.audiences.rules import Rules
 
@@ -72,7 +72,7 @@ class AutomationIncomplete(Conflict):
     """An automation runs only when everything it refers to is there; `errors` says what is missing."""
 
     @classmethod
-    def of(cls, faults: list[Fault]) -> "AutomationIncomplete":
+    def of(cls, faults: list[ProblemError]) -> "AutomationIncomplete":
         return cls(f"{cls.message()} First: {faults[0].message}", errors=faults)
 
 
@@ -80,7 +80,7 @@ class AutomationLoop(Conflict):
     """Active automations would pass contacts round in a loop without end; `errors` names the steps of the loop."""
 
     @classmethod
-    def of(cls, faults: list[Fault]) -> "AutomationLoop":
+    def of(cls, faults: list[ProblemError]) -> "AutomationLoop":
         links = " ".join(fault.message for fault in faults)
         return cls(
             f"Contacts would go round in a loop without end: {links} Change a step, make one of these automations "
@@ -110,7 +110,7 @@ class Trigger(Body):
     at most `maxRunsPerHour` times within an hour."""
 
 
-class Wait(Body):
+class Duration(Body):
     """A length of time: the sum of what is given."""
 
     minutes: Count | None = None
@@ -152,7 +152,7 @@ class WaitForEvent(Body, tag="WAIT_FOR_EVENT", tag_field="type"):
     """Wait until something happens to the contact, then go on with `then`; with `else` if it does not in time."""
 
     event: EventName
-    timeout: Wait | None = None
+    timeout: Duration | None = None
     """30 days if left out."""
     then: list["Step"] = []
     else_: list["Step"] = msgspec.field(default_factory=list, name="else")
@@ -219,7 +219,7 @@ class Automation(Record):
     updated_at: Moment
 
 
-class Totals(Record):
+class AutomationRunTotals(Record):
     """How many runs there were, and how they ended."""
 
     total_runs: int
@@ -232,7 +232,7 @@ class Totals(Record):
     """Messages that were not sent because of the project's frequency cap."""
 
 
-class Watcher(Record):
+class TriggerRow(Record):
     """What an event needs to know of an automation."""
 
     project_id: UUID
@@ -248,7 +248,7 @@ class Watcher(Record):
     waits_for: list[str]
 
 
-class Run(Record):
+class AutomationRun(Record):
     """One contact on its way through an automation."""
 
     id: UUID
@@ -267,7 +267,7 @@ class Run(Record):
     finished_at: Moment | None
 
 
-class DoneStep(Record):
+class AutomationRunStep(Record):
     """What one step did."""
 
     step: int
@@ -278,10 +278,10 @@ class DoneStep(Record):
     finished_at: Moment
 
 
-class RunDetail(Run):
+class AutomationRunDetail(AutomationRun):
     """A run with its history."""
 
-    steps: list[DoneStep]
+    steps: list[AutomationRunStep]
 
 
 class DueRun(Record):
@@ -339,7 +339,7 @@ class LoopCandidate(Record):
     steps: list[dict[str, Any]]
 
 
-class VersionOf(Record):
+class AutomationVersion(Record):
     """The steps of one version."""
 
     automation_id: UUID
@@ -347,14 +347,14 @@ class VersionOf(Record):
     steps: list[dict[str, Any]]
 
 
-class Measure(Record):
+class CounterSum(Record):
     """A counter's sum."""
 
     measure: str
     count: int
 
 
-class CallSecret(Record):
+class AutomationWebhookSecret(Record):
     """The secret that signs the calls of an automation's WEBHOOK steps."""
 
     secret: str

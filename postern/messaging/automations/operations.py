@@ -13,15 +13,15 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences.model import AudienceMissing
 from postern.messaging.audiences.rules import audiences_named, condition, plain_rules, read_rules
 from postern.messaging.automations import rules, store
-from postern.messaging.automations.loops import Member, find_loop
+from postern.messaging.automations.loops import LoopMember, find_loop
 from postern.messaging.automations.model import (
     AUTOMATIONS_PER_PROJECT,
     CONTACT_DELETED,
@@ -33,13 +33,14 @@ from postern.messaging.automations.model import (
     AutomationIncomplete,
     AutomationLoop,
     AutomationMissing,
-    CallSecret,
+    AutomationRun,
+    AutomationRunDetail,
+    AutomationRunTotals,
+    AutomationWebhookSecret,
     Condition,
     MaxRunsPerHour,
     Name,
     RemoveFromAudience,
-    Run,
-    RunDetail,
     RunFinished,
     RunMissing,
     RunNotFailed,
@@ -48,17 +49,16 @@ from postern.messaging.automations.model import (
     SendEmail,
     Step,
     TooManyAutomations,
-    Totals,
     Trigger,
-    Watcher,
+    TriggerRow,
 )
 from postern.messaging.automations.steps import sender_of
 from postern.messaging.emails.enqueue import domain_to_send_from
 from postern.messaging.templates import operations as templates
-from postern.messaging.templates.rules import check_words
+from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, Written
+from postern.platform.events.model import Event, EventRange
 from postern.platform.projects import usage
 from postern.protocols.mail.address import AddressInvalid
 
@@ -96,7 +96,7 @@ class AutomationChange(Body):
     allow_loops: bool | Unset = UNSET
 
 
-class Switch(Body):
+class AutomationActivation(Body):
     """Whether an automation is to be active; without it the present state is turned round."""
 
     active: bool
@@ -119,12 +119,14 @@ EXAMPLE = {
 
 
 @get("/projects/{project_id}/automations", needs="automations:read")
-async def list_automations(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Automation]:
+async def list_automations(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> LinkedList[Automation]:
     """The project's automations, newest first."""
     rows = await store.automations(
         call.db, project_id=call.project_id, before=before_id(call, "automations", cursor), limit=limit + 1
     )
-    return listed(call, "automations", rows, limit)
+    return linked_list(call, "automations", rows, limit)
 
 
 @post(
@@ -156,12 +158,12 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     starts_on, audience_id = rules.starts_on(data.trigger)
     steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("automations", call.project_id)
+        await tx.lock_quota("automations", call.project_id)
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
         if data.active:
             await _require_activable(
-                tx, call, Member(automation_id, data.name, data.trigger, data.steps), data.allow_loops
+                tx, call, LoopMember(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
         made = await store.insert_automation(
             tx,
@@ -213,7 +215,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         allow_loops = found.allow_loops if data.allow_loops is UNSET else data.allow_loops
         name = found.name if data.name is UNSET else data.name
         if active:
-            await _require_activable(tx, call, Member(id, name, trigger, steps), allow_loops)
+            await _require_activable(tx, call, LoopMember(id, name, trigger, steps), allow_loops)
         plain = rules.plain_steps(steps)
         version = found.version + (plain != found.steps)
         if version != found.version:
@@ -258,7 +260,7 @@ async def delete_automation(call: Call, id: UUID) -> Deleted:
     problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
     example={"active": True},
 )
-async def switch_automation(call: Call, id: UUID, data: Switch | None = None) -> Automation:
+async def set_automation_active(call: Call, id: UUID, data: AutomationActivation | None = None) -> Automation:
     """Switch an automation on or off: `{active}` says which; without a body, over to the other.
 
     Switched off it starts no new runs; those under way finish. It is switched on only when its audience, templates,
@@ -270,7 +272,7 @@ async def switch_automation(call: Call, id: UUID, data: Switch | None = None) ->
         active = not found.active if data is None else data.active
         if active:
             trigger, steps = msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps)
-            await _require_activable(tx, call, Member(id, found.name, trigger, steps), found.allow_loops)
+            await _require_activable(tx, call, LoopMember(id, found.name, trigger, steps), found.allow_loops)
         changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
         await audit.record(tx, call, action, "Automation", id, name=found.name)
@@ -285,7 +287,7 @@ async def list_automation_runs(
     contact_id: str | None = None,
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
-) -> Listed[Run]:
+) -> LinkedList[AutomationRun]:
     """The runs of an automation, newest first. `status` (one or several, comma-separated) and `contactId` narrow."""
     if contact_id is not None and as_id(contact_id) == NO_ID:
         raise Invalid.at("query/contactId", "This is not the id of a contact.")
@@ -300,7 +302,7 @@ async def list_automation_runs(
         contact_id=None if contact_id is None else as_id(contact_id),
         limit=limit + 1,
     )
-    return listed(call, scope, rows, limit)
+    return linked_list(call, scope, rows, limit)
 
 
 @get(
@@ -308,13 +310,13 @@ async def list_automation_runs(
     needs="automations:read",
     problems=[RunMissing],
 )
-async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> RunDetail:
+async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRunDetail:
     """One run with its history: each step that was done, when, and with what outcome."""
     run = await store.run(call.db, project_id=call.project_id, automation_id=id, id=run_id)
     if run is None:
         raise RunMissing
     steps = await store.steps_of(call.db, project_id=call.project_id, run_id=run_id)
-    return RunDetail(**msgspec.structs.asdict(run), steps=steps)
+    return AutomationRunDetail(**msgspec.structs.asdict(run), steps=steps)
 
 
 @post(
@@ -323,7 +325,7 @@ async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> RunDetail:
     problems=[RunMissing, RunFinished],
     shows={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
 )
-async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
+async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
     """End a run where it stands. What it has done stays done."""
     async with call.db.transaction() as tx:
         run = await store.cancel_run(tx, project_id=call.project_id, automation_id=id, id=run_id, now=call.now)
@@ -341,7 +343,7 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
     problems=[RunMissing, RunNotFailed],
     shows={"status": "RUNNING", "error": None, "finishedAt": None},
 )
-async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Run:
+async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
     """Let a run that FAILED go on from the step that failed, with the steps that it began with.
 
     What it did before stays done. 409 if it has not failed, or if its contact is in the automation again.
@@ -373,7 +375,7 @@ async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
     return RunsRetried(retried=len(retried), more=len(retried) == RETRIED_AT_ONCE)
 
 
-async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[Run]:
+async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[AutomationRun]:
     runs = await store.retry_runs(
         tx, project_id=call.project_id, automation_id=id, id=run_id, limit=limit, now=call.now
     )
@@ -386,7 +388,7 @@ async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, 
 
 
 @get("/projects/{project_id}/automations/{id}/totals", needs="automations:read", problems=[AutomationMissing])
-async def get_automation_totals(call: Call, id: UUID) -> Totals:
+async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
     """How many runs an automation has started, and how many reached the end or failed."""
     await _require(call.db, call.project_id, id)
     return await totals(call.db, call.project_id, id)
@@ -397,16 +399,16 @@ async def get_automation_totals(call: Call, id: UUID) -> Totals:
     needs="automations:write",
     problems=[AutomationMissing],
 )
-async def get_automation_webhook_secret(call: Call, id: UUID) -> CallSecret:
+async def get_automation_webhook_secret(call: Call, id: UUID) -> AutomationWebhookSecret:
     """The secret that signs the calls of the automation's WEBHOOK steps, the way webhooks are signed."""
     await _require(call.db, call.project_id, id)
-    return CallSecret(secret=call_secret(call.world, call.project_id, id))
+    return AutomationWebhookSecret(secret=call_secret(call.world, call.project_id, id))
 
 
-async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Totals:
+async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> AutomationRunTotals:
     """How many runs a project's automations, or one of them, have started, and how they ended."""
     counted = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
-    return Totals(
+    return AutomationRunTotals(
         total_runs=counted.get("STARTED", 0),
         completed=counted.get("COMPLETED", 0) + counted.get("EXITED", 0),
         failed=counted.get("FAILED", 0),
@@ -421,7 +423,7 @@ def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
     return f"whsec_{base64.b64encode(digest).decode()}"
 
 
-async def react(tx: Transaction, happened: list[Event]) -> None:
+async def start_runs(tx: Transaction, happened: list[Event]) -> None:
     """Start and wake runs, in the transaction that records what happened."""
     relevant = [event for event in happened if not event.type.startswith(rules.OWN_AREA)]
     if not relevant:
@@ -430,7 +432,7 @@ async def react(tx: Transaction, happened: list[Event]) -> None:
     if deleted:
         about = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
         await end_runs_of(tx, about, deleted[0].occurred_at)
-    watchers = await store.watchers(tx, project_id=list({event.project_id for event in relevant}))
+    watchers = await store.active_triggers(tx, project_id=list({event.project_id for event in relevant}))
     if watchers:
         await _react(tx, watchers, relevant)
 
@@ -470,9 +472,9 @@ async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: M
     await events.record_all(tx, told)
 
 
-async def react_in_bulk(tx: Transaction, written: Written) -> None:
+async def start_runs_in_bulk(tx: Transaction, written: EventRange) -> None:
     """The same for events that were recorded by the thousand."""
-    watchers = await store.watchers(tx, project_id=[written.project_id])
+    watchers = await store.active_triggers(tx, project_id=[written.project_id])
     watched = {each.starts_on for each in watchers if each.active} | {
         name for each in watchers for name in each.waits_for
     }
@@ -484,7 +486,7 @@ async def react_in_bulk(tx: Transaction, written: Written) -> None:
         after = batch[-1].id
 
 
-async def _react(tx: Transaction, watchers: list[Watcher], happened: list[Event]) -> None:
+async def _react(tx: Transaction, watchers: list[TriggerRow], happened: list[Event]) -> None:
     waited = {(each.project_id, name) for each in watchers for name in each.waits_for}
     started = {(each.project_id, each.starts_on) for each in watchers if each.active}
     concerned = [event for event in happened if (event.project_id, event.type) in waited | started]
@@ -504,7 +506,7 @@ async def _react(tx: Transaction, watchers: list[Watcher], happened: list[Event]
     await _start(tx, watchers, about)
 
 
-async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Event, UUID]]) -> None:
+async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[Event, UUID]]) -> None:
     starting = [
         (watcher, event, contact_id)
         for event, contact_id in about
@@ -562,8 +564,8 @@ async def _start(tx: Transaction, watchers: list[Watcher], about: list[tuple[Eve
 
 
 async def _without_unfit(
-    tx: Transaction, starting: list[tuple[Watcher, Event, UUID]]
-) -> list[tuple[Watcher, Event, UUID]]:
+    tx: Transaction, starting: list[tuple[TriggerRow, Event, UUID]]
+) -> list[tuple[TriggerRow, Event, UUID]]:
     """Leave out the events whose data the trigger's rules do not want: one statement for each automation with rules."""
     unfit: set[tuple[UUID, UUID]] = set()
     choosy = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
@@ -597,12 +599,12 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     return known.id if known else None
 
 
-async def _require_activable(tx: Transaction, call: Call, member: Member, allow_loops: bool) -> None:
+async def _require_activable(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
     """Raises AutomationIncomplete, or AutomationLoop unless that is allowed.
 
     What is found stays true until the transaction ends: nobody deletes what is needed or activates another one.
     """
-    await usage.hold_activations(tx, project_id=call.project_id)
+    await usage.lock_activations(tx, project_id=call.project_id)
     await _require_complete(tx, call, member.trigger, member.steps)
     if not allow_loops:
         await _require_no_loop(tx, call, member)
@@ -610,12 +612,12 @@ async def _require_activable(tx: Transaction, call: Call, member: Member, allow_
 
 async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
     """Raises AutomationIncomplete with everything that is referred to and is not there."""
-    faults: list[Fault] = []
+    faults: list[ProblemError] = []
     _, audience_id = rules.starts_on(trigger)
     if audience_id is not None:
         faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
     if not steps:
-        faults.append(Fault(path="/steps", code="required", message="There are no steps."))
+        faults.append(ProblemError(path="/steps", code="required", message="There are no steps."))
     for place in rules.written_out(steps):
         if isinstance(place.step, SendEmail):
             faults += await _email_faults(tx, call, place.step, place.path)
@@ -630,12 +632,12 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
         raise AutomationIncomplete.of(faults)
 
 
-async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
+async def _require_no_loop(tx: Transaction, call: Call, member: LoopMember) -> None:
     """Raises AutomationLoop if an automation, once active, passes contacts round with other active ones."""
     if member.trigger.once:
         return
     others = [
-        Member(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
+        LoopMember(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
         for each in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
     ]
     known = await audiences.rules_of_all(tx, call.project_id)
@@ -643,14 +645,16 @@ async def _require_no_loop(tx: Transaction, call: Call, member: Member) -> None:
         raise AutomationLoop.of(faults)
 
 
-async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, static: bool) -> list[Fault]:
+async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, static: bool) -> list[ProblemError]:
     try:
         audience = await audiences.require_audience(tx, call.project_id, id)
     except AudienceMissing as missing:
-        return [Fault(path=path, code="audience_missing", message=missing.detail)]
+        return [ProblemError(path=path, code="audience_missing", message=missing.detail)]
     if static and audience.type != "STATIC":
         return [
-            Fault(path=path, code="audience_dynamic", message=f"The members of {audience.name} are chosen by rules.")
+            ProblemError(
+                path=path, code="audience_dynamic", message=f"The members of {audience.name} are chosen by rules."
+            )
         ]
     return []
 
@@ -658,29 +662,31 @@ async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, 
 async def _check_words(call: Call, steps: list[Step]) -> None:
     """Raises Invalid at the first subject or sender's name of a step that does not parse."""
     without_engine = await templates.without_engine(call.db, call.project_id, rules.templates_of(steps))
-    await check_words(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
+    await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
 
 
-async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[Fault]:
-    faults: list[Fault] = []
-    words = await templates.words_of(tx, call.project_id, as_id(step.template_id))
+async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
+    faults: list[ProblemError] = []
+    words = await templates.content_of(tx, call.project_id, as_id(step.template_id))
     if words is None:
-        faults.append(Fault(path=f"{path}/templateId", code="template_missing", message="There is no such template."))
+        faults.append(
+            ProblemError(path=f"{path}/templateId", code="template_missing", message="There is no such template.")
+        )
     elif templates.is_blank(words.html, words.text):
         message = "This template is blank: it has neither html nor text."
-        faults.append(Fault(path=f"{path}/templateId", code="template_blank", message=message))
+        faults.append(ProblemError(path=f"{path}/templateId", code="template_blank", message=message))
     elif step.subject is None and words.subject is None:
         faults.append(
-            Fault(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
+            ProblemError(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
         )
     try:
         domain_id = await domain_to_send_from(call.world, tx, call.project_id, sender_of(step))
     except (LookupError, AddressInvalid) as wrong:
-        faults.append(Fault(path=f"{path}/fromEmail", code="domain_not_verified", message=str(wrong)))
+        faults.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(wrong)))
     else:
         if step.domain_id is not None and domain_id is not None and as_id(step.domain_id) != domain_id:
             message = "`fromEmail` does not belong to this sending domain."
-            faults.append(Fault(path=f"{path}/domainId", code="domain_mismatch", message=message))
+            faults.append(ProblemError(path=f"{path}/domainId", code="domain_mismatch", message=message))
     return faults
 
 

@@ -9,11 +9,11 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target
 from postern.kernel.values import NO_ID, as_id, timestamp, to_plain
 from postern.messaging.audiences.model import check_attributes
-from postern.messaging.audiences.rules import Clause, Rules, check_rules, plain_rules, read_rules
+from postern.messaging.audiences.rules import RuleCondition, Rules, check_rules, plain_rules, read_rules
 from postern.messaging.automations.model import (
     DEPTH_LIMIT,
     EVENT_WAIT,
@@ -23,11 +23,11 @@ from postern.messaging.automations.model import (
     CallWebhook,
     Condition,
     Delay,
+    Duration,
     SendEmail,
     Step,
     Trigger,
     UpdateContact,
-    Wait,
     WaitForEvent,
 )
 from postern.messaging.emails.rules import name_template
@@ -46,7 +46,7 @@ DATA_DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StepPosition:
     """One step among the steps written out in order, and where it leads."""
 
     step: Step
@@ -58,14 +58,14 @@ class Place:
     """Of one that branches: the first of `else`, or the one after it all."""
 
 
-def written_out(steps: Sequence[Step]) -> list[Place]:
+def written_out(steps: Sequence[Step]) -> list[StepPosition]:
     """Steps in order: a branching one, its `then`, its `else`, what follows. The end is one past the last."""
-    places: list[Place] = []
+    places: list[StepPosition] = []
     _write(steps, "/steps", places, None)
     return places
 
 
-def _write(steps: Sequence[Step], path: str, places: list[Place], after: int | None) -> None:
+def _write(steps: Sequence[Step], path: str, places: list[StepPosition], after: int | None) -> None:
     """Append `steps`; the last of them leads to `after`, or to what comes next in order."""
     for index, step in enumerate(steps):
         here = len(places)
@@ -73,10 +73,10 @@ def _write(steps: Sequence[Step], path: str, places: list[Place], after: int | N
         end = here + size([step])
         follows = after if index == len(steps) - 1 and after is not None else end
         if not isinstance(step, Branching):
-            places.append(Place(step, where, follows, follows))
+            places.append(StepPosition(step, where, follows, follows))
             continue
         then, otherwise = here + 1, here + 1 + size(step.then)
-        places.append(Place(step, where, then if step.then else follows, otherwise if step.else_ else follows))
+        places.append(StepPosition(step, where, then if step.then else follows, otherwise if step.else_ else follows))
         _write(step.then, f"{where}/then", places, follows)
         _write(step.else_, f"{where}/else", places, follows)
 
@@ -144,7 +144,8 @@ def _check_where(where: Rules) -> None:
         check_rules(on_data(where))
     except Invalid as wrong:
         moved = [
-            Fault(path=f"/trigger/where{each.path}", code=each.code, message=each.message) for each in wrong.errors
+            ProblemError(path=f"/trigger/where{each.path}", code=each.code, message=each.message)
+            for each in wrong.errors
         ]
         raise Invalid(wrong.detail, errors=moved) from None
 
@@ -154,7 +155,7 @@ def on_data(where: Rules) -> Rules:
     return Rules(match=where.match, conditions=[_clause_on_data(each) for each in where.conditions])
 
 
-def _clause_on_data(clause: Clause) -> Clause:
+def _clause_on_data(clause: RuleCondition) -> RuleCondition:
     if clause.conditions is not None:
         return msgspec.structs.replace(clause, conditions=[_clause_on_data(each) for each in clause.conditions])
     if clause.field is None:
@@ -242,7 +243,7 @@ def _depth(steps: Sequence[Step]) -> int:
     return 1 + max(inner, default=0)
 
 
-def _faults(place: Place, allowed: Sequence[Network]) -> Iterator[Fault]:
+def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[ProblemError]:
     step, path = place.step, place.path
     try:
         if isinstance(step, Delay):
@@ -280,7 +281,9 @@ def _check_condition(step: Condition, path: str) -> None:
     try:
         check_rules(step.rules)
     except Invalid as wrong:
-        moved = [Fault(path=f"{path}/rules{each.path}", code=each.code, message=each.message) for each in wrong.errors]
+        moved = [
+            ProblemError(path=f"{path}/rules{each.path}", code=each.code, message=each.message) for each in wrong.errors
+        ]
         raise Invalid(wrong.detail, errors=moved) from None
 
 
@@ -307,7 +310,7 @@ def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
         raise Invalid.at(path, str(refused), "url_refused") from None
 
 
-def wait_of(wait: Wait | Delay) -> timedelta:
+def wait_of(wait: Duration | Delay) -> timedelta:
     """The length of time that is given."""
     return timedelta(minutes=wait.minutes or 0, hours=wait.hours or 0, days=wait.days or 0)
 

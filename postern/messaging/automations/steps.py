@@ -15,7 +15,7 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
-from postern.kernel.quotas import Wanted, allowance_left
+from postern.kernel.quotas import QuotaRequest, quota_left
 from postern.kernel.values import as_id
 from postern.messaging.audiences import contacts as audience_contacts
 from postern.messaging.audiences import membership
@@ -37,8 +37,8 @@ from postern.messaging.automations.model import (
     UpdateContact,
     WaitForEvent,
 )
-from postern.messaging.automations.rules import Place
-from postern.messaging.emails.enqueue import Letter, accept_within, domain_to_send_from
+from postern.messaging.automations.rules import StepPosition
+from postern.messaging.emails.enqueue import MailRequest, domain_to_send_from, enqueue_all
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.rules import name_template
 from postern.messaging.templates import operations as templates
@@ -56,11 +56,11 @@ ERROR_CHARACTERS = 1_000
 
 
 @dataclass
-class Moving:
+class RunState:
     """A run in hand, and where it has got to."""
 
     row: DueRun
-    places: list[Place]
+    places: list[StepPosition]
     at: int
     entered_at: Moment | None
     status: RunStatus = "RUNNING"
@@ -71,19 +71,19 @@ class Moving:
     error: str | None = None
     moves: bool = True
     """Whether it goes on in this transaction."""
-    since: events.Position = field(init=False)
+    since: events.EventPosition = field(init=False)
     """Where its present step began in the course of events; a worker may come to it much later."""
 
     def __post_init__(self) -> None:
         self.since = _since(self.row, self.places)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> StepPosition:
         return self.places[self.at]
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class StepRecord:
     """One line of a run's history."""
 
     run_id: UUID
@@ -95,20 +95,20 @@ class Noted:
 
 
 @dataclass
-class Progress:
+class RunBatch:
     """Runs of one project on their way, in an open transaction."""
 
     world: "World"
     tx: Transaction
     project_id: UUID
     now: Moment
-    runs: list[Moving]
+    runs: list[RunState]
     contacts: dict[UUID, Contact] = field(default_factory=dict[UUID, Contact])
-    notes: list[Noted] = field(default_factory=list[Noted])
+    notes: list[StepRecord] = field(default_factory=list[StepRecord])
     capped: Counter[UUID] = field(default_factory=Counter[UUID])
     """Messages that the frequency cap kept back, by automation."""
 
-    async def go(self) -> None:
+    async def advance(self) -> None:
         """Move every run until all of them wait or have ended."""
         await self._know_contacts([run.row.contact_id for run in self.runs])
         for run in self.runs:
@@ -120,7 +120,7 @@ class Progress:
             for group in _by_step(moving):
                 await self._do(group)
 
-    async def _do(self, group: list[Moving]) -> None:
+    async def _do(self, group: list[RunState]) -> None:
         """One step of one version, for all runs that stand at it."""
         step = group[0].place.step
         if isinstance(step, SendEmail):
@@ -146,8 +146,8 @@ class Progress:
                 self._note(run, "DONE")
                 self._end(run, "EXITED")
 
-    async def _send(self, group: list[Moving], step: SendEmail) -> None:
-        words = await templates.words_of(self.tx, self.project_id, as_id(step.template_id))
+    async def _send(self, group: list[RunState], step: SendEmail) -> None:
+        words = await templates.content_of(self.tx, self.project_id, as_id(step.template_id))
         if words is None:
             self.fail(group, "The template is no longer there.")
             return
@@ -165,7 +165,7 @@ class Progress:
             self.fail(group, str(wrong))
             return
         settings = (await projects.require_project(self.tx, self.project_id)).settings
-        letters: dict[UUID, Letter] = {}
+        letters: dict[UUID, MailRequest] = {}
         happened: dict[UUID, events.Event] = {}
         if any("event" in (part or "") for part in (subject, words.html, words.text, step.from_name)):
             started_by = sorted({run.row.trigger_event_id for run in group})
@@ -174,7 +174,7 @@ class Progress:
             event = happened.get(run.row.trigger_event_id)
             contact = self.contacts[run.row.contact_id]
             if contact.unsubscribed:
-                self._go_on(run, "SKIPPED", {"reason": "The contact has unsubscribed."})
+                self._next_step(run, "SKIPPED", {"reason": "The contact has unsubscribed."})
                 continue
             body = SendBody(
                 subject=subject,
@@ -192,7 +192,7 @@ class Progress:
                 unsubscribable=True,
                 from_name=name_template(step.from_name),
             )
-            letters[run.row.id] = Letter(
+            letters[run.row.id] = MailRequest(
                 once_key=f"automation:{run.row.id}:{run.at}",
                 contact_id=contact.id,
                 to=contact.email,
@@ -200,25 +200,25 @@ class Progress:
                 domain_id=domain_id,
                 body=body,
             )
-        await self._hold_to_plan(group, letters)
+        await self._keep_schedule(group, letters)
         if not letters:
             return
         cap = frequency_cap_of(settings)
-        made = await accept_within(self.world, self.tx, self.project_id, list(letters.values()), cap, self.now)
+        made = await enqueue_all(self.world, self.tx, self.project_id, list(letters.values()), cap, self.now)
         for run in group:
             if run.row.id not in letters:
                 continue
             send = made.get(letters[run.row.id].once_key)
             if send is None or send.reason is None:
-                self._go_on(run, "DONE", {"sendId": send.id} if send else {})
+                self._next_step(run, "DONE", {"sendId": send.id} if send else {})
             else:
                 self.capped[run.row.automation_id] += 1
-                self._go_on(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
+                self._next_step(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
 
-    async def _hold_to_plan(self, group: list[Moving], letters: dict[UUID, Letter]) -> None:
+    async def _keep_schedule(self, group: list[RunState], letters: dict[UUID, MailRequest]) -> None:
         """End the runs whose e-mail the account's plan does not allow any more."""
-        wanted = Wanted("emails", len(letters), self.now, project_id=self.project_id)
-        left = await allowance_left(self.tx, self.world, wanted)
+        wanted = QuotaRequest("emails", len(letters), self.now, project_id=self.project_id)
+        left = await quota_left(self.tx, self.world, wanted)
         if left is not None and len(letters) > left.number:
             allowed = set(list(letters)[: max(left.number, 0)])
             refused = [run for run in group if run.row.id in letters and run.row.id not in allowed]
@@ -226,14 +226,14 @@ class Progress:
             for run in refused:
                 del letters[run.row.id]
 
-    def _delay(self, run: Moving, step: Delay) -> None:
+    def _delay(self, run: RunState, step: Delay) -> None:
         if run.entered_at is not None:
-            self._go_on(run, "DONE")
+            self._next_step(run, "DONE")
             return
         run.entered_at, run.status, run.moves = self.now, "WAITING", False
         run.due_at = rules.wait_until(step, self.now)
 
-    async def _wait(self, group: list[Moving], step: WaitForEvent) -> None:
+    async def _wait(self, group: list[RunState], step: WaitForEvent) -> None:
         """Wait for an event, unless it has happened since the step began: a worker may have come late to it.
 
         Looked for again when time is up, because an event that is being recorded while a run begins to wait sees
@@ -250,35 +250,35 @@ class Progress:
             event_id = run.row.event_id if run.entered_at is not None else None
             event = missed.get(run.row.id) if event_id is None else came.get(event_id)
             if event_id or event:
-                run.since = events.Position(event.occurred_at, event.id) if event else run.since
-                self._go_on(run, "HAPPENED", {"eventId": event.id if event else event_id})
+                run.since = events.EventPosition(event.occurred_at, event.id) if event else run.since
+                self._next_step(run, "HAPPENED", {"eventId": event.id if event else event_id})
             elif run.entered_at is None:
                 run.entered_at, run.status, run.moves = run.since.at, "WAITING", False
                 run.due_at, run.waiting_for = rules.wait_until(step, self.now), name
             else:
-                run.since = events.Position(self.now)
-                self._go_on(run, "TIMED_OUT", to=run.place.otherwise)
+                run.since = events.EventPosition(self.now)
+                self._next_step(run, "TIMED_OUT", to=run.place.otherwise)
 
-    async def _branch(self, group: list[Moving], step: Condition) -> None:
+    async def _branch(self, group: list[RunState], step: Condition) -> None:
         ids = [run.row.contact_id for run in group]
         fitting = await membership.matching(self.tx, self.project_id, ids, step.rules, self.now)
         for run in group:
             if run.row.contact_id in fitting:
-                self._go_on(run, "TRUE")
+                self._next_step(run, "TRUE")
             else:
-                self._go_on(run, "FALSE", to=run.place.otherwise)
+                self._next_step(run, "FALSE", to=run.place.otherwise)
 
-    async def _update(self, group: list[Moving], step: UpdateContact) -> None:
+    async def _update(self, group: list[RunState], step: UpdateContact) -> None:
         ids = [run.row.contact_id for run in group]
         changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
         await self._know_contacts(changed)
         for run in group:
             if run.row.contact_id in changed or _has(self.contacts[run.row.contact_id], step.attributes):
-                self._go_on(run, "DONE")
+                self._next_step(run, "DONE")
             else:
-                self._go_on(run, "SKIPPED", {"reason": "The contact's attributes would outgrow their limits."})
+                self._next_step(run, "SKIPPED", {"reason": "The contact's attributes would outgrow their limits."})
 
-    async def _move(self, group: list[Moving], step: AddToAudience | RemoveFromAudience) -> None:
+    async def _move(self, group: list[RunState], step: AddToAudience | RemoveFromAudience) -> None:
         audience_id, ids = as_id(step.audience_id), [run.row.contact_id for run in group]
         try:
             await audiences.require_static(self.tx, self.project_id, audience_id)
@@ -290,19 +290,19 @@ class Progress:
         else:
             await audiences.remove_all_from_audience(self.tx, self.project_id, audience_id, ids, self.now)
         for run in group:
-            self._go_on(run, "DONE")
+            self._next_step(run, "DONE")
 
     async def _know_contacts(self, ids: Iterable[UUID]) -> None:
         found = await audience_contacts.contacts_with_ids(self.tx, self.project_id, list(set(ids)))
         self.contacts |= {contact.id: contact for contact in found}
 
-    def _note(self, run: Moving, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
+    def _note(self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
         tag = type(run.place.step).__struct_config__.tag
-        noted = Noted(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
+        noted = StepRecord(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
         self.notes.append(noted)
 
-    def _go_on(
-        self, run: Moving, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
+    def _next_step(
+        self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
     ) -> None:
         self._note(run, outcome, detail)
         run.at = run.place.next if to is None else to
@@ -310,21 +310,21 @@ class Progress:
         if run.at >= len(run.places):
             self._end(run, "COMPLETED")
 
-    def fail(self, group: list[Moving], error: str) -> None:
+    def fail(self, group: list[RunState], error: str) -> None:
         for run in group:
             self._note(run, "FAILED", {"reason": error[:ERROR_CHARACTERS]})
             self._end(run, "FAILED", error)
 
-    def _end(self, run: Moving, status: RunStatus, error: str | None = None) -> None:
+    def _end(self, run: RunState, status: RunStatus, error: str | None = None) -> None:
         run.status, run.error, run.moves, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
         run.calls, run.entered_at = False, None
 
-    def called(self, run: Moving, outcome: Outcome, detail: dict[str, Any]) -> None:
+    def called(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
         """A WEBHOOK step is over; what follows it is done with the others."""
-        self._go_on(run, outcome, detail)
+        self._next_step(run, outcome, detail)
         run.calls = False
 
-    def call_again(self, run: Moving, at: Moment) -> None:
+    def call_again(self, run: RunState, at: Moment) -> None:
         """A WEBHOOK step is to be tried again."""
         run.calls, run.moves, run.due_at, run.tried = True, False, at, run.row.tried + 1
 
@@ -348,7 +348,7 @@ class Progress:
         )
         await self._write_notes()
         await self._count(ended)
-        await events.record_all(self.tx, [_told(self.project_id, run, self.now) for run in ended])
+        await events.record_all(self.tx, [_required(self.project_id, run, self.now) for run in ended])
         if any(run.calls for run in self.runs):
             self.tx.makes_due("automation_runs")
 
@@ -367,7 +367,7 @@ class Progress:
             finished_at=[self.now for _ in self.notes],
         )
 
-    async def _count(self, ended: list[Moving]) -> None:
+    async def _count(self, ended: list[RunState]) -> None:
         counted = Counter[tuple[UUID, str]]((run.row.automation_id, run.status) for run in ended)
         for automation_id, number in self.capped.items():
             counted[automation_id, "CAPPED"] = number
@@ -396,14 +396,14 @@ def sender_of(step: SendEmail) -> str:
     return str(parse_address(str(named)))
 
 
-def _by_step(runs: list[Moving]) -> Iterable[list[Moving]]:
-    groups: defaultdict[tuple[UUID, int, int], list[Moving]] = defaultdict(list)
+def _by_step(runs: list[RunState]) -> Iterable[list[RunState]]:
+    groups: defaultdict[tuple[UUID, int, int], list[RunState]] = defaultdict(list)
     for run in runs:
         groups[run.row.automation_id, run.row.version, run.at].append(run)
     return groups.values()
 
 
-def _told(project_id: UUID, run: Moving, now: Moment) -> events.Event:
+def _required(project_id: UUID, run: RunState, now: Moment) -> events.Event:
     name = "automation.failed" if run.status == "FAILED" else "automation.completed"
     data: dict[str, Any] = {
         "automationId": run.row.automation_id,
@@ -414,9 +414,9 @@ def _told(project_id: UUID, run: Moving, now: Moment) -> events.Event:
     return events.make_event(project_id, name, run.row.id, now, **data)
 
 
-async def hold_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
+async def lock_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
     """Those of the claimed runs that are still ours, as they are now, locked until the transaction ends."""
-    found = await store.hold_runs(
+    found = await store.lock_runs(
         tx,
         project_id=project_id,
         id=[job.id for job in jobs],
@@ -427,30 +427,30 @@ async def hold_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) ->
     return [msgspec.structs.replace(job, event_id=events_seen[job.id]) for job in jobs if job.id in events_seen]
 
 
-def _since(row: DueRun, places: list[Place]) -> events.Position:
+def _since(row: DueRun, places: list[StepPosition]) -> events.EventPosition:
     """Where a run's present step began in the course of events; after a delay, where the delay ends."""
     if row.entered_at is None or row.current_step >= len(places):
         # Events are kept to the millisecond: within the one of the trigger, their order decides.
         started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
-        return events.Position(started_at, row.trigger_event_id)
+        return events.EventPosition(started_at, row.trigger_event_id)
     step = places[row.current_step].step
     end = rules.wait_until(step, row.entered_at) if isinstance(step, Delay) else row.entered_at
-    return events.Position(max(row.entered_at, end))
+    return events.EventPosition(max(row.entered_at, end))
 
 
-_places: dict[tuple[UUID, int], list[Place]] = {}
+_places: dict[tuple[UUID, int], list[StepPosition]] = {}
 VERSIONS_KEPT = 1_000
 """Versions whose steps a process keeps written out; they never change."""
 
 
-async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[Moving]:
+async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
     """Runs with the steps of their versions."""
     unknown = sorted({(row.automation_id, row.version) for row in rows} - set(_places))
     if unknown:
         if len(_places) > VERSIONS_KEPT:
             _places.clear()
             unknown = sorted({(row.automation_id, row.version) for row in rows})
-        found = await store.versions(
+        found = await store.list_versions(
             tx,
             project_id=project_id,
             automation_id=[automation_id for automation_id, _ in unknown],
@@ -460,7 +460,7 @@ async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
             _places[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
     # An automation that is being deleted takes its versions and runs along.
     return [
-        Moving(row, places, row.current_step, row.entered_at, tried=row.tried)
+        RunState(row, places, row.current_step, row.entered_at, tried=row.tried)
         for row in rows
         if (places := _places.get((row.automation_id, row.version))) is not None
     ]

@@ -10,14 +10,14 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Record
 from postern.messaging.automations.model import (
     Automation,
-    DoneStep,
+    AutomationRun,
+    AutomationRunStep,
+    AutomationVersion,
+    CounterSum,
     EndedRun,
     LoopCandidate,
-    Measure,
-    Run,
     StartedRun,
-    VersionOf,
-    Watcher,
+    TriggerRow,
 )
 
 
@@ -29,7 +29,7 @@ class KnownKey(Record):
     event_id: UUID
 
 
-class Held(Record):
+class LockedRun(Record):
     """A run that is locked, and the event that has come for it."""
 
     id: UUID
@@ -149,7 +149,7 @@ async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> b
     from automations
     where project_id = any (%(project_id)s) and (active or cardinality(waits_for) > 0)
 """)
-async def watchers(tx: Transaction, *, project_id: list[UUID]) -> list[Watcher]: ...
+async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[TriggerRow]: ...
 
 
 # Data of events in the place of attributes: the same rules hold for it.
@@ -243,9 +243,9 @@ async def wake_runs(
       on (v.automation_id, v.version) = (wanted.automation_id, wanted.version)
     where v.project_id = %(project_id)s
 """)
-async def versions(
+async def list_versions(
     db: Queries, *, project_id: UUID, automation_id: list[UUID], version: list[int]
-) -> list[VersionOf]: ...
+) -> list[AutomationVersion]: ...
 
 
 @statement("""
@@ -285,9 +285,9 @@ async def settle_runs(
     where run.project_id = %(project_id)s and run.status in ('RUNNING', 'WAITING')
     order by id for no key update of run
 """)
-async def hold_runs(
+async def lock_runs(
     tx: Transaction, *, project_id: UUID, id: list[UUID], attempt: list[int], current_step: list[int]
-) -> list[Held]: ...
+) -> list[LockedRun]: ...
 
 
 # A wait counts from when its cause happened, which may be before the worker came to the step before it: in the history
@@ -339,7 +339,7 @@ async def count_runs(
     select measure, sum(count)::bigint as count from automation_counters
     where project_id = %(project_id)s and (%(id)s::uuid is null or automation_id = %(id)s) group by measure
 """)
-async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[Measure]: ...
+async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[CounterSum]: ...
 
 
 @statement("""
@@ -359,14 +359,14 @@ async def runs(
     statuses: list[str] | None,
     contact_id: UUID | None,
     limit: int,
-) -> list[Run]: ...
+) -> list[AutomationRun]: ...
 
 
 @statement("""
     select *, due_at as next_at from automation_runs
     where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
 """)
-async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> Run | None: ...
+async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> AutomationRun | None: ...
 
 
 # Steps are numbered in the order in which a run passes them: it skips some, and never goes back.
@@ -374,7 +374,7 @@ async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -
     select step, type, outcome, detail, started_at, finished_at from automation_run_steps
     where project_id = %(project_id)s and run_id = %(run_id)s order by step
 """)
-async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[DoneStep]: ...
+async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[AutomationRunStep]: ...
 
 
 # A failed run stands at the step that failed, and takes it again; what is noted of the failure goes. A contact that is
@@ -403,7 +403,7 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[DoneS
 """)
 async def retry_runs(
     tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID | None, limit: int, now: Moment
-) -> list[Run]: ...
+) -> list[AutomationRun]: ...
 
 
 @statement("""
@@ -415,7 +415,7 @@ async def retry_runs(
 """)
 async def cancel_run(
     tx: Transaction, *, project_id: UUID, automation_id: UUID, id: UUID, now: Moment
-) -> Run | None: ...
+) -> AutomationRun | None: ...
 
 
 @statement("""
@@ -465,4 +465,4 @@ async def known_keys(tx: Transaction, *, project_id: UUID, key: list[str], since
 
 
 @statement("delete from event_keys where project_id = %(project_id)s and created_at < %(before)s")
-async def forget_keys(tx: Transaction, *, project_id: UUID, before: datetime) -> None: ...
+async def delete_expired_keys(tx: Transaction, *, project_id: UUID, before: datetime) -> None: ...

@@ -11,13 +11,13 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Moment
 from postern.kernel.due import Work
-from postern.kernel.outbound.client import Answer, Outcome
+from postern.kernel.outbound.client import OutboundResponse, Outcome
 from postern.kernel.values import to_json
 from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
 from postern.messaging.automations.model import CALL_PAUSES, CallWebhook, DueRun
 from postern.messaging.automations.operations import call_secret
-from postern.messaging.automations.steps import Moving, Progress, hold_current, moving_of
+from postern.messaging.automations.steps import RunBatch, RunState, lock_current, moving_of
 from postern.security.signatures import webhook_headers
 
 if TYPE_CHECKING:
@@ -50,26 +50,26 @@ async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome]
     project_id = jobs[0].project_id
     async with world.db.transaction() as tx:
         # Before the runs: whoever changes an audience's rules holds this lock alone, and wakes runs.
-        await membership.hold(tx, project_id)
+        await membership.lock_audiences(tx, project_id)
         # Whoever changes a contact holds it before the runs that this wakes, so it is held before them here too.
-        await contacts.hold(tx, project_id, [job.contact_id for job in jobs])
-        rows = await hold_current(tx, project_id, jobs)
+        await contacts.lock_contacts(tx, project_id, [job.contact_id for job in jobs])
+        rows = await lock_current(tx, project_id, jobs)
         if not rows:
             return
         runs = await moving_of(tx, project_id, rows)
-        progress = Progress(world, tx, project_id, world.clock(), runs)
+        progress = RunBatch(world, tx, project_id, world.clock(), runs)
         for run in runs:
             if outcomes and run.row.id in outcomes:
-                _heard(world, progress, run, outcomes[run.row.id])
-        await progress.go()
+                _read_answer(world, progress, run, outcomes[run.row.id])
+        await progress.advance()
         await progress.settle()
 
 
 async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
     async with world.db.transaction() as tx:
-        rows = await hold_current(tx, job.project_id, [job])
+        rows = await lock_current(tx, job.project_id, [job])
         runs = await moving_of(tx, job.project_id, rows)
-        progress = Progress(world, tx, job.project_id, world.clock(), runs)
+        progress = RunBatch(world, tx, job.project_id, world.clock(), runs)
         progress.fail(runs, f"This step could not be done: {type(error).__name__}.")
         await progress.settle()
 
@@ -82,7 +82,7 @@ async def call_out(world: "World", jobs: list[DueRun]) -> None:
     async with world.db.transaction() as tx:
         runs = await moving_of(tx, project_id, jobs)
 
-    async def call(run: Moving) -> tuple[Any, Outcome]:
+    async def call(run: RunState) -> tuple[Any, Outcome]:
         async with gate:
             return run.row.id, await _call(world, run, people[run.row.contact_id])
 
@@ -101,7 +101,7 @@ async def call_out(world: "World", jobs: list[DueRun]) -> None:
                 await _give_up(world, job, error)
 
 
-async def _call(world: "World", run: Moving, contact: Contact) -> Outcome:
+async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:
     step, now = run.place.step, world.clock()
     assert isinstance(step, CallWebhook)
     body = to_json(call_payload(run, contact, now))
@@ -112,7 +112,7 @@ async def _call(world: "World", run: Moving, contact: Contact) -> Outcome:
     return await world.outbound.post(step.url, body, headers=headers)
 
 
-def call_payload(run: Moving, contact: Contact, now: Moment) -> dict[str, Any]:
+def call_payload(run: RunState, contact: Contact, now: Moment) -> dict[str, Any]:
     """What a WEBHOOK step sends."""
     data = {
         "automationId": run.row.automation_id,
@@ -123,17 +123,17 @@ def call_payload(run: Moving, contact: Contact, now: Moment) -> dict[str, Any]:
     return {"type": "automation.webhook", "timestamp": now, "data": data}
 
 
-def _heard(world: "World", progress: Progress, run: Moving, outcome: Outcome) -> None:
+def _read_answer(world: "World", progress: RunBatch, run: RunState, outcome: Outcome) -> None:
     """What becomes of a run whose call has ended like this."""
-    status = outcome.status if isinstance(outcome, Answer) else None
-    if isinstance(outcome, Answer) and outcome.ok:
+    status = outcome.status if isinstance(outcome, OutboundResponse) else None
+    if isinstance(outcome, OutboundResponse) and outcome.ok:
         progress.called(run, "DONE", {"status": status})
         return
     if run.row.tried < len(CALL_PAUSES):
-        pause = CALL_PAUSES[run.row.tried] * (0.8 + 0.4 * world.chance.random())
+        pause = CALL_PAUSES[run.row.tried] * (0.8 + 0.4 * world.random.random())
         progress.call_again(run, Moment.of(progress.now + pause))
         return
-    reason = f"It answered {status}." if isinstance(outcome, Answer) else outcome.reason
+    reason = f"It answered {status}." if isinstance(outcome, OutboundResponse) else outcome.reason
     progress.called(run, "FAILED", {"status": status, "reason": reason})
 
 

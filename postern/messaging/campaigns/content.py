@@ -6,9 +6,9 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.database.statements import Queries
-from postern.kernel.http.problems import Fault
+from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import as_id
-from postern.messaging.campaigns.model import CampaignIncomplete, Row, VariantRow
+from postern.messaging.campaigns.model import CampaignIncomplete, CampaignRow, VariantRow
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.rules import name_template
 from postern.messaging.templates import operations as templates
@@ -16,13 +16,13 @@ from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.links import split_after_body_tag
-from postern.protocols.mail.templates.template import Engine, holes_of
+from postern.protocols.mail.templates.template import Engine, tags_of
 
 HEAD_CHARACTERS = 20_000
 """Within how many characters `<body>` is looked for."""
 
 
-class Words(msgspec.Struct, frozen=True):
+class CampaignContent(msgspec.Struct, frozen=True):
     """Subject, html and text of a campaign or of one of its variants, and what reads them: that of the template."""
 
     subject: str
@@ -31,7 +31,7 @@ class Words(msgspec.Struct, frozen=True):
     engine: Engine
 
 
-class OwnWords(msgspec.Struct, frozen=True, kw_only=True):
+class CampaignOwnContent(msgspec.Struct, frozen=True, kw_only=True):
     """What a campaign says beside its template. Each template's engine reads it, too."""
 
     subject: str | None
@@ -43,7 +43,7 @@ class OwnWords(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def template_parts(
-    db: Queries, project_id: UUID, words: OwnWords
+    db: Queries, project_id: UUID, words: CampaignOwnContent
 ) -> tuple[list[tuple[str, Part, str | None]], bool]:
     """Those own words of a campaign that a template engine reads, each with its JSON pointer.
 
@@ -71,18 +71,20 @@ async def template_parts(
     return parts, shared_are_read
 
 
-async def words_of(db: Queries, row: Row, variant: VariantRow | None) -> Words:
+async def content_of_template(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:
     """The words as they stand now. Raises CampaignIncomplete where there are none."""
     template_id = variant.template_id if variant and variant.template_id else row.template_id
-    found = await templates.words_of(db, row.project_id, template_id) if template_id else None
+    found = await templates.content_of(db, row.project_id, template_id) if template_id else None
     subject = (variant.subject if variant else None) or row.subject or (found.subject if found else None)
     if found is None or subject is None:
         raise CampaignIncomplete("It needs a template and a subject.")
     if templates.is_blank(found.html, found.text):
         message = "A template with html or text: this one is blank."
-        raise CampaignIncomplete(message, errors=[Fault(path="/templateId", code="template_blank", message=message)])
+        raise CampaignIncomplete(
+            message, errors=[ProblemError(path="/templateId", code="template_blank", message=message)]
+        )
     html = with_preview(found.html, row.preview_text, found.engine)
-    return Words(subject, html, found.text, found.engine)
+    return CampaignContent(subject, html, found.text, found.engine)
 
 
 def with_preview(html: str | None, preview: str | None, engine: Engine = "minijinja") -> str | None:
@@ -101,13 +103,13 @@ def _escaped(preview: str) -> str:
     """A preview line as html: its words are no markup, and what stands in braces stays as it is."""
     pieces: list[str] = []
     done = 0
-    for hole in holes_of(preview):
+    for hole in tags_of(preview):
         pieces += (escape(preview[done : hole.start()]), hole[0])
         done = hole.end()
     return "".join(pieces) + escape(preview[done:])
 
 
-def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
+def snapshot(row: CampaignRow, words: CampaignContent, settings: ProjectSettings) -> SendBody:
     """What all sends share from the start on, whatever happens to the template."""
     domain = parse_address(row.from_email or "").domain
     return SendBody(
@@ -124,7 +126,7 @@ def snapshot(row: Row, words: Words, settings: ProjectSettings) -> SendBody:
     )
 
 
-def sender_of(row: Row) -> str:
+def sender_of(row: CampaignRow) -> str:
     """The `From` of the campaign: `a@b`, or `Name <a@b>`. Raises AddressInvalid.
 
     A name with values to fill in is left out here: it is rendered with the message (`name_template`).

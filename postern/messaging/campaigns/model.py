@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Fault, Missing
+from postern.kernel.http.problems import Conflict, Missing, ProblemError
 from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
@@ -134,13 +134,13 @@ class CampaignChange(Body):
     variants: Variants | None | Unset = UNSET
 
 
-class TestAddress(Body):
+class CampaignTest(Body):
     """Where to send a test copy."""
 
     to: AddressText
 
 
-class ChosenVariant(Body):
+class WinnerChoice(Body):
     """The winner, chosen by hand."""
 
     variant_id: Identifier
@@ -212,7 +212,7 @@ class CampaignStats(Record):
     failed: int
 
 
-class Skipped(Record):
+class CampaignSkipped(Record):
     """Contacts of the audience that are not written to, and why."""
 
     unsubscribed: int
@@ -224,7 +224,7 @@ class Skipped(Record):
     the sends as SUPPRESSED with that reason."""
 
 
-class Progress(Record):
+class CampaignProgress(Record):
     """Where a campaign stands."""
 
     expected: int
@@ -237,7 +237,7 @@ class Progress(Record):
     """Those of them that were tried and deferred, and are tried again; the campaign may be SENT already."""
     handed_over: int
     """Sends that a server took, or refused for the recipient; those that failed, expired or were suppressed are not."""
-    skipped: Skipped
+    skipped: CampaignSkipped
     per_second: float
     """Messages a second since the start."""
 
@@ -247,36 +247,36 @@ class CampaignDetail(Campaign):
 
     variants: list[CampaignVariant]
     stats: CampaignStats
-    progress: Progress
+    progress: CampaignProgress
     evidence: dict[str, Any] | None
     """What the winner of the A/B test was chosen by."""
     ab_test_ends_at: Moment | None
     """When the test is over; its clock stands still while the campaign is paused, and this is null then."""
-    warnings: list[Fault]
+    warnings: list[ProblemError]
     """What does not keep the campaign from being sent, but probably from doing what it is meant to."""
 
 
-class Success(Record):
+class CampaignSendResult(Record):
     """It worked."""
 
     success: bool = True
 
 
-class TestSent(Record):
+class CampaignTestResult(Record):
     """Test copies went out."""
 
     success: bool
     sent: int
 
 
-class Totals(Record):
+class ProjectCampaignTotals(Record):
     """A project's campaigns in numbers."""
 
     total: int
     sent: int
 
 
-class Row(Record):
+class CampaignRow(Record):
     """The row of a campaign."""
 
     project_id: UUID
@@ -336,7 +336,7 @@ class VariantRow(Record):
     created_at: Moment
 
 
-class Chunk(Record):
+class FilledChunk(Record):
     """What turning a chunk of contacts into sends brought."""
 
     seen: int

@@ -9,22 +9,22 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, get, patch, post
+from postern.kernel.http.operation import HttpResponse, get, patch, post
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import (
     Cursor,
-    Listed,
+    LinkedList,
     ListLimit,
     Page,
     PageLimit,
     PageNumber,
     before_id,
     csv_stream,
-    listed,
+    linked_list,
     page_at,
     position_of,
 )
-from postern.kernel.http.problems import Fault, Invalid, Problem
+from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.audiences import contacts
@@ -38,22 +38,22 @@ from postern.messaging.campaigns.model import (
     CampaignDetail,
     CampaignIncomplete,
     CampaignMissing,
+    CampaignProgress,
+    CampaignRow,
+    CampaignSendResult,
+    CampaignSkipped,
     CampaignStateConflict,
     CampaignStats,
+    CampaignTest,
+    CampaignTestResult,
     CampaignVariant,
-    ChosenVariant,
     NewCampaign,
     NewVariant,
-    Progress,
-    Row,
+    ProjectCampaignTotals,
     SeedListEmpty,
-    Skipped,
-    Success,
-    TestAddress,
-    TestSent,
-    Totals,
     VariantMissing,
     VariantStats,
+    WinnerChoice,
     refuse_unless,
 )
 from postern.messaging.domains import operations as domains
@@ -63,7 +63,7 @@ from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendSta
 from postern.messaging.emails.rates import rate
 from postern.messaging.emails.rules import name_template
 from postern.messaging.templates import operations as templates
-from postern.messaging.templates.rules import check_words
+from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -75,11 +75,11 @@ EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@ac
 
 
 @get("/projects/{project_id}/campaigns", needs="campaigns:read")
-async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Campaign]:
+async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Campaign]:
     """The project's campaigns, newest first."""
     before = before_id(call, "campaigns", cursor)
-    rows = await store.listed(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return listed(call, "campaigns", [shown(row) for row in rows], limit)
+    rows = await store.list_campaigns(call.db, project_id=call.project_id, before=before, limit=limit + 1)
+    return linked_list(call, "campaigns", [shown(row) for row in rows], limit)
 
 
 @post(
@@ -99,7 +99,9 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
     fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
     async with call.db.transaction() as tx:
         await _check_references(tx, call, data, fields)
-        row = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
+        row = await store.insert_campaign(
+            tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now
+        )
         await _write_variants(tx, call, row.id, data.variants or [])
         await audit.record(tx, call, "campaign.created", "Campaign", row.id, name=row.name)
     return shown(row)
@@ -141,9 +143,9 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         if row.status == "SCHEDULED" and fields["scheduled_at"] is not None:
             await running.require_complete(tx, call.world, msgspec.structs.replace(row, **fields))
         unscheduled = row.status == "SCHEDULED" and fields["scheduled_at"] is None
-        row = await store.update(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
+        row = await store.update_campaign(tx, project_id=call.project_id, id=id, fields=Jsonb(fields), now=call.now)
         if unscheduled:
-            row = await running.move(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
+            row = await running.change_state(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
         await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
     return shown(row)
 
@@ -154,7 +156,7 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "delete")
         call.require_match(row.updated_at)
-        await store.delete(tx, project_id=call.project_id, id=id)
+        await store.delete_campaign(tx, project_id=call.project_id, id=id)
         await audit.record(tx, call, "campaign.deleted", "Campaign", id, name=row.name)
     return Deleted()
 
@@ -164,7 +166,7 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
     needs="campaigns:send",
     problems=[*CHANGES, CampaignIncomplete, PlanLimitReached],
 )
-async def send_campaign(call: Call, id: UUID) -> Success:
+async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     """Send a campaign: now, or at `scheduledAt` when that is ahead.
 
     Its audience and its words are fixed at the start; an audience whose rules look at the clock is chosen anew then.
@@ -181,13 +183,13 @@ async def send_campaign(call: Call, id: UUID) -> Success:
         row = await store.set_environment(tx, project_id=call.project_id, id=id, is_test=is_test)
         await running.require_complete(tx, call.world, row)
         if row.scheduled_at is not None and row.scheduled_at > call.now:
-            row = await running.move(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)
+            row = await running.change_state(tx, row, call.now, status="SCHEDULED", due_at=row.scheduled_at)
             await events.record(tx, call, "campaign.scheduled", id, name=row.name, scheduledAt=row.scheduled_at)
         else:
             row = await running.start(tx, call.world, row, call.now)
         await audit.record(tx, call, "campaign.sent", "Campaign", id, name=row.name)
-    call.world.bell.ring("campaigns")
-    return Success()
+    call.world.due_notifier.notify_due("campaigns")
+    return CampaignSendResult()
 
 
 @post(
@@ -204,7 +206,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     For a SENT campaign of which some messages are retried it stops those; the campaign stays SENT.
     """
     async with call.db.transaction() as tx:
-        row = await store.lock(tx, project_id=call.project_id, id=id)
+        row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
         if row is None:
             raise CampaignMissing
         if row.status == "SENT" and await running.is_retrying(tx, row):
@@ -214,7 +216,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
             row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
-    call.world.bell.ring("campaigns")
+    call.world.due_notifier.notify_due("campaigns")
     await running.until_stopped(call.world, row, call.now)
     return shown(row)
 
@@ -253,7 +255,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
         row = await running.resume(tx, row, call.now)
         await events.record(tx, call, "campaign.resumed", id, name=row.name)
         await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
-    call.world.bell.ring("campaigns")
+    call.world.due_notifier.notify_due("campaigns")
     return shown(row)
 
 
@@ -269,10 +271,10 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
         row = await _lock(tx, call, id, "cancel_test")
         first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
         evidence = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
-        row = await running.go_on_with(tx, row, first, evidence, call.now)
+        row = await running.continue_with_winner(tx, row, first, evidence, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
-    call.world.bell.ring("campaigns")
+    call.world.due_notifier.notify_due("campaigns")
     return shown(row)
 
 
@@ -283,7 +285,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     example={"variantId": "0199f1a2-7c00-7000-8000-000000000000"},
     shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
-async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Campaign:
+async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Campaign:
     """End an A/B test by hand: everybody who is left gets the chosen variant."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "select_winner")
@@ -293,10 +295,10 @@ async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Ca
             raise VariantMissing
         evidence = await running.evidence_of(tx, row, variants)
         evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "It was chosen by hand."}
-        row = await running.go_on_with(tx, row, chosen, evidence, call.now)
+        row = await running.continue_with_winner(tx, row, chosen, evidence, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
         await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
-    call.world.bell.ring("campaigns")
+    call.world.due_notifier.notify_due("campaigns")
     return shown(row)
 
 
@@ -306,10 +308,10 @@ async def select_ab_test_winner(call: Call, id: UUID, data: ChosenVariant) -> Ca
     problems=[*MISSING, CampaignIncomplete, *emails.SEND_PROBLEMS],
     example={"to": "ada@example.com"},
 )
-async def test_campaign(call: Call, id: UUID, data: TestAddress) -> TestSent:
+async def test_campaign(call: Call, id: UUID, data: CampaignTest) -> CampaignTestResult:
     """Send one rendered copy, marked `[Test]`, outside the statistics."""
     row = await require_campaign(call.db, call.project_id, id)
-    return TestSent(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
+    return CampaignTestResult(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
 
 
 @post(
@@ -317,14 +319,14 @@ async def test_campaign(call: Call, id: UUID, data: TestAddress) -> TestSent:
     needs="campaigns:send",
     problems=[*MISSING, CampaignIncomplete, SeedListEmpty, *emails.SEND_PROBLEMS],
 )
-async def test_campaign_with_seed_list(call: Call, id: UUID) -> TestSent:
+async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResult:
     """Send a test copy to every address of the project's seed list."""
     row = await require_campaign(call.db, call.project_id, id)
     seeds = (await projects.require_project(call.db, call.project_id)).settings.seed_list
     if not seeds:
         raise SeedListEmpty
     places = [(f"/settings/seedList/{number}", address) for number, address in enumerate(seeds)]
-    return TestSent(success=True, sent=await _send_tests(call, row, places))
+    return CampaignTestResult(success=True, sent=await _send_tests(call, row, places))
 
 
 @post(
@@ -337,12 +339,14 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> TestSent:
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
     """Make a new DRAFT with the same words, audience and variants."""
     async with call.db.transaction() as tx:
-        row = await store.one(tx, project_id=call.project_id, id=id)
+        row = await store.get_campaign(tx, project_id=call.project_id, id=id)
         if row is None:
             raise CampaignMissing
         fields = {name: getattr(row, name) for name in NewCampaign.__struct_fields__ if name != "variants"}
         fields |= {"name": f"Copy of {row.name}"[:200], "scheduled_at": None}
-        copy = await store.insert(tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now)
+        copy = await store.insert_campaign(
+            tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now
+        )
         for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
             await store.insert_variant(
                 tx,
@@ -400,7 +404,7 @@ async def list_campaign_sends(
     problems=MISSING,
     media_types=["text/csv"],
 )
-async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> Answer:
+async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> HttpResponse:
     """Every send of a campaign as CSV, streamed."""
     await require_campaign(call.db, call.project_id, id)
     narrowed = _narrowed([*(status or [])])
@@ -426,23 +430,23 @@ async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] |
                 ]
 
     headers = {"Content-Disposition": f'attachment; filename="campaign-{id}.csv"'}
-    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)
 
 
-async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> Row:
+async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> CampaignRow:
     """The row of a campaign. Raises CampaignMissing."""
-    row = await store.one(db, project_id=project_id, id=id)
+    row = await store.get_campaign(db, project_id=project_id, id=id)
     if row is None:
         raise CampaignMissing
     return row
 
 
-async def totals(db: Queries, project_id: UUID) -> Totals:
+async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
     """How many campaigns a project has, and how many were sent."""
     return await store.totals(db, project_id=project_id)
 
 
-def shown(row: Row) -> Campaign:
+def shown(row: CampaignRow) -> Campaign:
     """A campaign as it is answered."""
     names = set(Campaign.__struct_fields__) - {"app_id"}
     return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
@@ -452,15 +456,15 @@ def _narrowed(statuses: list[str]) -> Composable:
     return SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
 
 
-async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> Row:
-    row = await store.lock(tx, project_id=call.project_id, id=id)
+async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignRow:
+    row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
     if row is None:
         raise CampaignMissing
     refuse_unless(action, row.status)
     return row
 
 
-async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Row | None) -> None:
+async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: CampaignRow | None) -> None:
     """Refuse at once what would go wrong for everybody: words that do not parse, a name that no header can carry."""
     variants = data.variants if data.variants is not UNSET else None
     if variants and sum(each.weight for each in variants) != 100:
@@ -477,7 +481,7 @@ async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Ro
     parts, shared_are_read = await content.template_parts(
         call.db,
         call.project_id,
-        content.OwnWords(
+        content.CampaignOwnContent(
             subject=subject,
             preview_text=preview_text,
             from_name=from_name,
@@ -490,7 +494,7 @@ async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Ro
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:
             raise Invalid.at("/fromName", error.detail, "name_invalid") from None
-    await check_words(call.world.rendering, call.project_id, parts)
+    await check_content(call.world.rendering, call.project_id, parts)
 
 
 async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:
@@ -519,7 +523,7 @@ async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict
 
 
 async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) -> None:
-    if await templates.words_of(tx, call.project_id, id) is None:
+    if await templates.content_of(tx, call.project_id, id) is None:
         raise Invalid.at(path, "There is no such template in this project.", "template_missing")
 
 
@@ -539,7 +543,7 @@ async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, varian
         )
 
 
-async def _detail(call: Call, row: Row) -> CampaignDetail:
+async def _detail(call: Call, row: CampaignRow) -> CampaignDetail:
     counts: dict[UUID, dict[str, int]] = {}
     whole: dict[str, int] = {}
     for each in await store.variant_counts(call.db, project_id=call.project_id, campaign_id=row.id):
@@ -572,7 +576,7 @@ def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
     )
 
 
-def _stats(row: Row, counts: dict[str, int]) -> CampaignStats:
+def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:
     return CampaignStats(
         total=running.total(counts),
         sent=counts.get("sent", 0),
@@ -586,18 +590,18 @@ def _stats(row: Row, counts: dict[str, int]) -> CampaignStats:
     )
 
 
-def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
+def _progress(call: Call, row: CampaignRow, counts: dict[str, int]) -> CampaignProgress:
     waiting = running.waiting(counts)
     handed_over = running.handed_over(counts)
     ended = row.sent_at or call.now
     seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
-    return Progress(
+    return CampaignProgress(
         expected=row.expected,
         audience=row.seen,
         waiting=waiting,
         retrying=running.retrying(counts),
         handed_over=handed_over,
-        skipped=Skipped(
+        skipped=CampaignSkipped(
             unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
             suppressed=row.skipped_suppressed + counts.get("skipped_suppressed", 0),
             deleted=counts.get("skipped_deleted", 0),
@@ -607,16 +611,16 @@ def _progress(call: Call, row: Row, counts: dict[str, int]) -> Progress:
     )
 
 
-async def _send_tests(call: Call, row: Row, places: list[tuple[str, str]]) -> int:
+async def _send_tests(call: Call, row: CampaignRow, places: list[tuple[str, str]]) -> int:
     """Send test copies; every address is checked before the first one goes."""
     for path, address in places:
         try:
             parse_address(address)
         except AddressInvalid as error:
             raise Invalid(
-                error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+                error.detail, errors=[ProblemError(path=path, code="address_invalid", message=error.detail)]
             ) from None
-    words = await content.words_of(call.db, row, None)
+    words = await content.content_of_template(call.db, row, None)
     for _, address in places:
         contact = await contacts.contact_of(call.db, call.project_id, address)
         values = values_of(address, contact.attributes if contact else {})

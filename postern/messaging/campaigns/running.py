@@ -12,8 +12,8 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
-from postern.kernel.http.problems import Fault, Invalid, Problem
-from postern.kernel.quotas import Wanted, allowance_left
+from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.kernel.quotas import QuotaRequest, quota_left
 from postern.kernel.values import NO_ID, new_id
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.campaigns import ab_test, content, store
@@ -26,7 +26,7 @@ from postern.messaging.campaigns.model import (
     WATCH,
     WATCH_RETRIES,
     CampaignIncomplete,
-    Row,
+    CampaignRow,
     VariantRow,
 )
 from postern.messaging.domains import operations as domains
@@ -37,7 +37,7 @@ from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.rates import reached
 from postern.messaging.emails.rules import CAMPAIGN_CANCELLED
 from postern.messaging.emails.transports import is_captured
-from postern.messaging.templates.rules import check_words
+from postern.messaging.templates.rules import check_content
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings, frequency_cap_of
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
+async def require_complete(tx: Transaction, world: "World", row: CampaignRow) -> None:
     """Raises CampaignIncomplete listing everything that a campaign still needs."""
-    faults: list[Fault] = []
+    faults: list[ProblemError] = []
 
     def lacks(path: str, message: str) -> None:
-        faults.append(Fault(path=path, code="missing", message=message))
+        faults.append(ProblemError(path=path, code="missing", message=message))
 
     if row.audience_id is None:
         lacks("/audienceId", "An audience to send to.")
@@ -74,7 +74,7 @@ async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
         lacks("/templateId", "A template.")
     for number, variant in enumerate(_competing(row, variants)):
         try:
-            await content.words_of(tx, row, variant)
+            await content.content_of_template(tx, row, variant)
         except CampaignIncomplete as incomplete:
             if incomplete.errors:
                 lacks("/templateId" if variant is None else f"/variants/{number}/templateId", incomplete.detail)
@@ -88,7 +88,7 @@ async def require_complete(tx: Transaction, world: "World", row: Row) -> None:
         raise CampaignIncomplete(errors=faults)
 
 
-async def require_readable(world: "World", row: Row) -> None:
+async def require_readable(world: "World", row: CampaignRow) -> None:
     """Raises CampaignIncomplete where the template engine cannot read the campaign's own words.
 
     They are checked when they are written; what reads them may have changed with the template since.
@@ -96,7 +96,7 @@ async def require_readable(world: "World", row: Row) -> None:
     if row.status not in ("DRAFT", "SCHEDULED"):
         return
     variants = await store.variants(world.db, project_id=row.project_id, campaign_id=row.id)
-    words = content.OwnWords(
+    words = content.CampaignOwnContent(
         subject=row.subject,
         preview_text=row.preview_text,
         from_name=row.from_name,
@@ -105,12 +105,12 @@ async def require_readable(world: "World", row: Row) -> None:
     )
     parts, _ = await content.template_parts(world.db, row.project_id, words)
     try:
-        await check_words(world.rendering, row.project_id, parts)
+        await check_content(world.rendering, row.project_id, parts)
     except Invalid as invalid:
         raise CampaignIncomplete(invalid.detail, errors=invalid.errors) from None
 
 
-async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -> None:
+async def _check_sender(tx: Transaction, world: "World", row: CampaignRow, lacks: Any) -> None:
     if row.domain_id is None or row.from_email is None:
         return
     found = await domains.sending_domains(tx, row.project_id, [row.domain_id])
@@ -131,11 +131,11 @@ async def _check_sender(tx: Transaction, world: "World", row: Row, lacks: Any) -
         lacks("/domainId", "A sending domain that is verified.")
 
 
-def _competing(row: Row, variants: list[VariantRow]) -> list[VariantRow | None]:
+def _competing(row: CampaignRow, variants: list[VariantRow]) -> list[VariantRow | None]:
     return [*variants] if row.ab_test_enabled and variants else [None]
 
 
-async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
+async def start(tx: Transaction, world: "World", row: CampaignRow, now: Moment) -> CampaignRow:
     """Fix the words and the audience, and let filling begin. The row is complete, and locked by the caller.
 
     Raises PlanLimitReached where the account's plan does not allow an e-mail to everybody in the audience.
@@ -151,7 +151,7 @@ async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
         if variant is not None:
             await store.keep_content(tx, project_id=row.project_id, id=variant.id, content_id=made)
     testing = row.ab_test_enabled and bool(variants)
-    moved = await move(
+    moved = await change_state(
         tx,
         row,
         now,
@@ -169,10 +169,10 @@ async def start(tx: Transaction, world: "World", row: Row, now: Moment) -> Row:
     return moved
 
 
-async def _require_allowance(tx: Transaction, world: "World", row: Row, audience_id: UUID, now: Moment) -> None:
+async def _require_allowance(tx: Transaction, world: "World", row: CampaignRow, audience_id: UUID, now: Moment) -> None:
     if row.is_test:
         return
-    left = await allowance_left(tx, world, Wanted("emails", 1, now, project_id=row.project_id))
+    left = await quota_left(tx, world, QuotaRequest("emails", 1, now, project_id=row.project_id))
     if left is None:
         return
     # Counted no further than it takes to know that there are too many.
@@ -185,44 +185,44 @@ async def _require_allowance(tx: Transaction, world: "World", row: Row, audience
 
 
 async def _snapshot(
-    tx: Transaction, row: Row, variant: VariantRow | None, settings: ProjectSettings, now: Moment
+    tx: Transaction, row: CampaignRow, variant: VariantRow | None, settings: ProjectSettings, now: Moment
 ) -> UUID:
-    body: SendBody = content.snapshot(row, await content.words_of(tx, row, variant), settings)
+    body: SendBody = content.snapshot(row, await content.content_of_template(tx, row, variant), settings)
     content_id = new_id()
-    await content_snapshots.keep(tx, row.project_id, content_id, body, now)
+    await content_snapshots.insert_snapshot(tx, row.project_id, content_id, body, now)
     return content_id
 
 
-async def pause(tx: Transaction, row: Row, now: Moment) -> Row:
+async def pause(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Hold the campaign's words, and with them all its sends; nothing is due until it is resumed."""
-    await content_snapshots.hold(tx, row.project_id, await _content_ids(tx, row))
-    await store.note_pause(tx, project_id=row.project_id, id=row.id, now=now)
-    return await move(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
+    await content_snapshots.hold_campaign(tx, row.project_id, await _content_ids(tx, row))
+    await store.record_pause(tx, project_id=row.project_id, id=row.id, now=now)
+    return await change_state(tx, row, now, status="PAUSED", due_at=None, paused_from=row.status, overtakes=True)
 
 
-async def resume(tx: Transaction, row: Row, now: Moment) -> Row:
+async def resume(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Let the campaign's words go again; what was held is released by the campaign's own work."""
-    await content_snapshots.let_go(tx, row.project_id, await _content_ids(tx, row))
-    await store.note_resume(tx, project_id=row.project_id, id=row.id, now=now)
+    await content_snapshots.release(tx, row.project_id, await _content_ids(tx, row))
+    await store.record_resume(tx, project_id=row.project_id, id=row.id, now=now)
     status = row.paused_from or "SENDING"
-    return await move(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
+    return await change_state(tx, row, now, status=status, due_at=now, paused_from=None, releasing=True, overtakes=True)
 
 
-async def cancel(tx: Transaction, row: Row, now: Moment) -> Row:
+async def cancel(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
     """Stop the campaign's words for good; what is waiting is withdrawn by the campaign's own work."""
-    await content_snapshots.stop(tx, row.project_id, await _content_ids(tx, row))
-    return await move(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
+    await content_snapshots.stop_campaign(tx, row.project_id, await _content_ids(tx, row))
+    return await change_state(tx, row, now, status="CANCELLED", due_at=now, overtakes=True)
 
 
-async def cancel_retries(tx: Transaction, row: Row, now: Moment) -> None:
+async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None:
     """Stop what a campaign that has been sent is still retrying: the first of them now, others when they are due."""
-    await content_snapshots.stop(tx, row.project_id, await _content_ids(tx, row))
+    await content_snapshots.stop_campaign(tx, row.project_id, await _content_ids(tx, row))
     await store.cancel_sends(
         tx, project_id=row.project_id, campaign_id=row.id, reason=CAMPAIGN_CANCELLED, now=now, limit=SWEEP
     )
 
 
-async def until_stopped(world: "World", row: Row, now: Moment) -> None:
+async def until_stopped(world: "World", row: CampaignRow, now: Moment) -> None:
     """Return when nothing more of a paused or cancelled campaign leaves, which is half a second later at most."""
     try:
         await pre_send_check.until_stopped(world, row.project_id, await _content_ids(world.db, row), now)
@@ -230,14 +230,14 @@ async def until_stopped(world: "World", row: Row, now: Moment) -> None:
         await asyncio.sleep(pre_send_check.FRESH_SECONDS_AT_MOST)
 
 
-async def _content_ids(db: Queries, row: Row) -> list[UUID]:
+async def _content_ids(db: Queries, row: CampaignRow) -> list[UUID]:
     variants = await store.variants(db, project_id=row.project_id, campaign_id=row.id)
     return sorted({each for each in (row.content_id, *(variant.content_id for variant in variants)) if each})
 
 
-async def move(
+async def change_state(
     tx: Transaction,
-    row: Row,
+    row: CampaignRow,
     now: Moment,
     *,
     status: str,
@@ -254,7 +254,7 @@ async def move(
     sent_at: Moment | None | msgspec.UnsetType = UNSET,
     reason: str | None | msgspec.UnsetType = UNSET,
     overtakes: bool = False,
-) -> Row:
+) -> CampaignRow:
     """Bring a campaign to another state, along the table; what is not named stays.
 
     `overtakes`: whoever works on it at this moment stops, and does not say when it is due next.
@@ -265,7 +265,7 @@ async def move(
         return getattr(row, name) if value is UNSET else value
 
     known = kept("evidence", evidence)
-    return await store.move(
+    return await store.change_state(
         tx,
         project_id=row.project_id,
         id=row.id,
@@ -287,7 +287,7 @@ async def move(
     )
 
 
-async def run(world: "World", row: Row) -> None:
+async def run(world: "World", row: CampaignRow) -> None:
     """What a campaign that is due needs next: its start, another chunk, the end of its test, or its own end."""
     if row.status == "SCHEDULED":
         await _start_scheduled(world, row)
@@ -303,14 +303,14 @@ async def run(world: "World", row: Row) -> None:
     elif row.status == "CANCELLED":
         await _withdraw(world, row)
     else:
-        await _look_again(world, row, None)
+        await _reschedule(world, row, None)
 
 
-async def _release(world: "World", row: Row) -> bool:
+async def _release(world: "World", row: CampaignRow) -> bool:
     """Make due, a chunk at a time, what was held while the campaign was paused. False if it is not ours any more."""
     while True:
         async with world.db.transaction() as tx:
-            locked = await _still(tx, row)
+            locked = await _is_still(tx, row)
             if locked is None:
                 return False
             now = world.clock()
@@ -319,11 +319,11 @@ async def _release(world: "World", row: Row) -> bool:
             )
             tx.makes_due("sends")
             if len(released) < SWEEP:
-                await move(tx, locked, now, status=row.status, due_at=locked.due_at, releasing=False)
+                await change_state(tx, locked, now, status=row.status, due_at=locked.due_at, releasing=False)
                 return True
 
 
-async def _withdraw(world: "World", row: Row) -> None:
+async def _withdraw(world: "World", row: CampaignRow) -> None:
     """Write CANCELLED, a chunk at a time, on what a cancelled campaign has waiting.
 
     What is in hand at this moment, or was handed over without a reply, is left to whoever claims it next.
@@ -331,7 +331,7 @@ async def _withdraw(world: "World", row: Row) -> None:
     swept = SWEEP
     while swept == SWEEP:
         async with world.db.transaction() as tx:
-            if await _still(tx, row) is None:
+            if await _is_still(tx, row) is None:
                 return
             cancelled = await store.cancel_sends(
                 tx,
@@ -343,10 +343,10 @@ async def _withdraw(world: "World", row: Row) -> None:
             )
             swept = len(cancelled)
     await _forget_leavers(world, row)
-    await _look_again(world, row, None)
+    await _reschedule(world, row, None)
 
 
-async def _forget_leavers(world: "World", row: Row) -> None:
+async def _forget_leavers(world: "World", row: CampaignRow) -> None:
     swept = SWEEP
     while swept == SWEEP:
         which: dict[str, Any] = {"project_id": row.project_id, "campaign_id": row.id, "limit": SWEEP}
@@ -354,7 +354,7 @@ async def _forget_leavers(world: "World", row: Row) -> None:
         swept = max(swept, len(await store.forget_sample(world.db, **which)))
 
 
-async def refresh_audience(world: "World", row: Row, now: Moment) -> None:
+async def refresh_audience(world: "World", row: CampaignRow, now: Moment) -> None:
     """Choose anew who belongs to an audience whose rules look at the clock, right before a campaign starts.
 
     Nothing happens for a campaign that does not start now.
@@ -364,7 +364,7 @@ async def refresh_audience(world: "World", row: Row, now: Moment) -> None:
         await audiences.refresh(world.db, row.project_id, row.audience_id, now)
 
 
-async def _start_scheduled(world: "World", row: Row) -> None:
+async def _start_scheduled(world: "World", row: CampaignRow) -> None:
     now = world.clock()
     unreadable: CampaignIncomplete | None = None
     try:
@@ -373,7 +373,7 @@ async def _start_scheduled(world: "World", row: Row) -> None:
         unreadable = incomplete
     await refresh_audience(world, row, now)
     async with world.db.transaction() as tx:
-        locked = await _still(tx, row)
+        locked = await _is_still(tx, row)
         if locked is None:
             return
         try:
@@ -384,47 +384,47 @@ async def _start_scheduled(world: "World", row: Row) -> None:
         except Problem as problem:
             missing = "; ".join(f"{fault.path}: {fault.message}" for fault in problem.errors)
             reason = f"It could not start: {missing or problem.detail}"[:1_000]
-            await move(tx, locked, now, status="FAILED", due_at=None, reason=reason)
+            await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason)
             event = events.make_event(row.project_id, "campaign.failed", row.id, now, name=row.name, reason=reason)
             await events.record_all(tx, [event])
-    world.bell.ring("campaigns")
+    world.due_notifier.notify_due("campaigns")
 
 
-async def _still(tx: Transaction, row: Row) -> Row | None:
+async def _is_still(tx: Transaction, row: CampaignRow) -> CampaignRow | None:
     """The row, locked, if it is still ours to work on: paused, cancelled or overtaken campaigns are not."""
-    locked = await store.lock(tx, project_id=row.project_id, id=row.id)
+    locked = await store.lock_campaign(tx, project_id=row.project_id, id=row.id)
     if locked is None or locked.attempt != row.attempt or locked.status != row.status:
         return None
     return locked
 
 
-async def _fill(world: "World", row: Row) -> None:
+async def _fill(world: "World", row: CampaignRow) -> None:
     """Turn chunks of contacts into sends, never far ahead of the workers that send them."""
     if row.status == "TESTING" and row.ab_test_sample_size is None and not await _choose_sample(world, row):
         return
     while True:
         counts = await counts_of(world, row)
         if counts.get("QUEUED", 0) >= AHEAD:
-            await _later(world, row, WATCH)
+            await _start_later(world, row, WATCH)
             return
         async with world.db.transaction() as tx:
-            locked = await _still(tx, row)
+            locked = await _is_still(tx, row)
             if locked is None:
                 return
             done = await _fill_chunk(tx, world, locked)
-        world.bell.ring("sends")
+        world.due_notifier.notify_due("sends")
         if done:
-            await _later(world, row, timedelta())
+            await _start_later(world, row, timedelta())
             return
 
 
-async def _choose_sample(world: "World", row: Row) -> bool:
+async def _choose_sample(world: "World", row: CampaignRow) -> bool:
     """Choose who is in the test, once, before the first of them gets anything. False if there is nothing to test.
 
     An audience with fewer contacts than variants is not tested: all get the first variant at once.
     """
     async with world.db.transaction() as tx:
-        locked = await _still(tx, row)
+        locked = await _is_still(tx, row)
         if locked is None or locked.audience_id is None or locked.started_at is None:
             return False
         variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
@@ -448,14 +448,14 @@ async def _choose_sample(world: "World", row: Row) -> bool:
         now = world.clock()
         reason = f"There is nothing to test with {eligible} contacts and {len(variants)} variants."
         evidence = {"winnerId": str(variants[0].id), "decidedBy": "too_small", "reason": reason}
-        await go_on_with(tx, locked, variants[0], evidence, now)
+        await continue_with_winner(tx, locked, variants[0], evidence, now)
         told: dict[str, Any] = {"name": row.name, **evidence}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
-    world.bell.ring("campaigns")
+    world.due_notifier.notify_due("campaigns")
     return False
 
 
-async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
+async def _fill_chunk(tx: Transaction, world: "World", row: CampaignRow) -> bool:
     """One chunk and the cursor behind it, in one transaction; True when everybody is through."""
     assert row.audience_id is not None
     assert row.started_at is not None
@@ -464,8 +464,8 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
     host = parse_address(row.from_email or "").domain
     cap = frequency_cap_of((await projects.require_project(tx, row.project_id)).settings)
     now = world.clock()
-    await frequency_cap.hold(tx, row.project_id)
-    chunk = await store.fill(
+    await frequency_cap.lock_contacts(tx, row.project_id)
+    chunk = await store.fill_sends(
         tx,
         project_id=row.project_id,
         id=row.id,
@@ -485,7 +485,7 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
         now=now,
     )
     if chunk.capped:
-        await _tell_of_capped(tx, row, chunk.capped, cap, now)
+        await _record_capped(tx, row, chunk.capped, cap, now)
     done = chunk.seen < CHUNK
     await store.advance(
         tx,
@@ -501,7 +501,7 @@ async def _fill_chunk(tx: Transaction, world: "World", row: Row) -> bool:
     return done
 
 
-async def _tell_of_capped(tx: Transaction, row: Row, ids: list[UUID], cap: int, now: Moment) -> None:
+async def _record_capped(tx: Transaction, row: CampaignRow, ids: list[UUID], cap: int, now: Moment) -> None:
     """Record events for sends that the frequency cap kept back."""
     reason = frequency_cap.reason_of(cap)
     sends = await store.sends_by_id(tx, project_id=row.project_id, ids=ids)
@@ -509,12 +509,12 @@ async def _tell_of_capped(tx: Transaction, row: Row, ids: list[UUID], cap: int, 
     log.info("mail_capped", project=str(row.project_id), campaign=str(row.id), messages=len(ids), reason=reason)
 
 
-async def _subjects(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[UUID, str]:
+async def _subjects(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[UUID, str]:
     ids = [each for each in [row.content_id, *(variant.content_id for variant in variants)] if each]
     return await content_snapshots.subjects(tx, row.project_id, ids)
 
 
-def _contents(row: Row, variants: list[VariantRow], subjects: dict[UUID, str]) -> list[dict[str, Any]]:
+def _contents(row: CampaignRow, variants: list[VariantRow], subjects: dict[UUID, str]) -> list[dict[str, Any]]:
     """What contacts get: in a test the words of each variant, otherwise those of the winner or of the campaign."""
     if row.status != "TESTING":
         winner = next((each for each in variants if each.is_winner), None) if row.ab_test_started_at else None
@@ -534,34 +534,34 @@ def _contents(row: Row, variants: list[VariantRow], subjects: dict[UUID, str]) -
     ]
 
 
-async def _end_test(world: "World", row: Row) -> None:
+async def _end_test(world: "World", row: CampaignRow) -> None:
     """When the time of a test is over, choose the winner and go on with it."""
     now = world.clock()
     ends = test_ends_at(row) or now
     if now < ends:
-        await _later(world, row, ends - now)
+        await _start_later(world, row, ends - now)
         return
     async with world.db.transaction() as tx:
-        locked = await _still(tx, row)
+        locked = await _is_still(tx, row)
         if locked is None:
             return
         variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
         evidence = await evidence_of(tx, locked, variants)
         winner = next(each for each in variants if str(each.id) == evidence["winnerId"])
-        await go_on_with(tx, locked, winner, evidence, now)
+        await continue_with_winner(tx, locked, winner, evidence, now)
         told: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
-    world.bell.ring("campaigns")
+    world.due_notifier.notify_due("campaigns")
 
 
-def test_ends_at(row: Row) -> Moment | None:
+def test_ends_at(row: CampaignRow) -> Moment | None:
     """When the test of a campaign is over: its duration after its start, and as much later as it was paused."""
     if row.ab_test_started_at is None:
         return None
     return Moment.of(row.ab_test_started_at + timedelta(minutes=row.ab_test_duration_minutes or 0) + row.ab_test_paused)
 
 
-async def sample_warnings(db: Queries, row: Row, variants: list[VariantRow]) -> list[Fault]:
+async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantRow]) -> list[ProblemError]:
     """What will keep the test of a campaign from being decisive; counted no further than that takes."""
     if not row.ab_test_enabled or len(variants) < 2 or row.ab_test_sample_percent is None or row.evidence is not None:
         return []
@@ -575,7 +575,7 @@ async def sample_warnings(db: Queries, row: Row, variants: list[VariantRow]) -> 
         size = ab_test.sample_size(eligible, row.ab_test_sample_percent, len(variants))
     if size == 0:
         message = "The audience has fewer contacts than there are variants: all would get the first variant, untested."
-        return [Fault(path="/audienceId", code="sample_too_small", message=message)]
+        return [ProblemError(path="/audienceId", code="sample_too_small", message=message)]
     parts = ab_test.allocate(size, [each.weight for each in variants])
     few = [
         f"“{each.name}” gets {part}" for each, part in zip(variants, parts, strict=True) if part < ab_test.ENOUGH_EACH
@@ -586,10 +586,10 @@ async def sample_warnings(db: Queries, row: Row, variants: list[VariantRow]) -> 
         f"The sample has {size} contacts, of which {', '.join(few)}. Below {ab_test.ENOUGH_EACH} for each variant the "
         "test cannot decide: the leader would win without being clearly better."
     )
-    return [Fault(path="/abTestSamplePercent", code="sample_too_small", message=message)]
+    return [ProblemError(path="/abTestSamplePercent", code="sample_too_small", message=message)]
 
 
-async def evidence_of(tx: Transaction, row: Row, variants: list[VariantRow]) -> dict[str, Any]:
+async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[str, Any]:
     """What the test has shown so far, and whom it favours."""
     counts: dict[UUID, dict[str, int]] = {}
     for each in await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id):
@@ -606,10 +606,12 @@ async def evidence_of(tx: Transaction, row: Row, variants: list[VariantRow]) -> 
     return ab_test.choose_winner(shown, row.ab_test_metric or "OPEN_RATE")
 
 
-async def go_on_with(tx: Transaction, row: Row, winner: VariantRow, evidence: dict[str, Any], now: Moment) -> Row:
+async def continue_with_winner(
+    tx: Transaction, row: CampaignRow, winner: VariantRow, evidence: dict[str, Any], now: Moment
+) -> CampaignRow:
     """End the test: everybody who is left gets the winner's words."""
-    await store.crown(tx, project_id=row.project_id, campaign_id=row.id, id=winner.id)
-    return await move(
+    await store.mark_winner(tx, project_id=row.project_id, campaign_id=row.id, id=winner.id)
+    return await change_state(
         tx,
         row,
         now,
@@ -623,7 +625,7 @@ async def go_on_with(tx: Transaction, row: Row, winner: VariantRow, evidence: di
     )
 
 
-async def _end(world: "World", row: Row) -> None:
+async def _end(world: "World", row: CampaignRow) -> None:
     """A campaign is SENT when each of its sends was tried once, whatever is retried after that.
 
     It is FAILED when none was accepted by any server and nothing is retried any more.
@@ -631,12 +633,12 @@ async def _end(world: "World", row: Row) -> None:
     counts = await counts_of(world, row)
     left_house = counts.get("sent", 0)
     if untried(counts) or (retrying(counts) and not left_house):
-        await _later(world, row, WATCH if untried(counts) else WATCH_RETRIES)
+        await _start_later(world, row, WATCH if untried(counts) else WATCH_RETRIES)
         return
     await _forget_leavers(world, row)
     now = world.clock()
     async with world.db.transaction() as tx:
-        locked = await _still(tx, row)
+        locked = await _is_still(tx, row)
         if locked is None:
             return
         told: dict[str, Any] = {"name": row.name, "total": total(counts)}
@@ -645,27 +647,27 @@ async def _end(world: "World", row: Row) -> None:
             reason = f"No message was accepted: {failed} of {total(counts)} failed."
             example = await store.failure(tx, project_id=row.project_id, campaign_id=row.id)
             reason += f" One of them: {example}" if example else ""
-            await move(tx, locked, now, status="FAILED", due_at=None, reason=reason[:1_000])
+            await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason[:1_000])
             told["reason"] = reason[:1_000]
         else:
-            await move(tx, locked, now, status="SENT", due_at=None, sent_at=now)
+            await change_state(tx, locked, now, status="SENT", due_at=None, sent_at=now)
             told["retrying"] = retrying(counts)
         name = "campaign.failed" if "reason" in told else "campaign.sent"
         await events.record_all(tx, [events.make_event(row.project_id, name, row.id, now, **told)])
 
 
-async def _later(world: "World", row: Row, after: timedelta) -> None:
+async def _start_later(world: "World", row: CampaignRow, after: timedelta) -> None:
     due_at = world.clock() + after
-    await _look_again(world, row, due_at)
+    await _reschedule(world, row, due_at)
 
 
-async def _look_again(world: "World", row: Row, due_at: datetime | None) -> None:
-    await store.look_again(
+async def _reschedule(world: "World", row: CampaignRow, due_at: datetime | None) -> None:
+    await store.reschedule(
         world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, status=row.status, due_at=due_at
     )
 
 
-async def counts_of(world: "World", row: Row) -> dict[str, int]:
+async def counts_of(world: "World", row: CampaignRow) -> dict[str, int]:
     """The campaign's counters."""
     counts: dict[str, int] = {}
     for each in await store.variant_counts(world.db, project_id=row.project_id, campaign_id=row.id):
@@ -673,7 +675,7 @@ async def counts_of(world: "World", row: Row) -> dict[str, int]:
     return counts
 
 
-async def is_retrying(tx: Transaction, row: Row) -> bool:
+async def is_retrying(tx: Transaction, row: CampaignRow) -> bool:
     """Whether some of the campaign's sends are tried again later."""
     counts = await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id)
     return any(each.measure == "DELAYED" and each.count > 0 for each in counts)

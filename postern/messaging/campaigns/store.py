@@ -7,9 +7,9 @@ from uuid import UUID
 from psycopg.sql import Composable
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
-from postern.messaging.campaigns.model import Chunk, Row, Totals, VariantRow
+from postern.messaging.campaigns.model import CampaignRow, FilledChunk, ProjectCampaignTotals, VariantRow
 from postern.messaging.emails.model import Send
 
 
@@ -31,7 +31,9 @@ class VariantCount(Record):
     from jsonb_populate_record(null::campaigns, %(fields)s)
     returning *
 """)
-async def insert(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
+async def insert_campaign(
+    tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment
+) -> CampaignRow: ...
 
 
 @statement("""
@@ -45,33 +47,35 @@ async def insert(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, 
     where c.project_id = %(project_id)s and c.id = %(id)s
     returning c.*
 """)
-async def update(tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment) -> Row: ...
+async def update_campaign(
+    tx: Transaction, *, project_id: UUID, id: UUID, fields: Jsonb, now: Moment
+) -> CampaignRow: ...
 
 
 @statement("""
     select * from campaigns where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
-async def listed(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Row]: ...
+async def list_campaigns(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[CampaignRow]: ...
 
 
 @statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s")
-async def one(db: Queries, *, project_id: UUID, id: UUID) -> Row | None: ...
+async def get_campaign(db: Queries, *, project_id: UUID, id: UUID) -> CampaignRow | None: ...
 
 
 @statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> Row | None: ...
+async def lock_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> CampaignRow | None: ...
 
 
 @statement("delete from campaigns where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def delete_campaign(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 @statement("""
     select count(*)::int as total, (count(*) filter (where status = 'SENT'))::int as sent from campaigns
     where project_id = %(project_id)s
 """)
-async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
+async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 
 
 @statement("""
@@ -83,7 +87,7 @@ async def totals(db: Queries, *, project_id: UUID) -> Totals: ...
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def move(
+async def change_state(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -103,20 +107,20 @@ async def move(
     reason: str | None,
     attempt: int,
     now: Moment,
-) -> Row: ...
+) -> CampaignRow: ...
 
 
 @statement("""
     update campaigns set is_test = %(is_test)s where project_id = %(project_id)s and id = %(id)s returning *
 """)
-async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> Row: ...
+async def set_environment(tx: Transaction, *, project_id: UUID, id: UUID, is_test: bool) -> CampaignRow: ...
 
 
 @statement("""
     update campaigns set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = %(status)s
 """)
-async def look_again(
+async def reschedule(
     db: Queries, *, project_id: UUID, id: UUID, attempt: int, status: str, due_at: datetime | None
 ) -> bool: ...
 
@@ -186,7 +190,7 @@ async def insert_sample(
 @statement("""
     update campaigns set ab_test_sample_size = %(size)s where project_id = %(project_id)s and id = %(id)s returning *
 """)
-async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> Row: ...
+async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: int) -> CampaignRow: ...
 
 
 @statement("""
@@ -199,7 +203,7 @@ async def forget_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, lim
 
 
 @statement("update campaigns set paused_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
-async def note_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 # The clock of a test stands still while its campaign is paused.
@@ -209,7 +213,7 @@ async def note_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment
         else interval '0' end
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def note_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
+async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 # What campaigns of the account that have started are still to make, of their audiences as they were at the start.
@@ -282,7 +286,7 @@ async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
            (select count(*) from people where unsubscribed)::int as unsubscribed,
            (select count(*) from people where suppressed and not unsubscribed)::int as suppressed
 """)
-async def fill(
+async def fill_sends(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -301,7 +305,7 @@ async def fill(
     cap_since: datetime,
     cap_reason: str,
     now: Moment,
-) -> Chunk: ...
+) -> FilledChunk: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
@@ -350,7 +354,7 @@ async def keep_content(tx: Transaction, *, project_id: UUID, id: UUID, content_i
     update campaign_variants set is_winner = (id = %(id)s)
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s
 """)
-async def crown(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
+async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
 
 
 @statement("""
@@ -431,7 +435,7 @@ async def sends(
 ) -> list[Send]: ...
 
 
-@rows_of("""
+@streamed_statement("""
     select * from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
     order by contact_id
 """)

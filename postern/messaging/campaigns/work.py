@@ -2,17 +2,17 @@
 
 from datetime import timedelta
 
-from postern.kernel.due import Work, each
-from postern.messaging.campaigns.model import Row
+from postern.kernel.due import Work, one_by_one
+from postern.messaging.campaigns.model import CampaignRow
 from postern.messaging.campaigns.running import run
 
-WORK: list[Work[Row]] = [
+WORK: list[Work[CampaignRow]] = [
     Work(
         name="campaigns",
         table="campaigns",
-        kind=Row,
+        kind=CampaignRow,
         lease=timedelta(seconds=30),
-        do=each(run, at_once=4),
+        do=one_by_one(run, at_once=4),
         share=4,
         at_once=4,
     )

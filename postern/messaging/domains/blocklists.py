@@ -18,15 +18,15 @@ from postern.messaging.domains.rules import registered_domain
 from postern.platform.events.model import Event
 from postern.platform.events.operations import make_event, record_all
 from postern.protocols.mail import blocklists
-from postern.protocols.mail.blocklists import Finding, Subject, Zone
+from postern.protocols.mail.blocklists import BlocklistFinding, BlocklistSubject, Zone
 
 if TYPE_CHECKING:
     from postern.world import World
 
-STANDINGS: dict[blocklists.Standing, Standing] = {
-    blocklists.Standing.LISTED: "LISTED",
-    blocklists.Standing.CLEAR: "CLEAR",
-    blocklists.Standing.UNKNOWN: "UNKNOWN",
+STANDINGS: dict[blocklists.ListingStatus, Standing] = {
+    blocklists.ListingStatus.LISTED: "LISTED",
+    blocklists.ListingStatus.CLEAR: "CLEAR",
+    blocklists.ListingStatus.UNKNOWN: "UNKNOWN",
 }
 
 
@@ -40,18 +40,18 @@ def watched(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> lis
     return [
         (zone.name, subject)
         for zone in zones
-        for subject in (addresses if zone.subject is Subject.ADDRESS else names_of(domain))
+        for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else names_of(domain))
     ]
 
 
-async def refresh(world: "World", watch: BlocklistWatch) -> None:
+async def check_listings(world: "World", watch: BlocklistWatch) -> None:
     """Ask all lists about one domain, keep what they say, and record who came to be listed or delisted."""
-    domain = await store.one(world.db, project_id=watch.project_id, id=watch.id)
+    domain = await store.get_domain(world.db, project_id=watch.project_id, id=watch.id)
     if domain is None:
         return
     findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=names_of(domain.domain))
     now = world.clock()
-    unknown = any(finding.standing is blocklists.Standing.UNKNOWN for finding in findings)
+    unknown = any(finding.standing is blocklists.ListingStatus.UNKNOWN for finding in findings)
     due_at = now + (BLOCKLISTS_PUT_OFF if unknown else BLOCKLISTS_REFRESHED_EVERY)
     async with world.db.transaction() as tx:
         if not await store.settle_watch(
@@ -82,7 +82,7 @@ def _changes(
     watch: BlocklistWatch,
     domain: str,
     before: Sequence[BlocklistEntry],
-    findings: Sequence[Finding],
+    findings: Sequence[BlocklistFinding],
     now: Moment,
 ) -> list[Event]:
     """An event for each subject that a list newly holds or no longer holds; what is unknown changes nothing."""
@@ -90,7 +90,9 @@ def _changes(
     told: list[Event] = []
     for finding in findings:
         was = listed.get((finding.list_name, finding.subject_value), False)
-        newly = {blocklists.Standing.LISTED: True, blocklists.Standing.CLEAR: False}.get(finding.standing, was)
+        newly = {blocklists.ListingStatus.LISTED: True, blocklists.ListingStatus.CLEAR: False}.get(
+            finding.standing, was
+        )
         if newly != was:
             told.append(
                 make_event(

@@ -25,14 +25,14 @@ SELECTOR_LENGTH = 20
 DOMAINS_KEPT_READY = 10_000
 
 
-class NewKey(NamedTuple):
+class GeneratedKey(NamedTuple):
     """A key with its private half, as PEM."""
 
     public: PublicKey
     pem: bytes
 
 
-async def new_keys(now: Moment) -> list[NewKey]:
+async def new_keys(now: Moment) -> list[GeneratedKey]:
     """The keys of a new domain. RSA takes a tenth of a second each, so they are made in threads."""
     return list(
         await asyncio.gather(
@@ -43,20 +43,22 @@ async def new_keys(now: Moment) -> list[NewKey]:
     )
 
 
-async def next_key(selector: str, now: Moment) -> NewKey:
+async def next_key(selector: str, now: Moment) -> GeneratedKey:
     """A new next key under a selector that is published already."""
     made = await asyncio.to_thread(_new_key, "rsa-sha256", "NEXT", now)
     return made._replace(public=msgspec.structs.replace(made.public, selector=selector))
 
 
-def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> NewKey:
+def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> GeneratedKey:
     pem = generate_rsa() if algorithm == "rsa-sha256" else generate_ed25519()
     selector = "".join(secrets.choice(SELECTOR_LETTERS) for _ in range(SELECTOR_LENGTH))
     _, _, public_key = public_txt(pem).partition("p=")
-    return NewKey(PublicKey(selector=selector, algorithm=algorithm, role=role, public_key=public_key, since=now), pem)
+    return GeneratedKey(
+        PublicKey(selector=selector, algorithm=algorithm, role=role, public_key=public_key, since=now), pem
+    )
 
 
-async def keep(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: NewKey) -> None:
+async def keep(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: GeneratedKey) -> None:
     """Keep the private half of a key, sealed, in place of any other under its selector."""
     selector = key.public.selector
     await store.keep_key(

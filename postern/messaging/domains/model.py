@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Missing, Refused, Unprocessable
+from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, Record
 
 DOMAINS_PER_PROJECT = 1_000
@@ -113,7 +113,7 @@ class TooManySenders(Unprocessable):
     """A project has at most 20 single senders; delete some, or verify a domain."""
 
 
-class SenderLinkInvalid(Refused):
+class SenderLinkInvalid(BadRequest):
     """This link or token is unknown, too old, or replaced by a newer one; have the mail sent again."""
 
 
@@ -207,7 +207,7 @@ class DnsRecord(Record):
     reason: str | None = None
 
 
-class Check(Record):
+class RecordCheck(Record):
     """What one look found for one record."""
 
     purpose: Purpose
@@ -225,7 +225,7 @@ class StoredDomain(Record):
     domain: str
     status: Status
     keys: list[PublicKey]
-    checks: list[Check]
+    checks: list[RecordCheck]
     spf_verified: bool
     dkim_verified: bool
     ed25519_verified: bool

@@ -9,11 +9,11 @@ import msgspec
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.values import Deleted, new_id, to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import watched
-from postern.messaging.domains.keys import NewKey, keep, new_keys, signers
+from postern.messaging.domains.keys import GeneratedKey, keep, new_keys, signers
 from postern.messaging.domains.model import (
     DOMAINS_PER_PROJECT,
     WAITING_COUNTED,
@@ -29,8 +29,8 @@ from postern.messaging.domains.model import (
     StoredDomain,
     TooManyDomains,
 )
-from postern.messaging.domains.rules import Published, as_domain, may_rotate, records_of, rotated
-from postern.messaging.domains.verification import look, published_by, write_down
+from postern.messaging.domains.rules import PublishedRecords, as_domain, may_rotate, records_of, rotated
+from postern.messaging.domains.verification import check_domain, published_by, record_check
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 
 @get("/projects/{project_id}/domains", needs="domains:read")
-async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Domain]:
+async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Domain]:
     """The project's sending domains, newest first, each with its records and what was last seen of them."""
-    rows = await store.newest(
+    rows = await store.list_domains(
         call.db, project_id=call.project_id, before=before_id(call, "domains", cursor), limit=limit + 1
     )
     published = await _published(call)
-    return listed(call, "domains", [_shown(row, published) for row in rows], limit)
+    return linked_list(call, "domains", [_shown(row, published) for row in rows], limit)
 
 
 @post(
@@ -75,22 +75,22 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         raise DomainExists
     keys = await new_keys(call.now)
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("domains", call.project_id)
-        if await store.count(tx, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
+        await tx.lock_quota("domains", call.project_id)
+        if await store.count_domains(tx, project_id=call.project_id) >= DOMAINS_PER_PROJECT:
             raise TooManyDomains
         row = await _insert(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
-    call.world.bell.ring("domains")
-    call.world.bell.ring("blocklist_watches")
+    call.world.due_notifier.notify_due("domains")
+    call.world.due_notifier.notify_due("blocklist_watches")
     return _shown(row, await _published(call))
 
 
-async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[NewKey]) -> StoredDomain:
+async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[GeneratedKey]) -> StoredDomain:
     """The domain with its sealed keys, and with the blocklists that will be asked about it."""
     project_id, domain_id, now = call.project_id, new_id(), call.now
     public = Jsonb(to_plain([key.public for key in keys]))
-    row = await store.insert(tx, project_id=project_id, id=domain_id, domain=name, keys=public, now=now)
+    row = await store.insert_domain(tx, project_id=project_id, id=domain_id, domain=name, keys=public, now=now)
     if row is None:
         raise DomainExists
     for key in keys:
@@ -104,14 +104,14 @@ async def _insert(tx: Transaction, call: Call, name: str, keys: Sequence[NewKey]
         list_name=[list_name for list_name, _ in pairs],
         subject_value=[subject for _, subject in pairs],
     )
-    await store.watch(tx, project_id=project_id, domain_id=domain_id, now=now)
+    await store.insert_blocklist_watch(tx, project_id=project_id, domain_id=domain_id, now=now)
     return row
 
 
 @get("/projects/{project_id}/domains/{id}", needs="domains:read")
 async def get_domain(call: Call, id: UUID) -> Domain:
     """One sending domain with its records and what was last seen of them."""
-    row = await store.one(call.db, project_id=call.project_id, id=id)
+    row = await store.get_domain(call.db, project_id=call.project_id, id=id)
     if row is None:
         raise DomainMissing
     return _shown(row, await _published(call))
@@ -135,15 +135,15 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
     What is missing is no error: the answer says what was seen. Records that could not be looked up have the
     status UNKNOWN and change nothing. For a FAILED domain, the periodic checks begin anew.
     """
-    domain = await store.one(call.db, project_id=call.project_id, id=id)
+    domain = await store.get_domain(call.db, project_id=call.project_id, id=id)
     if domain is None:
         raise DomainMissing
-    seen = await look(call.world, domain, fresh=True)
+    seen = await check_domain(call.world, domain, fresh=True)
     async with call.db.transaction() as tx:
-        domain = await store.lock(tx, project_id=call.project_id, id=id)
+        domain = await store.lock_domain(tx, project_id=call.project_id, id=id)
         if domain is None:
             raise DomainMissing
-        row, event = await write_down(tx, domain, seen, call.now, asked=True)
+        row, event = await record_check(tx, domain, seen, call.now, asked=True)
         if event:
             await events.record(tx, call, event, id, domain=row.domain)
         await audit.record(tx, call, "domain.checked", "Domain", id, domain=row.domain, status=row.status)
@@ -151,23 +151,23 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
 
 
 @post("/projects/{project_id}/domains/{id}/rotate-keys", needs="domains:write", problems=(NextKeyUnpublished,))
-async def rotate_keys(call: Call, id: UUID) -> Domain:
+async def rotate_domain_keys(call: Call, id: UUID) -> Domain:
     """Sign with the next DKIM key from now on.
 
     It must be seen in the DNS at this moment (409 if not). The key that signed so far has to stay published
     for mail on its way; after seven days a new next key takes its place under the same selector. Where records
     are aliases into the service's zone, all this happens by itself every 180 days.
     """
-    domain = await store.one(call.db, project_id=call.project_id, id=id)
+    domain = await store.get_domain(call.db, project_id=call.project_id, id=id)
     if domain is None:
         raise DomainMissing
     if not may_rotate(domain.keys):
         raise NextKeyUnpublished("The keys were rotated less than seven days ago; there is no next key yet.")
-    seen = await look(call.world, domain, fresh=True)
+    seen = await check_domain(call.world, domain, fresh=True)
     if not seen.verdict("DKIM_NEXT"):
         raise NextKeyUnpublished
     async with call.db.transaction() as tx:
-        current = await store.lock(tx, project_id=call.project_id, id=id)
+        current = await store.lock_domain(tx, project_id=call.project_id, id=id)
         if current is None:
             raise DomainMissing
         if current.keys != domain.keys:
@@ -188,12 +188,12 @@ async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     are. `force=true` deletes the domain all the same; they fail when their time comes, with that reason.
     """
     async with call.db.transaction() as tx:
-        known = await store.one(tx, project_id=call.project_id, id=id)
+        known = await store.get_domain(tx, project_id=call.project_id, id=id)
         if known and (users := await usage.users_of(tx, call.project_id, id, domain=known.domain)):
             raise DomainInUse(usage.in_use("sending domain", users), errors=users)
         if not force:
             await _require_nothing_waiting(tx, call, id)
-        row = await store.delete(tx, project_id=call.project_id, id=id)
+        row = await store.delete_domain(tx, project_id=call.project_id, id=id)
         if row is None:
             raise DomainMissing
         call.require_match(row.updated_at)
@@ -216,13 +216,13 @@ async def _require_nothing_waiting(tx: Transaction, call: Call, id: UUID) -> Non
 
 
 @get("/projects/{project_id}/domains/{id}/blocklist-status", needs="domains:read")
-async def blocklist_status(call: Call, id: UUID) -> list[BlocklistEntry]:
+async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEntry]:
     """The standing of the domain, and of the addresses that mail leaves from, on each blocklist.
 
     Looked at every six hours. A list that refuses, fails its health check (RFC 5782) or does not answer is
     UNKNOWN, and what it said before stays; `lastCheckedAt` is null until the first look.
     """
-    if await store.one(call.db, project_id=call.project_id, id=id) is None:
+    if await store.get_domain(call.db, project_id=call.project_id, id=id) is None:
         raise DomainMissing
     return await store.entries(call.db, project_id=call.project_id, domain_id=id)
 
@@ -252,14 +252,14 @@ async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) ->
     return await store.sending_by_id(db, project_id=project_id, ids=list(ids))
 
 
-async def _published(call: Call) -> Published:
+async def _published(call: Call) -> PublishedRecords:
     """What the owners of this project's domains are told to publish."""
     known = getattr(call.caller.project, "settings", None)
     settings = known or (await projects.require_project(call.db, call.project_id)).settings
     return published_by(call.world.settings, settings.relays)
 
 
-def _shown(row: StoredDomain, published: Published) -> Domain:
+def _shown(row: StoredDomain, published: PublishedRecords) -> Domain:
     return Domain(
         id=row.id,
         domain=row.domain,

@@ -18,10 +18,10 @@ from postern.messaging.domains.model import (
     KEY_SIGNS_FOR,
     MISSING_AT_MOST,
     PENDING_AT_MOST,
-    Check,
     DnsRecord,
     PublicKey,
     Purpose,
+    RecordCheck,
     Role,
     Sign,
     Status,
@@ -56,7 +56,7 @@ RELAY_INCLUDES = {
 """What the services behind well-known relays ask their customers to include."""
 
 
-class Published(NamedTuple):
+class PublishedRecords(NamedTuple):
     """What the instance tells domain owners to publish."""
 
     zone: str | None = None
@@ -96,14 +96,14 @@ def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
 
 
 def records_of(
-    domain: str, keys: Sequence[PublicKey], checks: Sequence[Check], published: Published
+    domain: str, keys: Sequence[PublicKey], checks: Sequence[RecordCheck], published: PublishedRecords
 ) -> list[DnsRecord]:
     """What to publish for a domain, with what the last look found."""
     seen = {(check.purpose, check.value): check for check in checks}
     return [_with(record, seen.get((record.purpose, record.value))) for record in _wanted(domain, keys, published)]
 
 
-def _with(record: DnsRecord, check: Check | None) -> DnsRecord:
+def _with(record: DnsRecord, check: RecordCheck | None) -> DnsRecord:
     if check is None:
         return record
     return msgspec.structs.replace(record, status=check.status, found=check.found, reason=check.reason)
@@ -117,7 +117,7 @@ PURPOSES: Mapping[Role, Purpose] = {
 }
 
 
-def _wanted(domain: str, keys: Sequence[PublicKey], published: Published) -> list[DnsRecord]:
+def _wanted(domain: str, keys: Sequence[PublicKey], published: PublishedRecords) -> list[DnsRecord]:
     zone = published.zone
     wanted = [_dkim(domain, key, zone) for key in keys]
     if zone:
@@ -175,12 +175,12 @@ def dkim_value(key: PublicKey) -> str:
     return f"v=DKIM1; k={kind}; p={key.public_key}"
 
 
-def spf_value(published: Published) -> str:
+def spf_value(published: PublishedRecords) -> str:
     """The record that lets mail leave: from its addresses, through its relays, or else from the domain's own hosts."""
     return f"v=spf1 {' '.join(spf_terms(published)) or 'a mx'} ~all"
 
 
-def spf_terms(published: Published) -> list[str]:
+def spf_terms(published: PublishedRecords) -> list[str]:
     """What an SPF record must hold for mail to leave from here; empty where nothing is known of its ways.
 
     Well-known relays have a record of their own to include; of others, the addresses of their host are named, which
@@ -223,7 +223,7 @@ def sign_of(
     return "MISSING_TOO_LONG" if now - since >= at_most else "MISSING"
 
 
-def look_again_in(
+def next_check_in(
     status: Status, *, watched_since: datetime, failing_since: datetime | None, now: datetime
 ) -> timedelta | None:
     """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.

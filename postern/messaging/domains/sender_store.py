@@ -8,7 +8,7 @@ from postern.messaging.domains.model import StoredSender, VerifiedAddress
 
 
 @statement("select count(*)::int from senders where project_id = %(project_id)s")
-async def count(db: Queries, *, project_id: UUID) -> int: ...
+async def count_senders(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("""
@@ -19,7 +19,7 @@ async def count(db: Queries, *, project_id: UUID) -> int: ...
     on conflict do nothing
     returning *
 """)
-async def insert(
+async def insert_sender(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -33,15 +33,15 @@ async def insert(
 
 
 @statement("select * from senders where project_id = %(project_id)s and id = %(id)s")
-async def one(db: Queries, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
+async def get_sender(db: Queries, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
 
 
 @statement("select * from senders where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
+async def lock_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredSender | None: ...
 
 
 @statement("select * from senders where project_id = %(project_id)s order by id desc limit %(limit)s")
-async def newest(db: Queries, *, project_id: UUID, limit: int) -> list[StoredSender]: ...
+async def list_senders(db: Queries, *, project_id: UUID, limit: int) -> list[StoredSender]: ...
 
 
 @statement("""
@@ -67,11 +67,11 @@ async def set_token(
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def verify(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> StoredSender: ...
+async def mark_verified(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> StoredSender: ...
 
 
 @statement("delete from senders where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
 # The verified ones among many pairs of project and address (in lower case).

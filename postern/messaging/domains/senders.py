@@ -14,9 +14,9 @@ import msgspec
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, RawRequest, delete, get, post
+from postern.kernel.http.operation import HttpResponse, RawRequest, delete, get, post
 from postern.kernel.http.problems import Invalid, Problem
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Deleted, new_id
 from postern.messaging.domains import sender_store, store
 from postern.messaging.domains.model import (
@@ -32,7 +32,7 @@ from postern.messaging.domains.model import (
     StoredSender,
     TooManySenders,
 )
-from postern.platform.accounts.mailer import Letter, post_letter
+from postern.platform.accounts.mailer import AccountMailRequest, enqueue_mail
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -40,16 +40,16 @@ from postern.protocols.mail import dmarc
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 from postern.security.secrets import new_token
-from postern.web.html import form, page, paragraph, read_form, trouble
+from postern.web.html import error_message, form, page, paragraph, read_form
 
 if TYPE_CHECKING:
     from postern.world import World
 
 TOKEN_LIFE = timedelta(hours=24)
 """How long the link in the mail works."""
-PROJECT_RATE = Rate("sender-mails", 20, timedelta(days=1))
+PROJECT_RATE = RateLimit("sender-mails", 20, timedelta(days=1))
 """Mails to prospective senders that one project may cause."""
-ADDRESS_RATE = Rate("sender-mails-to", 5, timedelta(days=1))
+ADDRESS_RATE = RateLimit("sender-mails-to", 5, timedelta(days=1))
 """Mails that one address gets from all projects: nobody is to be pestered."""
 PURPOSE = "sender-token"
 PAGE = "/projects/{project_id}/senders/{id}/confirm"
@@ -61,7 +61,7 @@ TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 @get("/projects/{project_id}/senders", needs="domains:read")
 async def list_senders(call: Call) -> list[Sender]:
     """The project's single senders, newest first: addresses that may be used in `from` without a verified domain."""
-    rows = await sender_store.newest(call.db, project_id=call.project_id, limit=SENDERS_PER_PROJECT)
+    rows = await sender_store.list_senders(call.db, project_id=call.project_id, limit=SENDERS_PER_PROJECT)
     return [_shown(row) for row in rows]
 
 
@@ -94,10 +94,10 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
     policy = await _dmarc_policy(call.world, address.domain)
     sender_id, token = new_id(), new_token()
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("senders", call.project_id)
-        if await sender_store.count(tx, project_id=call.project_id) >= SENDERS_PER_PROJECT:
+        await tx.lock_quota("senders", call.project_id)
+        if await sender_store.count_senders(tx, project_id=call.project_id) >= SENDERS_PER_PROJECT:
             raise TooManySenders
-        row = await sender_store.insert(
+        row = await sender_store.insert_sender(
             tx,
             project_id=call.project_id,
             id=sender_id,
@@ -135,7 +135,7 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     policy = await _dmarc_policy(call.world, parse_address(known.email).domain)
     token = new_token()
     async with call.db.transaction() as tx:
-        row = await sender_store.lock(tx, project_id=call.project_id, id=id)
+        row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
         if row is None:
             raise SenderMissing
         if row.status == "VERIFIED":
@@ -173,23 +173,23 @@ async def verify_sender(call: Call, id: UUID, data: SenderToken) -> Sender:
 async def delete_sender(call: Call, id: UUID) -> Deleted:
     """Remove a single sender. Messages that wait to be sent from it fail when their time comes, with that reason."""
     async with call.db.transaction() as tx:
-        row = await sender_store.lock(tx, project_id=call.project_id, id=id)
+        row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
         if row is None:
             raise SenderMissing
-        await sender_store.delete(tx, project_id=call.project_id, id=id)
+        await sender_store.delete_sender(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "domain.sender_removed", id, email=row.email)
         await audit.record(tx, call, "sender.deleted", "Sender", id, email=row.email)
     return Deleted()
 
 
 @get(PAGE, public=True, any_query=True, hidden=True)
-async def sender_page(call: Call, id: UUID, token: TokenText = "") -> Answer:
+async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpResponse:
     """What the link in the mail opens. It changes nothing: mail scanners open links, too."""
     try:
-        row = _require_token(call, await sender_store.one(call.db, project_id=call.project_id, id=id), token)
+        row = _require_token(call, await sender_store.get_sender(call.db, project_id=call.project_id, id=id), token)
         project = await projects.require_project(call.db, call.project_id)
     except Problem as problem:
-        return _trouble_page(problem)
+        return _error_page(problem)
     if row.status == "VERIFIED":
         return page("Thank you", paragraph(f"{row.email} is confirmed."))
     return page(
@@ -201,20 +201,20 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> Answer:
 
 
 @post(PAGE, public=True, any_query=True, hidden=True)
-async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> Answer:
+async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> HttpResponse:
     """Confirms a sender."""
     token = (await read_form(request)).get("token", "")
     try:
         async with call.db.transaction() as tx:
             row = await _verify(tx, call, id, token)
     except Problem as problem:
-        return _trouble_page(problem)
+        return _error_page(problem)
     return page(
         "Thank you", paragraph(f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
     )
 
 
-def _trouble_page(problem: Problem) -> Answer:
+def _error_page(problem: Problem) -> HttpResponse:
     """What is wrong, for a person who has nothing but the mail."""
     said = problem.detail
     if isinstance(problem, SenderLinkInvalid):
@@ -222,7 +222,7 @@ def _trouble_page(problem: Problem) -> Answer:
             "This link does not work any more: it is older than 24 hours, or there is a newer one. Open the newest "
             "mail, or ask whoever wants to send for another one."
         )
-    return page(TITLE, trouble(said), status=problem.status)
+    return page(TITLE, error_message(said), status=problem.status)
 
 
 async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[bool]:
@@ -236,10 +236,10 @@ async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -
 
 
 async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
-    row = _require_token(call, await sender_store.lock(tx, project_id=call.project_id, id=id), token)
+    row = _require_token(call, await sender_store.lock_sender(tx, project_id=call.project_id, id=id), token)
     if row.status == "VERIFIED":
         return row
-    row = await sender_store.verify(tx, project_id=call.project_id, id=id, now=call.now)
+    row = await sender_store.mark_verified(tx, project_id=call.project_id, id=id, now=call.now)
     await events.record(tx, call, "domain.sender_verified", id, email=row.email)
     return row
 
@@ -261,7 +261,7 @@ async def _post_mail(tx: Transaction, call: Call, row: StoredSender, token: str)
     project = await projects.require_project(tx, call.project_id)
     path = PAGE.format(project_id=call.project_id, id=row.id)
     asked = f"The project {project.name} asks to send e-mail as {row.email}."
-    letter = Letter(
+    letter = AccountMailRequest(
         to=row.email,
         subject="Confirm that mail may be sent from your address",
         paragraphs=[
@@ -271,7 +271,7 @@ async def _post_mail(tx: Transaction, call: Call, row: StoredSender, token: str)
         link=f"{call.world.settings.public_url}{path}?token={token}",
         link_label="Look at it and confirm",
     )
-    await post_letter(tx, call, project.account_id, letter)
+    await enqueue_mail(tx, call, project.account_id, letter)
 
 
 def _take_rates(call: Call, address: str) -> None:
@@ -290,7 +290,7 @@ async def _dmarc_policy(world: "World", domain: str) -> str | None:
 
 
 async def _require(call: Call, id: UUID) -> StoredSender:
-    row = await sender_store.one(call.db, project_id=call.project_id, id=id)
+    row = await sender_store.get_sender(call.db, project_id=call.project_id, id=id)
     if row is None:
         raise SenderMissing
     return row

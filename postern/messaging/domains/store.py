@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.messaging.domains.model import BlocklistEntry, KeysOfDomain, SealedKey, SendingDomain, StoredDomain
 
 
@@ -14,7 +14,7 @@ from postern.messaging.domains.model import BlocklistEntry, KeysOfDomain, Sealed
     on conflict (project_id, domain) do nothing
     returning *
 """)
-async def insert(
+async def insert_domain(
     tx: Transaction, *, project_id: UUID, id: UUID, domain: str, keys: Jsonb, now: Moment
 ) -> StoredDomain | None: ...
 
@@ -33,26 +33,26 @@ async def keep_key(
 @statement("""
     insert into blocklist_watches (project_id, id, due_at) values (%(project_id)s, %(domain_id)s, %(now)s)
 """)
-async def watch(tx: Transaction, *, project_id: UUID, domain_id: UUID, now: Moment) -> None: ...
+async def insert_blocklist_watch(tx: Transaction, *, project_id: UUID, domain_id: UUID, now: Moment) -> None: ...
 
 
 @statement("select count(*) as count from domains where project_id = %(project_id)s")
-async def count(db: Queries, *, project_id: UUID) -> int: ...
+async def count_domains(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("select * from domains where project_id = %(project_id)s and id = %(id)s")
-async def one(db: Queries, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+async def get_domain(db: Queries, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
 @statement("select * from domains where project_id = %(project_id)s and id = %(id)s for update")
-async def lock(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
 @statement("""
     select * from domains where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
-async def newest(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
+async def list_domains(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
 
 
 # Reads the mail's table: the log of sends stands above domains, and only the number is wanted. What is due, lane by
@@ -73,7 +73,7 @@ async def count_waiting_sends(db: Queries, *, project_id: UUID, id: UUID, limit:
 
 
 @statement("delete from domains where project_id = %(project_id)s and id = %(id)s returning *")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
+async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain | None: ...
 
 
 @statement("""
@@ -86,7 +86,7 @@ async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredDomain
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def write_down(
+async def record_check(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -155,7 +155,7 @@ async def sending_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> li
 async def private_keys(db: Queries, *, project_id: UUID, domain_id: UUID) -> list[SealedKey]: ...
 
 
-@rows_of("select keys from domains order by project_id, id")
+@streamed_statement("select keys from domains order by project_id, id")
 def all_keys(tx: Transaction) -> AsyncIterator[KeysOfDomain]: ...
 
 

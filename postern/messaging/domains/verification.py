@@ -9,11 +9,11 @@ from postern.kernel.config import Settings
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.values import to_plain
 from postern.messaging.domains import store
-from postern.messaging.domains.dns_check import Look, look_at
+from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import Published, look_again_in, sign_of
+from postern.messaging.domains.rules import PublishedRecords, next_check_in, sign_of
 from postern.platform.projects import operations as projects
-from postern.platform.projects.model import Relay
+from postern.platform.projects.model import ProjectRelay
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -31,11 +31,11 @@ VISIBLE = (
 """What makes a new version of the record when a look changes it."""
 
 
-def published_by(settings: Settings, relays: Sequence[Relay] | None = None) -> Published:
+def published_by(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> PublishedRecords:
     """What this instance tells domain owners to publish; `relays` are those that the domain's project has itself."""
     host = urlsplit(settings.public_url).hostname or ""
     named = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
-    return Published(
+    return PublishedRecords(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
         # Mail that a relay of the project takes on does not leave from the operator's addresses.
         addresses=() if relays else settings.sending_addresses,
@@ -44,7 +44,7 @@ def published_by(settings: Settings, relays: Sequence[Relay] | None = None) -> P
     )
 
 
-async def look(world: "World", domain: StoredDomain, *, fresh: bool = False) -> Look:
+async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = False) -> DnsCheckResult:
     """Ask the DNS about a domain; `fresh` goes past caches, for an owner who has just published."""
     resolver = world.resolver
     if fresh and not world.settings.dns:
@@ -52,11 +52,11 @@ async def look(world: "World", domain: StoredDomain, *, fresh: bool = False) -> 
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
     published = published_by(world.settings, project.settings.relays)
-    return await look_at(resolver, domain.domain, domain.keys, published)
+    return await check_records(resolver, domain.domain, domain.keys, published)
 
 
-async def write_down(
-    tx: Transaction, domain: StoredDomain, seen: Look, now: Moment, *, asked: bool = False
+async def record_check(
+    tx: Transaction, domain: StoredDomain, seen: DnsCheckResult, now: Moment, *, asked: bool = False
 ) -> tuple[StoredDomain, str | None]:
     """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
 
@@ -71,7 +71,7 @@ async def write_down(
         failing_since = None if dkim or status == "PENDING" else failing_since or now
     sign = sign_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
     status = NEXT_STATUS[status, sign]
-    wait = look_again_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
+    wait = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
     new: dict[str, Any] = {
         "status": status,
         "checks": seen.checks,
@@ -84,7 +84,7 @@ async def write_down(
     }
     changed = any(new[name] != getattr(domain, name) for name in VISIBLE)
     new["checks"] = Jsonb(to_plain(new["checks"]))
-    row = await store.write_down(
+    row = await store.record_check(
         tx,
         project_id=domain.project_id,
         id=domain.id,

@@ -1,7 +1,7 @@
 """From a claimed send to its settled attempt: words, signature, transport, verdict.
 
 One path for the process that accepted a message and for the worker. Each step gathers what is at the same step
-(`world.grouped`), so that rendering, signing, marking and settling happen for many at a time.
+(`world.batcher`), so that rendering, signing, marking and settling happen for many at a time.
 """
 
 import asyncio
@@ -23,23 +23,29 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.leases import lease_keeper
 from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, Send, SendBody
-from postern.messaging.emails.outcomes import Attempted, settle_all
-from postern.messaging.emails.pre_send_check import Changed, Overtaken, Queue, Turn, queues
+from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
+from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
-from postern.messaging.emails.rules import Verdict
-from postern.messaging.emails.transports import Capture, NoSmartHost, capture_transport, is_captured, transport_of
+from postern.messaging.emails.rules import SendOutcome
+from postern.messaging.emails.transports import CapturedMail, NoSmartHost, capture_transport, is_captured, transport_of
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.dkim import Signer
-from postern.protocols.mail.templates.composing import Draft, Made, Order, Words, address_of
-from postern.protocols.mail.templates.content import Tracking
-from postern.protocols.mail.templates.rendering import NeedsOwnLane, RenderingAway, RenderingBusy
-from postern.protocols.mail.transports.test_addresses import Fate, answer, fate
-from postern.protocols.mail.transports.transport import NO_TIME, Envelope, Outcome, Result, Transport, postpone
+from postern.protocols.mail.templates.composing import (
+    ComposeRequest,
+    ComposeResult,
+    MessageDraft,
+    MessageTemplates,
+    address_of,
+)
+from postern.protocols.mail.templates.content import TrackingOptions
+from postern.protocols.mail.templates.rendering import NeedsOwnProcess, RenderingBusy, RenderingUnavailable
+from postern.protocols.mail.transports.test_addresses import TestOutcome, answer, outcome_of
+from postern.protocols.mail.transports.transport import NO_TIME, DeliveryOutcome, Envelope, Result, Transport, postpone
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -57,7 +63,7 @@ CHANGES_FOLLOWED = 3
 """How often a message is decided anew in one attempt because something changed while it waited for a connection."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     """A claimed send with its words."""
 
     send: Send
@@ -68,11 +74,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Whether "handed over, reply unknown" was committed together with the claim."""
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
+class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     """Who gets a message, and what it is made of."""
 
     envelope: Envelope
-    order: Order
+    order: ComposeRequest
     settings: ProjectSettings
     decided: tuple[Result, ...] = ()
     """Recipients whose fate is fixed; no transport is asked for them."""
@@ -83,25 +89,25 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     """Recipients who are left out, each with the reason on the suppression list."""
 
 
-class Held(msgspec.Struct, frozen=True):
+class CampaignPaused(msgspec.Struct, frozen=True):
     """The campaign is paused: the send waits without a time."""
 
 
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message ready for the wire."""
 
-    plan: Decided
+    plan: RecipientDecision
     message: bytes
     subject: str
 
 
-async def hand_over(world: "World", job: Job) -> str:
+async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
     """Try once to hand a claimed send over, settle the attempt, and return the status it has then."""
-    with in_hand(world).keeping(job.send):
-        return await hand_over_kept(world, job, gather_seconds=0)
+    with lease_keeper(world).keeping(job.send):
+        return await deliver_kept(world, job, gather_seconds=0)
 
 
-async def hand_over_kept(world: "World", job: Job, *, gather_seconds: float = GATHER_SECONDS) -> str:
+async def deliver_kept(world: "World", job: DeliveryJob, *, gather_seconds: float = GATHER_SECONDS) -> str:
     """The same for a send whose lease is kept already. Where nobody waits for it, outcomes gather for a moment."""
     try:
         attempted = await _attempt(world, job)
@@ -109,39 +115,39 @@ async def hand_over_kept(world: "World", job: Job, *, gather_seconds: float = GA
             return job.send.status  # A later attempt has begun; this one changes nothing.
         return await _settle(world, attempted, gather_seconds)
     finally:
-        in_hand(world).let_go(job.send)
+        lease_keeper(world).release(job.send)
 
 
-async def _attempt(world: "World", job: Job) -> Attempted | None:
+async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
     needs_mark = not job.is_marked
     for _ in range(CHANGES_FOLLOWED):
         try:
             return await _attempt_once(world, job, needs_mark=needs_mark)
-        except Overtaken:
+        except LeaseLost:
             return None
-        except Changed:
+        except ContentChanged:
             # The turn may have been marked by an earlier look; marking it again changes nothing.
             needs_mark = True
-        except (RenderingAway, RenderingBusy) as trouble:
-            return Attempted(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
-    return Attempted(send=job.send, verdict=rules.undecided(job.send, world.clock()))
+        except (RenderingUnavailable, RenderingBusy) as trouble:
+            return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, trouble.detail, world.clock()))
+    return FinishedAttempt(send=job.send, verdict=rules.undecided(job.send, world.clock()))
 
 
-async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attempted | None:
+async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -> FinishedAttempt | None:
     secrets = job.body.secrets if job.body else []
     started = time.monotonic()
     looked_at = asyncio.get_running_loop().time()
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
-    prepared: Prepared | Verdict | Held
+    prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
-        prepared = await world.grouped(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
-    except NeedsOwnLane:
+        prepared = await world.batcher(prepare, side_by_side=2, at_most=PREPARED_TOGETHER)(job)
+    except NeedsOwnProcess:
         prepared = await _prepare_alone(world, job)
-    if isinstance(prepared, Held):
+    if isinstance(prepared, CampaignPaused):
         await _hold(world, job.send)
         return None
-    if isinstance(prepared, Verdict):
-        return Attempted(send=job.send, verdict=prepared, has_secrets=bool(secrets))
+    if isinstance(prepared, SendOutcome):
+        return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
     turn = _turn(job.send, job.body, prepared.plan, needs_mark=needs_mark)
     if not needs_mark:  # The decision of a moment ago counts as a look.
         turn.answer, turn.looked_at = "GO", looked_at
@@ -152,14 +158,14 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
         outcome,
         world.clock(),
         on_ambiguous=prepared.plan.settings.on_ambiguous,
-        chance=world.chance.random,
+        chance=world.random.random,
     )
     if prepared.plan.complained and verdict.delivered:
         verdict = rules.then_complained(verdict)
     suppressed = prepared.plan.suppressed
-    return Attempted(
+    return FinishedAttempt(
         send=job.send,
-        verdict=rules.leaving_out(verdict, suppressed),
+        verdict=rules.without_recipients(verdict, suppressed),
         outcome=outcome,
         spent=spent,
         subject=prepared.subject,
@@ -171,7 +177,7 @@ async def _attempt_once(world: "World", job: Job, *, needs_mark: bool) -> Attemp
     )
 
 
-def _as_sent(send: Send, prepared: Prepared) -> AsSent | None:
+def _as_sent(send: Send, prepared: PreparedMessage) -> AsSent | None:
     """What `get_email_message` needs beside the send; messages of campaigns are not kept."""
     if send.content_id is not None:
         return None
@@ -183,12 +189,12 @@ def _as_sent(send: Send, prepared: Prepared) -> AsSent | None:
     )
 
 
-async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -> str:
+async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: float) -> str:
     """Write down what an attempt brought, patiently: while the database is away, what is known must not be forgotten.
 
     A later attempt that has begun meanwhile makes this change nothing.
     """
-    settle = world.grouped(settle_all, pause_seconds=gather_seconds)
+    settle = world.batcher(settle_all, pause_seconds=gather_seconds)
     for _ in range(SETTLE_TRIES):
         try:
             return await settle(attempted)
@@ -198,18 +204,18 @@ async def _settle(world: "World", attempted: Attempted, gather_seconds: float) -
     return await settle(attempted)
 
 
-async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> Outcome:
-    """Raises Overtaken and Changed where the message must not leave as it was decided."""
+async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
+    """Raises Overtaken and ContentChanged where the message must not leave as it was decided."""
     plan, send = prepared.plan, job.send
     if not plan.envelope.recipients:
-        return Outcome(results=plan.decided, host="postern.test", duration=NO_TIME)
+        return DeliveryOutcome(results=plan.decided, host="postern.test", duration=NO_TIME)
     if is_captured(world, plan.settings, test=send.test):
-        capture = Capture(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
+        capture = CapturedMail(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
         message = prepared.message
         if job.body and job.body.secrets:
             capture = msgspec.structs.replace(capture, sealed=seal_captured(world, send.id, message))
             words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
-            made = await world.rendering.make(Order(words, draft, (), str(send.project_id)), now=0)
+            made = await world.rendering.compose(ComposeRequest(words, draft, (), str(send.project_id)), now=0)
             message = made.message
         outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
     else:
@@ -226,7 +232,9 @@ async def _deliver(world: "World", job: Job, prepared: Prepared, turn: Turn) -> 
     return outcome
 
 
-async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queue: Queue) -> Outcome:
+async def _deliver_by(
+    transport: Transport, prepared: PreparedMessage, turn: SendTurn, queue: SendQueue
+) -> DeliveryOutcome:
     """ "Handed over, reply unknown" is committed when the turn comes, or right before the final dot where duplicates
     are to be avoided at any price (`onAmbiguous: hold`)."""
     envelope, message = prepared.plan.envelope, prepared.message
@@ -241,21 +249,21 @@ async def _deliver_by(transport: Transport, prepared: Prepared, turn: Turn, queu
     return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
 
 
-def _turn(send: Send, body: SendBody | None, plan: Decided, *, needs_mark: bool) -> Turn:
+def _turn(send: Send, body: SendBody | None, plan: RecipientDecision, *, needs_mark: bool) -> SendTurn:
     addresses = [each.lower() for each in plan.envelope.recipients]
     date = Moment.fromtimestamp(plan.order.draft.date, UTC)
-    return Turn(send, addresses, leavable=_may_be_left(send, body), needs_mark=needs_mark, dated_at=date)
+    return SendTurn(send, addresses, leavable=_may_leave_out(send, body), needs_mark=needs_mark, dated_at=date)
 
 
 async def _hold(world: "World", send: Send) -> None:
     """A send of a paused campaign waits, without a time, until it is released."""
-    in_hand(world).let_go(send)  # Released meanwhile, it is due at once: no renewal may put that off.
-    await world.grouped(hold_all)(send)
+    lease_keeper(world).release(send)  # Released meanwhile, it is due at once: no renewal may put that off.
+    await world.batcher(keep_leases)(send)
 
 
-async def hold_all(world: "World", sends: list[Send]) -> list[None]:
+async def keep_leases(world: "World", sends: list[Send]) -> list[None]:
     """Take the times of these sends away, if the campaigns are still paused."""
-    await store.hold(
+    await store.hold_sends(
         world.db,
         project_id=[send.project_id for send in sends],
         content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
@@ -266,35 +274,41 @@ async def hold_all(world: "World", sends: list[Send]) -> list[None]:
     return [None] * len(sends)
 
 
-async def prepare_all(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
+async def prepare_all(
+    world: "World", jobs: list[DeliveryJob]
+) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
     """Render, compose and sign messages; what is wrong with one of them is that one's verdict.
 
     What is wrong with a project (it was deleted a moment ago, its key cannot be opened) is raised for its messages.
     """
     concerned = {job.send.project_id for job in jobs}
-    facts = {project_id: await _facts_or_why_not(world, project_id, jobs) for project_id in concerned}
+    facts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in concerned}
     plans = [_plan(job, facts[job.send.project_id]) for job in jobs]
-    orders = [plan.order for plan in plans if isinstance(plan, Decided)]
-    made = iter(await world.rendering.make_all(orders, now=int(world.clock().timestamp())))
-    return [_prepared_of(plan, next(made)) if isinstance(plan, Decided) else plan for plan in plans]
+    orders = [plan.order for plan in plans if isinstance(plan, RecipientDecision)]
+    made = iter(await world.rendering.compose_all(orders, now=int(world.clock().timestamp())))
+    return [_prepared_of(plan, next(made)) if isinstance(plan, RecipientDecision) else plan for plan in plans]
 
 
-async def prepare_marketing(world: "World", jobs: list[Job]) -> list[Prepared | Verdict | Held | BaseException]:
+async def prepare_marketing(
+    world: "World", jobs: list[DeliveryJob]
+) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
     """The same for marketing, in groups of its own: a password reset does not wait for hundreds of those."""
     return await prepare_all(world, jobs)
 
 
-async def _prepare_alone(world: "World", job: Job) -> Prepared | Verdict | Held:
+async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
     """The same for a message of a project whose templates are so expensive that they are rendered apart from others."""
-    plan = _plan(job, await _facts_or_why_not(world, job.send.project_id, [job]))
+    plan = _plan(job, await _context_or_failure(world, job.send.project_id, [job]))
     if isinstance(plan, BaseException):
         raise plan
-    if not isinstance(plan, Decided):
+    if not isinstance(plan, RecipientDecision):
         return plan
-    return _prepared(plan, await world.rendering.make_alone(plan.order, now=int(world.clock().timestamp())))
+    return _prepared(plan, await world.rendering.compose_alone(plan.order, now=int(world.clock().timestamp())))
 
 
-def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | BaseException:
+def _plan(
+    job: DeliveryJob, facts: "DeliveryContext | Exception"
+) -> RecipientDecision | SendOutcome | CampaignPaused | BaseException:
     if isinstance(facts, Exception):
         return facts
     try:
@@ -306,19 +320,21 @@ def _plan(job: Job, facts: "Facts | Exception") -> Decided | Verdict | Held | Ba
         return rules.failed(f"It could not be composed: {type(error).__name__}.")
 
 
-def _prepared_of(plan: Decided, made: Made | NeedsOwnLane) -> Prepared | Verdict | NeedsOwnLane:
-    return made if isinstance(made, NeedsOwnLane) else _prepared(plan, made)
+def _prepared_of(
+    plan: RecipientDecision, made: ComposeResult | NeedsOwnProcess
+) -> PreparedMessage | SendOutcome | NeedsOwnProcess:
+    return made if isinstance(made, NeedsOwnProcess) else _prepared(plan, made)
 
 
-def _prepared(plan: Decided, made: Made) -> Prepared | Verdict:
+def _prepared(plan: RecipientDecision, made: ComposeResult) -> PreparedMessage | SendOutcome:
     if made.reason is None:
-        return Prepared(plan=plan, message=made.message, subject=made.subject)
+        return PreparedMessage(plan=plan, message=made.message, subject=made.subject)
     if made.trace is not None:
         log.error("composing_failed", send=plan.order.draft.send_id, trace=made.trace)
     return rules.failed(made.reason)
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     """What all messages of one project share."""
 
     settings: ProjectSettings
@@ -340,16 +356,18 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     clock: Any
 
 
-async def _facts_or_why_not(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts | Exception:
+async def _context_or_failure(
+    world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]
+) -> DeliveryContext | Exception:
     try:
-        return await _facts(world, project_id, jobs)
+        return await _context_of(world, project_id, jobs)
     except (OperationalError, PoolTimeout):
         raise  # Of a database that is away, it is enough that one asks.
     except Exception as error:  # One project's trouble is not that of those who are in the same group.
         return error
 
 
-async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts:
+async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> DeliveryContext:
     ours = [job.send for job in jobs if job.send.project_id == project_id]
     project = await projects.require_project(world.db, project_id)
     addresses = {address.lower() for send in ours for address in _readable_recipients(send)}
@@ -367,7 +385,7 @@ async def _facts(world: "World", project_id: UUID, jobs: Sequence[Job]) -> Facts
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
-    return Facts(
+    return DeliveryContext(
         settings=project.settings,
         suppressed={hit.address: hit.reason for hit in hits},
         states={row.id: row.state for row in states},
@@ -400,13 +418,13 @@ async def _single_senders(
     return frozenset(spec for spec, is_verified in zip(specs, verified, strict=True) if is_verified)
 
 
-def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
+def _decide(job: DeliveryJob, facts: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
     send, body = job.send, job.body
     state = facts.states.get(send.content_id) if send.content_id is not None else None
     if state == "STOPPED":
         return rules.cancelled(send)
     if state == "HELD":
-        return Held()
+        return CampaignPaused()
     if send.lane == MARKETING and send.contact_id is not None:
         contact = facts.states.get(send.contact_id)
         if contact is None:
@@ -427,13 +445,13 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
     blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
-    blocked += [(each, "TEST ADDRESS") for each in waiting if fate(each) is Fate.SUPPRESSED]
+    blocked += [(each, "TEST ADDRESS") for each in waiting if outcome_of(each) is TestOutcome.SUPPRESSED]
     gone = {address for address, _ in blocked}
     left = [each for each in waiting if each not in gone]
     if not left:
         return rules.suppressed(send, blocked)
     words, draft = draft_of(send, body, job.values, facts.tracking_base, facts.tracking_key, now=facts.clock)
-    fixed = {each: found for each in left if (found := fate(each)) is not None}
+    fixed = {each: found for each in left if (found := outcome_of(each)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, facts),
         recipients=tuple(each for each in left if each not in fixed),
@@ -441,24 +459,24 @@ def _decide(job: Job, facts: Facts) -> Decided | Verdict | Held:
         bulk=send.lane == 1,
         tenant=str(send.project_id),
     )
-    return Decided(
+    return RecipientDecision(
         envelope=envelope,
-        order=Order(words, draft, signed_by, str(send.project_id)),
+        order=ComposeRequest(words, draft, signed_by, str(send.project_id)),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
-        complained=Fate.COMPLAINED in fixed.values(),
+        complained=TestOutcome.COMPLAINED in fixed.values(),
         links_base=facts.tracking_base,
         suppressed=tuple(blocked),
     )
 
 
-def _suppression(address: str, send: Send, body: SendBody, facts: Facts) -> str | None:
+def _suppression(address: str, send: Send, body: SendBody, facts: DeliveryContext) -> str | None:
     """Why nothing is written to an address; who unsubscribed still gets password resets."""
     why = facts.suppressed.get(address.lower())
-    return None if why == "UNSUBSCRIBE" and not _may_be_left(send, body) else why
+    return None if why == "UNSUBSCRIBE" and not _may_leave_out(send, body) else why
 
 
-def _may_be_left(send: Send, body: SendBody | None) -> bool:
+def _may_leave_out(send: Send, body: SendBody | None) -> bool:
     return send.lane == MARKETING or (body is not None and body.unsubscribable)
 
 
@@ -485,7 +503,7 @@ def _readable_recipients(send: Send) -> list[str]:
         return []
 
 
-def return_path(send: Send, facts: Facts) -> str:
+def return_path(send: Send, facts: DeliveryContext) -> str:
     """The envelope sender: one of its own for each send (VERP), signed, where a return-path domain is set."""
     if facts.return_path_domain is None:
         return address_of(send.sender).spec
@@ -495,14 +513,14 @@ def return_path(send: Send, facts: Facts) -> str:
 
 def draft_of(
     send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
-) -> tuple[Words, Draft]:
+) -> tuple[MessageTemplates, MessageDraft]:
     """What a send's message is made of. Its date is `now`, unless it was handed over before.
 
     A send that was handed over gives the same bytes again: date, Message-ID and boundary are derived from it.
     """
-    tracking = Tracking(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
+    tracking = TrackingOptions(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
     is_tracked = body.track_opens or body.track_clicks or body.unsubscribable
-    draft = Draft(
+    draft = MessageDraft(
         send_id=str(send.id),
         values={**body.variables, **values},
         sender=send.sender,
@@ -528,4 +546,4 @@ def draft_of(
             for each in body.attachments
         ],
     )
-    return Words(body.subject, body.html, body.text, body.engine), draft
+    return MessageTemplates(body.subject, body.html, body.text, body.engine), draft

@@ -9,7 +9,7 @@ from postern.messaging.emails import store
 from postern.messaging.emails.model import SUPPRESSION_STRENGTH, TouchedSend
 
 
-class Mark(Record):
+class EngagementMark(Record):
     """A first (or later) open or click of a send."""
 
     send: TouchedSend
@@ -23,7 +23,7 @@ async def touched_sends(db: Queries, ids: list[UUID]) -> list[TouchedSend]:
     return await store.touched_sends(db, ids=sorted(set(ids)))
 
 
-async def mark(tx: Transaction, marks: list[Mark]) -> None:
+async def mark(tx: Transaction, marks: list[EngagementMark]) -> None:
     """Note first opens and clicks; later ones change nothing. A click shows that the message was open."""
     first: dict[UUID, dict[str, Moment | None]] = {}
     for each in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
@@ -35,7 +35,7 @@ async def mark(tx: Transaction, marks: list[Mark]) -> None:
         if each.by_person:
             row[f"human_{kind}"] = row[f"human_{kind}"] or each.at
     by_id = {each.send.id: each.send for each in marks}
-    changed = [(by_id[id_], row) for id_, row in first.items() if _is_news(by_id[id_], row)]
+    changed = [(by_id[id_], row) for id_, row in first.items() if _is_first(by_id[id_], row)]
     if not changed:
         return
     await store.mark_engaged(
@@ -49,7 +49,7 @@ async def mark(tx: Transaction, marks: list[Mark]) -> None:
     )
 
 
-def _is_news(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
+def _is_first(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
     known = {
         "opened": send.opened_at,
         "clicked": send.clicked_at,
@@ -59,7 +59,7 @@ def _is_news(send: TouchedSend, row: dict[str, Moment | None]) -> bool:
     return any(at is not None and known[name] is None for name, at in row.items())
 
 
-async def leave(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) -> bool:
+async def unsubscribe_recipient(tx: Transaction, send: TouchedSend, *, source: str, at: Moment) -> bool:
     """Put the recipient of a send on the list of those who unsubscribed; False if they were on a list already.
 
     Mail that a TEST key sent is for trying out: leaving it changes nothing for live mail.

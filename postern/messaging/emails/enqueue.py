@@ -33,7 +33,7 @@ SUBJECTS_WITHIN = timedelta(seconds=1)
 """How long rendered subjects are waited for."""
 
 
-class Letter(msgspec.Struct, frozen=True, kw_only=True):
+class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One message to one contact."""
 
     once_key: str
@@ -66,8 +66,8 @@ class AcceptedSend(msgspec.Struct, frozen=True):
     reason: str | None
 
 
-async def accept_within(
-    world: "World", tx: Transaction, project_id: UUID, letters: list[Letter], cap: int, now: Moment
+async def enqueue_all(
+    world: "World", tx: Transaction, project_id: UUID, letters: list[MailRequest], cap: int, now: Moment
 ) -> dict[str, AcceptedSend]:
     """Accept messages as part of an open transaction; returns the new sends by their keys.
 
@@ -105,18 +105,18 @@ async def accept_within(
             body=[Jsonb(letter.body) for _, letter in kept],
             haystack=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
         )
-        await events.record_all(tx, [_told(send, now) for send, _ in kept])
+        await events.record_all(tx, [_skip_event(send, now) for send, _ in kept])
         tx.makes_due("sends")
     return {letter.once_key: AcceptedSend(send.id, send.reason) for send, letter in kept}
 
 
-def _told(send: Send, now: Moment) -> Event:
+def _skip_event(send: Send, now: Moment) -> Event:
     if send.reason is None:
         return event_of(send, "email.queued", now)
     return event_of(send, "email.suppressed", now, reason=send.reason)
 
 
-def _send_of(project_id: UUID, letter: Letter, subject: str, reason: str | None, now: Moment) -> Send:
+def _send_of(project_id: UUID, letter: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
     send_id, sender = new_id(), address_of(letter.sender)
     never: datetime | None = None
     return Send(
@@ -158,7 +158,7 @@ def _send_of(project_id: UUID, letter: Letter, subject: str, reason: str | None,
     )
 
 
-async def _subjects(world: "World", project_id: UUID, letters: list[Letter]) -> list[str]:
+async def _subjects(world: "World", project_id: UUID, letters: list[MailRequest]) -> list[str]:
     """As the log shows them, as long as that is soon known: a transaction is open.
 
     One that does not render is shown as written, and the hand-over says what is wrong.
@@ -166,7 +166,7 @@ async def _subjects(world: "World", project_id: UUID, letters: list[Letter]) -> 
     written = [letter.body.subject for letter in letters]
     tenant = str(project_id)
     to_render = [at for at, letter in enumerate(letters) if letter.body.engine != "none" and "{" in written[at]]
-    if to_render and not world.rendering.has_own_lane(tenant):
+    if to_render and not world.rendering.has_own_process(tenant):
         values = [(written[at], letters[at].body.variables) for at in to_render]
         with suppress(Problem, TimeoutError):
             async with asyncio.timeout(SUBJECTS_WITHIN.total_seconds()):

@@ -12,7 +12,7 @@ ERASED = "erased"
 """What stands where an address or a subject stood."""
 
 
-class MailTo(Record):
+class MailHistoryEntry(Record):
     """A mail that somebody was sent."""
 
     id: UUID
@@ -46,7 +46,7 @@ async def mails_to(
     before: Moment | None,
     before_id: UUID | None,
     limit: int,
-) -> list[MailTo]: ...
+) -> list[MailHistoryEntry]: ...
 
 
 async def erase_address(tx: Transaction, project_id: UUID, address: str, contact_ids: list[UUID], now: Moment) -> None:
@@ -59,7 +59,7 @@ async def erase_address(tx: Transaction, project_id: UUID, address: str, contact
         project_id=project_id,
         address=address.lower(),
         pattern=f"%{_LIKE_SIGNS.sub(_ESCAPED, address.lower())}%",
-        mention=_mention(address.lower()),
+        mention=_addressed_to(address.lower()),
         contact_ids=contact_ids,
     )
     if ids:
@@ -79,7 +79,7 @@ _LIKE_SIGNS = re.compile(r"[%_\\]")
 _ESCAPED = r"\\\g<0>"
 
 
-def _mention(address: str) -> str:
+def _addressed_to(address: str) -> str:
     """A PostgreSQL pattern for the address in a text, where it is not the end or the beginning of a longer one."""
     escaped = "".join(each if each.isalnum() else f"\\{each}" for each in address)
     return rf"(?<![[:alnum:]!#$%&*+/=?^_`{{|}}~.-]){escaped}(?![[:alnum:]-]|\.[[:alnum:]])"

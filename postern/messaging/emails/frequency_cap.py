@@ -16,7 +16,7 @@ from postern.messaging.emails import store
 PERIOD: Final = timedelta(hours=24)
 
 
-async def hold(tx: Transaction, project_id: UUID) -> None:
+async def lock_contacts(tx: Transaction, project_id: UUID) -> None:
     """Let no other transaction accept marketing mail of this project until this one ends."""
     await store.hold_frequency_cap(tx, project_id=project_id)
 
@@ -25,7 +25,7 @@ async def beyond_cap(
     tx: Transaction, project_id: UUID, contact_ids: Sequence[UUID], cap: int, now: Moment
 ) -> list[bool]:
     """For each message to a contact, in order, whether it would be one too many. Takes the lock of `hold`."""
-    await hold(tx, project_id)
+    await lock_contacts(tx, project_id)
     rows = await store.recent_marketing(
         tx, project_id=project_id, contact_ids=sorted(set(contact_ids)), since=now - PERIOD
     )

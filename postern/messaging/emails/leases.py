@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-class InHand:
+class LeaseKeeper:
     """The attempts of one process that are not settled yet."""
 
     def __init__(self, world: "World") -> None:
@@ -45,9 +45,9 @@ class InHand:
             yield
         finally:
             for send in sends:
-                self.let_go(send)
+                self.release(send)
 
-    def let_go(self, send: Send) -> None:
+    def release(self, send: Send) -> None:
         """An attempt is settled: when it is due next is not to be changed any more."""
         self._sends.pop((send.id, send.attempt), None)
 
@@ -59,7 +59,7 @@ class InHand:
                 return
             sends = list(self._sends.values())
             try:
-                await store.renew(
+                await store.renew_leases(
                     self._world.db,
                     project_id=[send.project_id for send in sends],
                     id=[send.id for send in sends],
@@ -75,9 +75,9 @@ class InHand:
             self._keeper.cancel()
 
 
-def in_hand(world: "World") -> InHand:
+def lease_keeper(world: "World") -> LeaseKeeper:
     """What this process has in hand."""
-    found = world.parts.get(InHand)
+    found = world.resources.get(LeaseKeeper)
     if found is None:
-        found = world.parts[InHand] = InHand(world)
+        found = world.resources[LeaseKeeper] = LeaseKeeper(world)
     return found

@@ -9,9 +9,9 @@ from uuid import UUID
 import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
-from postern.kernel.database.statements import containing
+from postern.kernel.database.statements import like_pattern
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, get
+from postern.kernel.http.operation import HttpResponse, get
 from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
 from postern.kernel.values import NO_ID, Timestamp, as_id
 from postern.messaging.emails import store
@@ -107,7 +107,9 @@ async def list_email_logs(
         total = await store.count_log(call.db, project_id=call.project_id, where=where)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
-    rows = await store.log(call.db, project_id=call.project_id, where=where, limit=limit + 1, offset=position.offset)
+    rows = await store.list_log(
+        call.db, project_id=call.project_id, where=where, limit=limit + 1, offset=position.offset
+    )
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, limit)
 
 
@@ -122,7 +124,7 @@ async def export_email_logs(
     campaign_id: CampaignId | None = None,
     domain_id: DomainId | None = None,
     recipient: Recipient | None = None,
-) -> Answer:
+) -> HttpResponse:
     """The log of sends as CSV, newest first, streamed. Takes the filters of the list."""
     wanted = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
     where = wanted.condition(call.project_id)
@@ -132,7 +134,7 @@ async def export_email_logs(
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
-            async for send in store.whole_log(tx, project_id=call.project_id, where=where):
+            async for send in store.stream_log(tx, project_id=call.project_id, where=where):
                 yield [
                     send.id,
                     send.created_at,
@@ -157,7 +159,7 @@ async def export_email_logs(
                 ]
 
     headers = {"Content-Disposition": 'attachment; filename="email-logs.csv"'}
-    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)
 
 
 def _text(value: str) -> Literal:
@@ -188,7 +190,7 @@ def _matches(project_id: UUID, q: str) -> Composable:
         "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
         "union all select {id}::uuid)"
     )
-    return found.format(project=Literal(project_id), pattern=_text(containing(q)), id=Literal(_id_in(q)))
+    return found.format(project=Literal(project_id), pattern=_text(like_pattern(q)), id=Literal(_id_in(q)))
 
 
 def _is_to(project_id: UUID, address: str) -> Composable:
@@ -202,9 +204,9 @@ def _is_to(project_id: UUID, address: str) -> Composable:
     )
     return found.format(
         project=Literal(project_id),
-        pattern=_text(containing(address)),
+        pattern=_text(like_pattern(address)),
         address=_text(address),
-        ending=_text(containing(f"<{address}>").removesuffix("%")),
+        ending=_text(like_pattern(f"<{address}>").removesuffix("%")),
     )
 
 

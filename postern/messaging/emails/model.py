@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Forbidden, Missing, Refused, Unprocessable
+from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
 from postern.kernel.values import Body, Record, Timestamp
 from postern.protocols.mail.templates.template import Engine
 
@@ -112,7 +112,7 @@ class IdempotencyKeyReused(Unprocessable):
     """This key was used with another body within the last 24 hours."""
 
 
-class EmailInvalid(Refused):
+class EmailInvalid(BadRequest):
     """This e-mail cannot be sent as described; `errors` says why."""
 
 
@@ -129,7 +129,7 @@ Tag = Annotated[
 ]
 
 
-class AttachmentBody(Body):
+class EmailAttachment(Body):
     """A file that goes along."""
 
     filename: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
@@ -140,7 +140,7 @@ class AttachmentBody(Body):
     """Makes it inline: html refers to it as `cid:…`."""
 
 
-class EmailBody(Body):
+class Email(Body):
     """One e-mail to send."""
 
     to: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=RECIPIENTS_LIMIT)]
@@ -157,7 +157,7 @@ class EmailBody(Body):
     bcc: Annotated[list[AddressText], msgspec.Meta(max_length=RECIPIENTS_LIMIT)] | None = None
     reply_to: AddressText | Annotated[list[AddressText], msgspec.Meta(max_length=10)] | None = None
     headers: dict[str, str] | None = None
-    attachments: Annotated[list[AttachmentBody], msgspec.Meta(max_length=20)] | None = None
+    attachments: Annotated[list[EmailAttachment], msgspec.Meta(max_length=20)] | None = None
     tags: Annotated[list[Tag], msgspec.Meta(max_length=75)] | None = None
     scheduled_at: Timestamp | None = None
     """At most 30 days ahead; a time that has passed means now."""
@@ -170,7 +170,7 @@ class EmailBody(Body):
     link of their own, addressed to them alone."""
 
 
-class BatchBody(Body):
+class EmailBatch(Body):
     """Several e-mails, independent of each other."""
 
     emails: Annotated[
@@ -184,7 +184,7 @@ class BatchBody(Body):
     """Read one by one: what is wrong with one is said of that one."""
 
 
-class Reschedule(Body):
+class EmailReschedule(Body):
     """The new time of a scheduled send."""
 
     scheduled_at: Timestamp
@@ -209,7 +209,7 @@ class SendResult(Record):
     """The message of each recipient, where an `unsubscribable` e-mail has several; the one above is the first's."""
 
 
-class BatchItem(Record):
+class EmailBatchItem(Record):
     """What became of one e-mail of a batch; `error` says why it was not accepted."""
 
     id: UUID | None
@@ -220,10 +220,10 @@ class BatchItem(Record):
     """The message of each recipient, where an `unsubscribable` e-mail has several."""
 
 
-class BatchResult(Record):
+class EmailBatchResult(Record):
     """The answers, in the order of the request."""
 
-    data: list[BatchItem]
+    data: list[EmailBatchItem]
 
 
 class ContactRef(Record):

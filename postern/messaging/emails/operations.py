@@ -13,13 +13,13 @@ import structlog
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import NOBODY, Call, Origin
-from postern.kernel.http.operation import Answer, Header, get, patch, post, read_json
+from postern.kernel.http.operation import HeaderParameter, HttpResponse, get, patch, post, read_json
 from postern.kernel.http.problems import Invalid, Problem
-from postern.kernel.quotas import require_allowance, side_by_side
+from postern.kernel.quotas import in_parallel, require_quota
 from postern.kernel.values import to_json
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import LINKS_PURPOSE, draft_of, hand_over
-from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.delivery import LINKS_PURPOSE, deliver_claimed, draft_of
+from postern.messaging.emails.leases import lease_keeper
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     DEFERRED,
@@ -31,16 +31,17 @@ from postern.messaging.emails.model import (
     WAIT_LIMIT,
     WAITING,
     AsSent,
-    BatchBody,
-    BatchItem,
-    BatchResult,
     ContactRef,
     DomainNotVerified,
-    EmailBody,
+    Email,
+    EmailBatch,
+    EmailBatchItem,
+    EmailBatchResult,
     EmailInvalid,
     EmailLogEntry,
     EmailLogEntryDetail,
     EmailMissing,
+    EmailReschedule,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
     MessageGone,
@@ -49,7 +50,6 @@ from postern.messaging.emails.model import (
     NotScheduled,
     RecipientMessage,
     RecipientOutcome,
-    Reschedule,
     Send,
     SendAttempt,
     SendEvent,
@@ -59,9 +59,8 @@ from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import open_body
 from postern.messaging.emails.submission import (
     NewSend,
-    Request,
-    Shared,
-    accept,
+    SubmissionContext,
+    SubmissionRequest,
     check_email,
     finish_all,
     job_of,
@@ -70,16 +69,17 @@ from postern.messaging.emails.submission import (
     read_key,
     render_check,
     settings_of,
+    submit,
     with_secrets,
 )
-from postern.messaging.emails.transports import NoSmartHost, is_captured, require_way_out, transport_of
+from postern.messaging.emails.transports import NoSmartHost, is_captured, require_transport, transport_of
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.mime import MessageTooLarge
-from postern.protocols.mail.templates.composing import Order, TemplateCrashed, TemplateTooExpensive, address_of
-from postern.protocols.mail.templates.rendering import RenderingAway, RenderingBusy
+from postern.protocols.mail.templates.composing import ComposeRequest, TemplateCrashed, TemplateTooExpensive, address_of
+from postern.protocols.mail.templates.rendering import RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.templates.template import Engine
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 HANDOVERS_AT_ONCE = 400
 """Messages that one accepting process has in hand; past that it leaves them to the workers and says QUEUED."""
 
-RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingAway]
+RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
 SEND_PROBLEMS: list[type[Problem]] = [
     DomainNotVerified,
     EmailInvalid,
@@ -102,12 +102,12 @@ SEND_PROBLEMS: list[type[Problem]] = [
 ]
 
 IdempotencyHeader = Annotated[
-    str | None, Header("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
+    str | None, HeaderParameter("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
 ]
 PreferHeader = Annotated[
-    str | None, Header("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
+    str | None, HeaderParameter("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the hand-over.")
 ]
-ITEM = msgspec.json.Decoder(EmailBody)
+ITEM = msgspec.json.Decoder(Email)
 
 EXAMPLE = {
     "to": ["ada@example.com"],
@@ -128,8 +128,8 @@ EXAMPLE = {
     answers=SendResult,
 )
 async def send_email(
-    call: Call, data: EmailBody, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
-) -> Answer:
+    call: Call, data: Email, idempotency_key: IdempotencyHeader = None, prefer: PreferHeader = None
+) -> HttpResponse:
     """Send one e-mail.
 
     A 201 means that it is committed to disk and will leave. `status` is the truth when the answer is written: the
@@ -143,7 +143,7 @@ async def send_email(
     key = read_key("emails", idempotency_key, data)
     settings = await settings_of(call)
     try:
-        require_way_out(call.world, settings, test=call.environment == "TEST")
+        require_transport(call.world, settings, test=call.environment == "TEST")
         new = await check_email(call, data, settings, at_once=bool(wait) and _has_room(call, settings))
         sends = one_for_each(new)
         counted = await _require_allowance(call, len(sends))
@@ -154,19 +154,19 @@ async def send_email(
         raise
     first = _result([each.send for each in sends])
     final = None if new.at_once else (201, first)
-    known = await accept(
-        call, Request(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
+    known = await submit(
+        call, SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=final, counted=counted)
     )
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     if not new.at_once:
         return _created(first)
-    tasks = [call.world.later(_hand_over(call.world, each)) for each in sends]
+    tasks = [call.world.run_after(_hand_over(call.world, each)) for each in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([each.send for each in sends], statuses)
     if key is not None:
-        await call.world.grouped(finish_all)((call.project_id, key, 201, result))
+        await call.world.batcher(finish_all)((call.project_id, key, 201, result))
     return _created(result)
 
 
@@ -177,9 +177,9 @@ async def send_email(
     body_limit=BATCH_BYTES,
     problems=SEND_PROBLEMS,
     example={"emails": [EXAMPLE]},
-    answers=BatchResult,
+    answers=EmailBatchResult,
 )
-async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHeader = None) -> Answer:
+async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send up to 500 e-mails in one request.
 
     Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
@@ -187,8 +187,8 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
     """
     key = read_key("emails/batch", idempotency_key, data)
     settings = await settings_of(call)
-    items: list[BatchItem] = []
-    shared = Shared()
+    items: list[EmailBatchItem] = []
+    shared = SubmissionContext()
     sends: list[NewSend] = []
     checked = [await _checked_item(call, raw, settings, shared) for raw in data.emails]
     for item, new in await asyncio.gather(*(_rendered_item(call, *each) for each in checked)):
@@ -196,15 +196,17 @@ async def send_batch(call: Call, data: BatchBody, idempotency_key: IdempotencyHe
         items.append(item)
         sends += accepted
     try:
-        require_way_out(call.world, settings, test=call.environment == "TEST")
+        require_transport(call.world, settings, test=call.environment == "TEST")
         counted = await _require_allowance(call, len(sends))
     except Problem:
         if known := key and await known_answer(call, key):
             return await _again(call, known.status, known.response, known.send_ids)
         raise
-    result = BatchResult(data=items)
-    request = Request(project_id=call.project_id, sends=sends, key=key, response=(201, result), counted=counted)
-    known = await accept(call, request)
+    result = EmailBatchResult(data=items)
+    request = SubmissionRequest(
+        project_id=call.project_id, sends=sends, key=key, response=(201, result), counted=counted
+    )
+    known = await submit(call, request)
     if known is not None:
         return await _again(call, known.status, known.response, known.send_ids)
     return _created(result)
@@ -215,7 +217,9 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     """One send with everything that happened to it."""
     send = await require_send(call.db, call.project_id, send_id)
     happened = await events.of_subject(call.db, call.project_id, send_id, limit=500)
-    engine = await store.engine(call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id)
+    engine = await store.template_engine(
+        call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id
+    )
     entry = entry_of(send)
     return EmailLogEntryDetail(
         **{name: getattr(entry, name) for name in EmailLogEntry.__struct_fields__},
@@ -234,7 +238,7 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     problems=[EmailMissing, MessageGone],
     media_types=["message/rfc822"],
 )
-async def get_email_message(call: Call, send_id: UUID) -> Answer:
+async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
     """The message as it was sent, as an `.eml` file.
 
     It is what went over the wire, byte for byte, with its DKIM signatures; of several attempts, the last one that was
@@ -246,7 +250,7 @@ async def get_email_message(call: Call, send_id: UUID) -> Answer:
     if message is None:
         message = await _composed(call, send)
     headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
-    return Answer(message, media_type="message/rfc822", headers=headers)
+    return HttpResponse(message, media_type="message/rfc822", headers=headers)
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}/attempts", needs="emails:read", problems=[EmailMissing])
@@ -263,7 +267,7 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
     example={"scheduledAt": "2030-01-31T12:00:00Z"},
     shows={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
 )
-async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> EmailLogEntry:
+async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> EmailLogEntry:
     """Give a scheduled send another time, at most 30 days ahead; a time that has passed means now."""
     if data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
@@ -273,7 +277,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> Email
             raise NotScheduled
         if send.expires_at is not None and send.expires_at <= data.scheduled_at:
             raise Invalid.at("/scheduledAt", "It would expire before it is sent.", "too_late")
-        moved = await store.change(
+        moved = await store.change_schedule(
             tx,
             project_id=call.project_id,
             id=send_id,
@@ -285,7 +289,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: Reschedule) -> Email
             now=call.now,
         )
         await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
-    call.world.bell.ring("sends")
+    call.world.due_notifier.notify_due("sends")
     return entry_of(moved)
 
 
@@ -301,7 +305,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
         send = await _locked(call, tx, send_id)
         if send.status not in WAITING or send.handed_over is not None:
             raise NotCancellable
-        moved = await store.change(
+        moved = await store.change_schedule(
             tx,
             project_id=call.project_id,
             id=send_id,
@@ -344,7 +348,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
                 raise NotRetriable("Its one-time code or link was erased with the first attempt; have a new one sent.")
-        moved = await store.change(
+        moved = await store.change_schedule(
             tx,
             project_id=call.project_id,
             id=send_id,
@@ -356,7 +360,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             now=call.now,
         )
         await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
-    call.world.bell.ring("sends")
+    call.world.due_notifier.notify_due("sends")
     return entry_of(moved)
 
 
@@ -390,7 +394,7 @@ async def send_system_mail(
         origin=Origin("", ""),
         path_project_id=project_id,
     )
-    data = EmailBody(
+    data = Email(
         to=[to],
         from_=from_,
         subject=subject,
@@ -404,9 +408,9 @@ async def send_system_mail(
     )
     new = await check_email(call, data, project.settings, at_once=_has_room(call, project.settings))
     new = with_secrets(world, new, secrets or [])
-    await accept(call, Request(project_id=project_id, sends=[new], key=None, response=None))
+    await submit(call, SubmissionRequest(project_id=project_id, sends=[new], key=None, response=None))
     if new.at_once:
-        world.later(_hand_over(world, new))
+        world.run_after(_hand_over(world, new))
     return new.send.id
 
 
@@ -428,7 +432,7 @@ async def send_copy(
     It has an unsubscribe link, as what it is a copy of. `from_name` is the sender's display name as a template.
     """
     settings = await settings_of(call)
-    data = EmailBody(
+    data = Email(
         to=[to],
         from_=from_,
         subject=subject,
@@ -444,9 +448,9 @@ async def send_copy(
     new = await check_email(call, data, settings, at_once=_has_room(call, settings))
     if from_name is not None:
         new = msgspec.structs.replace(new, body=msgspec.structs.replace(new.body, from_name=from_name))
-    await accept(call, Request(project_id=call.project_id, sends=[new], key=None, response=None))
+    await submit(call, SubmissionRequest(project_id=call.project_id, sends=[new], key=None, response=None))
     if new.at_once:
-        await call.world.later(_hand_over(call.world, new))
+        await call.world.run_after(_hand_over(call.world, new))
     return new.send.id
 
 
@@ -527,7 +531,7 @@ def _spec(text: str) -> str:
 
 def _has_room(call: Call, settings: ProjectSettings) -> bool:
     """Whether this process hands a message over itself: it has room, and the way out is not known to be shut."""
-    if len(in_hand(call.world)) >= HANDOVERS_AT_ONCE:
+    if len(lease_keeper(call.world)) >= HANDOVERS_AT_ONCE:
         return False
     if is_captured(call.world, settings, test=call.environment == "TEST"):
         return True
@@ -536,7 +540,7 @@ def _has_room(call: Call, settings: ProjectSettings) -> bool:
 
 async def _hand_over(world: "World", new: NewSend) -> str:
     try:
-        return await hand_over(world, job_of(new))
+        return await deliver_claimed(world, job_of(new))
     except Exception:  # The lease runs out, and a worker takes it up.
         log.exception("hand_over_failed", send=str(new.send.id))
         return new.send.status
@@ -564,39 +568,39 @@ def _result(sends: list[Send], statuses: Sequence[str] | None = None) -> SendRes
     )
 
 
-def _created(result: Any) -> Answer:
-    return Answer(to_json(result), status=201)
+def _created(result: Any) -> HttpResponse:
+    return HttpResponse(to_json(result), status=201)
 
 
 async def _require_allowance(call: Call, more: int) -> bool:
     """Hold the account to its plan; True where so little is left that the sends are counted as they are kept."""
     if call.environment == "TEST":
         return False
-    left = await require_allowance(call.db, call, "emails", more)
-    return left is not None and left.number - more < side_by_side("emails")
+    left = await require_quota(call.db, call, "emails", more)
+    return left is not None and left.number - more < in_parallel("emails")
 
 
-async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> Answer:
+async def _again(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
     """The first answer again. Where its process died before keeping it, the sends themselves say how they stand."""
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
         status, response = 201, _result([sends[send_id] for send_id in send_ids])
-    return Answer(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
+    return HttpResponse(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
 async def _checked_item(
-    call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: Shared
-) -> tuple[BatchItem, NewSend | None]:
+    call: Call, raw: msgspec.Raw, settings: ProjectSettings, shared: SubmissionContext
+) -> tuple[EmailBatchItem, NewSend | None]:
     try:
         data = read_json(ITEM, raw)
         new = await check_email(call, data, settings, at_once=False, shared=shared, rendered=False)
     except Problem as problem:
         return _refused_item(problem), None
-    item = BatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
+    item = EmailBatchItem(id=new.send.id, message_id=new.send.message_id, status=new.send.status, error=None)
     return item, new
 
 
-def _item_for_each(item: BatchItem, new: NewSend | None) -> tuple[BatchItem, list[NewSend]]:
+def _item_for_each(item: EmailBatchItem, new: NewSend | None) -> tuple[EmailBatchItem, list[NewSend]]:
     if new is None:
         return item, []
     try:
@@ -604,13 +608,15 @@ def _item_for_each(item: BatchItem, new: NewSend | None) -> tuple[BatchItem, lis
     except Problem as problem:
         return _refused_item(problem), []
     result = _result([each.send for each in sends])
-    item = BatchItem(
+    item = EmailBatchItem(
         id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
     )
     return item, sends
 
 
-async def _rendered_item(call: Call, item: BatchItem, new: NewSend | None) -> tuple[BatchItem, NewSend | None]:
+async def _rendered_item(
+    call: Call, item: EmailBatchItem, new: NewSend | None
+) -> tuple[EmailBatchItem, NewSend | None]:
     if new is None:
         return item, None
     try:
@@ -619,10 +625,10 @@ async def _rendered_item(call: Call, item: BatchItem, new: NewSend | None) -> tu
         return _refused_item(problem), None
 
 
-def _refused_item(problem: Problem) -> BatchItem:
+def _refused_item(problem: Problem) -> EmailBatchItem:
     where = problem.errors[0].path if problem.errors else ""
     said = f"{where}: {problem.detail}" if where else problem.detail
-    return BatchItem(id=None, message_id=None, status="FAILED", error=said)
+    return EmailBatchItem(id=None, message_id=None, status="FAILED", error=said)
 
 
 async def _locked(call: Call, tx: Any, send_id: UUID) -> Send:
@@ -645,7 +651,7 @@ async def _composed(call: Call, send: Send) -> bytes:
         as_sent = AsSent(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)
     words, draft = draft_of(send, bodies[0].body, {}, as_sent.links_base, key, now=send.created_at)
-    made = await call.world.rendering.make(Order(words, draft, (), str(call.project_id)), now=0)
+    made = await call.world.rendering.compose(ComposeRequest(words, draft, (), str(call.project_id)), now=0)
     if made.reason is not None:
         raise MessageGone(f"This message cannot be composed again: {made.reason}")
     return as_sent.signatures.encode() + made.message

@@ -12,22 +12,22 @@ from postern.kernel.values import new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, TouchedSend
 from postern.messaging.emails.pre_send_check import LOST
-from postern.messaging.emails.rules import Verdict, storable
+from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
 from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_OVER, SOFT_BOUNCES_TO_SUPPRESS
-from postern.protocols.mail.transports.transport import Accepted, Deferred, Outcome
+from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
-class Attempted(msgspec.Struct, frozen=True, kw_only=True):
+class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that is over, and what it makes of its send."""
 
     send: Send
-    verdict: Verdict
-    outcome: Outcome | None = None
+    verdict: SendOutcome
+    outcome: DeliveryOutcome | None = None
     """None where no transport was asked."""
     spent: timedelta = timedelta()
     subject: str | None = None
@@ -41,7 +41,7 @@ class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     """Recipients who were left out, each with the reason on the suppression list; the others were tried."""
 
 
-async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | BaseException]:
+async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
     """Settle many attempts; one that cannot be stored fails alone."""
     try:
         return list(await _settle_together(world, attempts))
@@ -51,7 +51,7 @@ async def settle_all(world: "World", attempts: list[Attempted]) -> list[str | Ba
         return [(await settle_all(world, [attempt]))[0] for attempt in attempts]
 
 
-async def _settle_together(world: "World", attempts: list[Attempted]) -> list[str]:
+async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> list[str]:
     """One transaction for all; one whose send was claimed again meanwhile changes nothing."""
     now = world.clock()
     async with world.db.transaction() as tx:
@@ -65,7 +65,7 @@ async def _settle_together(world: "World", attempts: list[Attempted]) -> list[st
     return [settled.get(each.send.id, each.send.status) for each in attempts]
 
 
-async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> list[store.Settled]:
+async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> list[store.SettledSend]:
     rows = [
         {
             "project_id": each.send.project_id,
@@ -93,7 +93,7 @@ async def _settle(tx: Transaction, attempts: list[Attempted], now: Moment) -> li
     return await store.settle(tx, project_id=project_id, rows=Jsonb(known), now=now)
 
 
-async def _erase_secrets(tx: Transaction, attempts: list[Attempted]) -> None:
+async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """A send that is not tried again needs its one-time secrets no longer."""
     over = [each.send for each in attempts if each.has_secrets and each.verdict.due_at is None]
     if over:
@@ -101,7 +101,7 @@ async def _erase_secrets(tx: Transaction, attempts: list[Attempted]) -> None:
         await store.erase_sealed(tx, project_id=project_ids, ids=[send.id for send in over])
 
 
-def _outcomes(each: Attempted, now: Moment) -> dict[str, Any] | None:
+def _outcomes(each: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
     """What this attempt brought each recipient, where the send has several."""
     if not each.verdict.tried or not has_several_recipients(each.send):
         return None
@@ -116,26 +116,26 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-def _was_ambiguous(each: Attempted) -> bool:
+def _was_ambiguous(each: FinishedAttempt) -> bool:
     """Whether an earlier attempt was handed over and never settled: its process died."""
     return each.send.handed_over is not None and each.send.handed_over < each.send.attempt
 
 
-async def _write_attempts(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
     for each in attempts:
         if each.outcome is not None and each.verdict.tried:
             rows[each.send.id, each.send.attempt] = _attempt_row(each, each.outcome)
         if _was_ambiguous(each):
             lost = each.send.handed_over or 0
-            rows[each.send.id, lost] = _lost_row(each, lost)
+            rows[each.send.id, lost] = _unsettled_row(each, lost)
     if not rows:
         return
     project_id = sorted({row["project_id"] for row in rows.values()})
     await store.insert_attempts(tx, project_id=project_id, rows=Jsonb(list(rows.values())), now=now)
 
 
-def _attempt_row(each: Attempted, outcome: Outcome) -> dict[str, Any]:
+def _attempt_row(each: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
     kinds = {type(result) for result in outcome.results}
     word = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
     if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
@@ -175,7 +175,7 @@ def _storable_lines(lines: list[str]) -> list[str]:
     return [storable(line) for line in lines] if any("\0" in line for line in lines) else lines
 
 
-def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:
+def _unsettled_row(each: FinishedAttempt, attempt: int) -> dict[str, Any]:
     return {
         "project_id": each.send.project_id,
         "send_id": each.send.id,
@@ -188,7 +188,7 @@ def _lost_row(each: Attempted, attempt: int) -> dict[str, Any]:
     }
 
 
-async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> None:
+async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     hard = [(each.send, address, said) for each in attempts for address, said in each.verdict.hard_bounces]
     for each in attempts:
         for address in each.verdict.soft_bounces:
@@ -226,7 +226,7 @@ async def _suppress(tx: Transaction, attempts: list[Attempted], now: Moment) -> 
         )
 
 
-async def _count_skipped(tx: Transaction, attempts: list[Attempted]) -> None:
+async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """What a campaign's progress says about recipients who were left out at the last moment."""
     skipped = [(each.send, each.send.campaign_id, each.verdict.skipped) for each in attempts]
     rows = [(send, campaign_id, why) for send, campaign_id, why in skipped if campaign_id is not None and why]
@@ -240,12 +240,12 @@ async def _count_skipped(tx: Transaction, attempts: list[Attempted]) -> None:
         )
 
 
-def _events(each: Attempted, now: Moment) -> list[Event]:
+def _events(each: FinishedAttempt, now: Moment) -> list[Event]:
     known = _rendered_subject(each)
     return [event_of(each.send, type_, now, **known, **data) for type_, data in each.verdict.events]
 
 
-def _rendered_subject(each: Attempted) -> dict[str, Any]:
+def _rendered_subject(each: FinishedAttempt) -> dict[str, Any]:
     """The subject as this recipient gets it; null for a campaign's send that was never composed.
 
     Until it is composed, a campaign's send has the subject as it was written, before any value is filled in.

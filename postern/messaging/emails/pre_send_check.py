@@ -51,15 +51,15 @@ STOP_CHECK_SECONDS = 0.05
 Answer = Literal["GO", "CHANGED", "OVERTAKEN"]
 
 
-class Overtaken(Exception):
+class LeaseLost(Exception):
     """The lease of this attempt ran out and another one has begun, or the send was cancelled."""
 
 
-class Changed(Exception):
+class ContentChanged(Exception):
     """Something that the message was composed from has changed: it must be decided anew whether and how it leaves."""
 
 
-class Turn:
+class SendTurn:
     """One attempt on its way to a connection, and what the last look said about it."""
 
     def __init__(
@@ -95,12 +95,12 @@ class Turn:
         }
 
 
-class Queue:
+class SendQueue:
     """The messages that wait for connections of one transport, in the order in which they came."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
-        self._waiting: dict[Turn, None] = {}
+        self._waiting: dict[SendTurn, None] = {}
         self._turns = 0
         self._counted_from = 0.0
         self._pace = 0.0
@@ -112,7 +112,7 @@ class Queue:
         return len(self._waiting)
 
     @contextmanager
-    def holding(self, turn: Turn) -> Iterator[None]:
+    def holding(self, turn: SendTurn) -> Iterator[None]:
         """The message waits here for as long as the block runs, or until it may go."""
         if not self._waiting:  # Time in which nothing waited says nothing about the pace.
             self._turns, self._counted_from = 0, asyncio.get_running_loop().time()
@@ -122,8 +122,8 @@ class Queue:
         finally:
             self._waiting.pop(turn, None)
 
-    async def admit(self, turn: Turn) -> None:
-        """Return when the message may leave now. Raises Overtaken, Changed, and what the database raises."""
+    async def admit(self, turn: SendTurn) -> None:
+        """Return when the message may leave now. Raises Overtaken, ContentChanged, and what the database raises."""
         loop = asyncio.get_running_loop()
         came = loop.time()
         while not self._is_known(turn, came):
@@ -131,26 +131,26 @@ class Queue:
         self._waiting.pop(turn, None)
         self._turns += 1
         if turn.answer == "OVERTAKEN":
-            raise Overtaken
+            raise LeaseLost
         if turn.answer == "CHANGED":
             turn.answer = None
-            raise Changed
+            raise ContentChanged
         self._look_ahead()
 
     @property
     def _fresh_seconds(self) -> float:
         return min(FRESH_SECONDS_AT_MOST, max(FRESH_SECONDS, LOOKS_PER_ANSWER * self._look_seconds))
 
-    def _is_known(self, turn: Turn, came: float) -> bool:
+    def _is_known(self, turn: SendTurn, came: float) -> bool:
         if turn.answer != "GO" or turn.needs_mark:
             return turn.answer in {"CHANGED", "OVERTAKEN"}
         # A look that began after the turn came is as fresh as can be, however long it took.
         return turn.looked_at >= came or self._is_fresh(turn)
 
-    def _is_fresh(self, turn: Turn) -> bool:
+    def _is_fresh(self, turn: SendTurn) -> bool:
         return asyncio.get_running_loop().time() - turn.looked_at <= self._fresh_seconds
 
-    async def _look(self, turn: Turn) -> None:
+    async def _look(self, turn: SendTurn) -> None:
         """Wait for the look that is under way for this message, or begin one for it and those behind it."""
         if turn.look is None:
             # Messages are prepared in groups: when the first one has its connection, the others are about to come.
@@ -159,7 +159,7 @@ class Queue:
         # Whoever gives up waiting does not end the look for the others.
         await asyncio.shield(look)
 
-    def _begin(self, group: list[Turn]) -> asyncio.Task[None]:
+    def _begin(self, group: list[SendTurn]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._look_at(group))
         for each in group:
             each.look = task
@@ -185,7 +185,7 @@ class Queue:
         """How many messages will probably have their turn while an answer of now is fresh."""
         return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
 
-    def _next(self, besides: Turn | None = None) -> list[Turn]:
+    def _next(self, besides: SendTurn | None = None) -> list[SendTurn]:
         """Those among the next messages that have no answer, or one that will be too old when their turn comes."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
         soon = islice((each for each in self._waiting if each.look is None and each is not besides), self._ahead())
@@ -200,7 +200,7 @@ class Queue:
             self._turns, self._counted_from = 0, now
         return self._pace
 
-    async def _look_at(self, group: list[Turn]) -> None:
+    async def _look_at(self, group: list[SendTurn]) -> None:
         loop = asyncio.get_running_loop()
         self._looked_at = began = loop.time()
         try:
@@ -217,7 +217,7 @@ class Queue:
                 each.needs_mark = False
 
 
-async def look(world: "World", turns: list[Turn]) -> dict[UUID, bool]:
+async def look(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
     """Whether each may go as it is; attempts that are not the latest of their send any more are left out.
 
     Commits "handed over, reply unknown" for those that may go and need it.
@@ -248,28 +248,28 @@ async def until_stopped(world: "World", project_id: UUID, content_ids: list[UUID
         await asyncio.sleep(min(left, STOP_CHECK_SECONDS))
 
 
-class Queues:
+class SendQueues:
     """The queues of one process, by transport and lane."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
-        self._queues: WeakKeyDictionary[Transport, dict[int, Queue]] = WeakKeyDictionary()
+        self._queues: WeakKeyDictionary[Transport, dict[int, SendQueue]] = WeakKeyDictionary()
 
-    def of(self, transport: Transport, lane: int) -> Queue:
+    def of(self, transport: Transport, lane: int) -> SendQueue:
         """The queue of a transport and a lane."""
         lanes = self._queues.setdefault(transport, {})
         queue = lanes.get(lane)
         if queue is None:
-            queue = lanes[lane] = Queue(self._world)
+            queue = lanes[lane] = SendQueue(self._world)
         return queue
 
     async def aclose(self) -> None:
         """Nothing is held open."""
 
 
-def queues(world: "World") -> Queues:
+def queues(world: "World") -> SendQueues:
     """Where this process's messages wait for connections."""
-    found = world.parts.get(Queues)
+    found = world.resources.get(SendQueues)
     if found is None:
-        found = world.parts[Queues] = Queues(world)
+        found = world.resources[SendQueues] = SendQueues(world)
     return found

@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from postern.messaging.emails.model import SendBody
-from postern.protocols.mail.transports.transport import Outcome
+from postern.protocols.mail.transports.transport import DeliveryOutcome
 from postern.security.secrets import SealBroken
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def open_body(world: "World", send_id: UUID, body: SendBody, sealed: bytes | Non
         return None
 
 
-def redact_outcome(outcome: Outcome, secrets: Sequence[str]) -> Outcome:
+def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> DeliveryOutcome:
     """An outcome whose replies and dialogue do not repeat the secrets: some servers quote what they refuse."""
     if not secrets:
         return outcome

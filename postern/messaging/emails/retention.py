@@ -20,14 +20,14 @@ CHUNKS_AT_A_TIME = 100
 """Chunks of each kind in one go, so that tidying never holds a worker up for long."""
 
 
-async def tidy(world: "World") -> int:
+async def delete_expired(world: "World") -> int:
     """Take away what has outlived its time; returns how many chunks were removed. The log entries themselves stay."""
     removed = 0
-    while removed < CHUNKS_AT_A_TIME and await store.forget_keys(world.db, window=IDEMPOTENCY_WINDOW):
+    while removed < CHUNKS_AT_A_TIME and await store.delete_expired_keys(world.db, window=IDEMPOTENCY_WINDOW):
         removed += 1
     while removed < CHUNKS_AT_A_TIME and await store.erase_settled(world.db, limit=CHUNK):
         removed += 1
-    for forget in (store.forget_bodies, store.forget_captured):
+    for forget in (store.delete_expired_bodies, store.delete_expired_captured):
         done = 0
         while done < CHUNKS_AT_A_TIME and await forget(
             world.db, now=world.clock(), default_days=RETENTION_DAYS, limit=CHUNK

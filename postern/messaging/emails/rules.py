@@ -8,9 +8,9 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.messaging.emails.model import MARKETING, Send, SendStatus
-from postern.protocols.mail.smtp_replies import Lane, classify, counts_towards_suppression, next_retry, suppresses
+from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
 from postern.protocols.mail.transports import test_addresses
-from postern.protocols.mail.transports.transport import Accepted, Deferred, Outcome, Rejected, Result
+from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome, Rejected, Result
 
 Chance = Callable[[], float]
 Skipped = Literal["unsubscribed", "suppressed", "deleted"]
@@ -23,7 +23,7 @@ UNTRIED_DOUBLINGS = 6
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a send stands after an attempt."""
 
     status: SendStatus
@@ -47,7 +47,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Names (`email.…`) and data."""
 
 
-def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
+def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
     """What the outcome of one attempt makes of the send. `chance` gives 0 ≤ x < 1 and spreads retries."""
     if outcome.untried:
         pause = outcome.retry_after or UNTRIED_PAUSE
@@ -56,39 +56,41 @@ def judge(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chanc
         if _is_over(send, now + pause):
             return _given_up(send, "No peer could be asked in time.", [], [])
         reason = _first_text(outcome.results)
-        return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+        return SendOutcome(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
     verdict = _judged(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
-        verdict, recipients={each.recipient: _stands(each, verdict) for each in outcome.results}
+        verdict, recipients={each.recipient: _state_after(each, verdict) for each in outcome.results}
     )
 
 
-def _stands(result: Result, verdict: Verdict) -> tuple[SendStatus, str | None]:
+def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str | None]:
     """How one recipient stands after an attempt that made this of the whole send."""
     if isinstance(result, Accepted):
         return ("DELIVERED", None) if result.delivered else ("SENT", None)
     if isinstance(result, Rejected):
-        return "BOUNCED", _said(result)
+        return "BOUNCED", _reply_text(result)
     if verdict.status == "DELAYED":
-        return "DELAYED", _said(result)
-    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _said(result)
+        return "DELAYED", _reply_text(result)
+    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _reply_text(result)
 
 
-def _judged(send: Send, outcome: Outcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> Verdict:
+def _judged(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
     accepted = [each for each in outcome.results if isinstance(each, Accepted)]
     deferred = [each for each in outcome.results if isinstance(each, Deferred)]
     rejected = [each for each in outcome.results if isinstance(each, Rejected)]
-    hard = [(each.recipient, _said(each)) for each in rejected if _is_recipients_fault(each)]
+    hard = [(each.recipient, _reply_text(each)) for each in rejected if _is_recipients_fault(each)]
     soft = [each.recipient for each in [*deferred, *rejected] if _is_soft(each)]
     if outcome.ambiguous and on_ambiguous == "hold":
         reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
-        return Verdict(status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})])
+        return SendOutcome(
+            status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})]
+        )
     if deferred:
         return _deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
         return _sent(send, accepted, rejected, hard, soft)
-    reason = _said(rejected[0]) if rejected else "No recipients."
-    return Verdict(
+    reason = _reply_text(rejected[0]) if rejected else "No recipients."
+    return SendOutcome(
         status="BOUNCED",
         reason=reason,
         bounced=True,
@@ -105,31 +107,31 @@ def untried_pause(attempt: int) -> timedelta:
 
 def _deferred(
     send: Send,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
     deferred: list[Deferred],
     some_accepted: bool,
     now: Moment,
     chance: Chance,
     hard: list[tuple[str, str]],
     soft: list[str],
-) -> Verdict:
+) -> SendOutcome:
     retry_at = next_retry(
         send.tries + 1,
-        Lane.MARKETING if send.lane == MARKETING else Lane.TRANSACTIONAL,
+        MailLane.MARKETING if send.lane == MARKETING else MailLane.TRANSACTIONAL,
         accepted_at=max(send.scheduled_at or send.created_at, send.created_at),
         now=now,
         expires_at=send.expires_at,
         chance=chance,
     )
-    reason = _said(deferred[0]) if not outcome.ambiguous else "The reply after handing over was lost."
+    reason = _reply_text(deferred[0]) if not outcome.ambiguous else "The reply after handing over was lost."
     if retry_at is None:
         if some_accepted or send.sent_at is not None:
-            return Verdict(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
+            return SendOutcome(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
         return _given_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
     events: list[tuple[str, dict[str, Any]]] = []
     if send.delayed_at is None and not outcome.ambiguous:
         events.append(("email.delayed", {"reason": reason, "nextAttemptAt": Moment.of(retry_at)}))
-    return Verdict(
+    return SendOutcome(
         status="DELAYED",
         due_at=retry_at,
         pending=[each.recipient for each in deferred],
@@ -144,7 +146,7 @@ def _deferred(
 
 def _sent(
     send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
-) -> Verdict:
+) -> SendOutcome:
     delivered = bool(accepted) and all(each.delivered for each in accepted)
     events: list[tuple[str, dict[str, Any]]] = []
     if send.sent_at is None:
@@ -152,9 +154,9 @@ def _sent(
     if delivered:
         events.append(("email.delivered", {}))
     events += [("email.bounced", _bounce(each)) for each in rejected]
-    return Verdict(
+    return SendOutcome(
         status="DELIVERED" if delivered else "SENT",
-        reason=f"Some recipients were rejected: {_said(rejected[0])}" if rejected else None,
+        reason=f"Some recipients were rejected: {_reply_text(rejected[0])}" if rejected else None,
         sent=True,
         delivered=delivered,
         hard_bounces=hard,
@@ -165,9 +167,9 @@ def _sent(
 
 def _given_up(
     send: Send, reason: str, hard: list[tuple[str, str]], soft: list[str], *, ambiguous: bool = False
-) -> Verdict:
+) -> SendOutcome:
     expired = send.expires_at is not None
-    return Verdict(
+    return SendOutcome(
         status="EXPIRED" if expired else "FAILED",
         reason=reason,
         ambiguous=ambiguous,
@@ -182,76 +184,76 @@ def name_template(name: str | None) -> str | None:
     return name.strip() if name and ("{{" in name or "{%" in name) else None
 
 
-def failed(reason: str) -> Verdict:
+def failed(reason: str) -> SendOutcome:
     """The message could not be composed: that send fails alone."""
-    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+    return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
-def expired() -> Verdict:
+def expired() -> SendOutcome:
     """The send's own end came first."""
     reason = "It expired before it was handed over."
-    return Verdict(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
+    return SendOutcome(status="EXPIRED", reason=reason, events=[("email.expired", {"reason": reason})])
 
 
-def cancelled(send: Send) -> Verdict:
+def cancelled(send: Send) -> SendOutcome:
     """What its words said was called off before it was handed over."""
     may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
-    return Verdict(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
+    return SendOutcome(status="CANCELLED", tried=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
-def contact_deleted() -> Verdict:
+def contact_deleted() -> SendOutcome:
     """The contact that a campaign or an automation wrote to is no longer there."""
     reason = "The contact was deleted before the message was handed over."
-    return Verdict(
+    return SendOutcome(
         status="CANCELLED", reason=reason, skipped="deleted", events=[("email.cancelled", {"reason": reason})]
     )
 
 
-def domain_lapsed(name: str) -> Verdict:
+def domain_lapsed(name: str) -> SendOutcome:
     """The sending domain was deleted, or its DNS record is gone, since the message was accepted."""
     reason = f"{name} is no longer a verified sending domain of this project. Verify it, then retry this send."
-    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+    return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
-def sender_lapsed(address: str) -> Verdict:
+def sender_lapsed(address: str) -> SendOutcome:
     """The single sender was deleted since the message was accepted, or was never confirmed."""
     domain = address.rpartition("@")[2]
     reason = (
         f"{address} is not a verified sender of this project any more, and {domain} is not a verified sending domain of"
         " it. Have one of them verified, then retry this send."
     )
-    return Verdict(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
+    return SendOutcome(status="FAILED", reason=reason, events=[("email.failed", {"reason": reason})])
 
 
-def undecided(send: Send, now: datetime) -> Verdict:
+def undecided(send: Send, now: datetime) -> SendOutcome:
     """What the message is made of changed again and again while it waited: looked at anew in a moment."""
     due_at = now + UNTRIED_PAUSE
-    return Verdict(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
+    return SendOutcome(status=send.status, due_at=due_at, tried=False, pending=send.pending, reason=send.reason)
 
 
-def not_rendered(send: Send, reason: str, now: datetime) -> Verdict:
+def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
     """The message could not be rendered now, for no fault of its own: it is tried again, later each time."""
     pause = untried_pause(send.attempt)
     if _is_over(send, now + pause):
         pause = UNTRIED_PAUSE
     if _is_over(send, now + pause):
         return _given_up(send, reason, [], [])
-    return Verdict(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
+    return SendOutcome(status=send.status, due_at=now + pause, tried=False, pending=send.pending, reason=reason)
 
 
-def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> Verdict:
+def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
     """All recipients who are left are on the suppression list, or have unsubscribed."""
     address, why = addresses[0]
     reason = f"{address} is suppressed ({why.lower()})."
-    left_out = Verdict(
+    left_out = SendOutcome(
         status="SENT" if send.sent_at is not None else "SUPPRESSED",  # Others got it in an earlier attempt.
         reason=reason,
         skipped="unsubscribed" if why == "UNSUBSCRIBE" else "suppressed",
     )
-    return leaving_out(left_out, addresses)
+    return without_recipients(left_out, addresses)
 
 
-def leaving_out(verdict: Verdict, addresses: Sequence[tuple[str, str]]) -> Verdict:
+def without_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
     """The verdict on a message that some of its recipients did not get, because they are suppressed."""
     if not addresses or not verdict.tried:
         return verdict
@@ -280,7 +282,7 @@ def why_suppressed(why: str) -> str:
     return f"suppressed ({why.lower()})"
 
 
-def then_complained(verdict: Verdict) -> Verdict:
+def then_complained(verdict: SendOutcome) -> SendOutcome:
     """Delivered, and then reported as spam (the test address with that fate)."""
     return msgspec.structs.replace(
         verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
@@ -303,7 +305,7 @@ def _is_soft(result: Result) -> bool:
     )
 
 
-def _said(result: Result) -> str:
+def _reply_text(result: Result) -> str:
     parts = [str(result.code) if result.code else "", result.enhanced, result.text]
     return storable(f"{result.recipient}: {' '.join(part for part in parts if part)}")[:1_000]
 

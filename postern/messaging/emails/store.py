@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.sql import Composable
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.messaging.emails.model import (
     AsSent,
@@ -60,21 +60,21 @@ class SuppressedAddress(Record):
     reason: str
 
 
-class Settled(Record):
+class SettledSend(Record):
     """A send whose attempt was settled: it was still the latest."""
 
     id: UUID
     status: str
 
 
-class Clearance(Record):
+class PreSendState(Record):
     """What the look right before hand-over says of an attempt that is still the latest one of its send."""
 
     id: UUID
     may_go: bool
 
 
-class StateOf(Record):
+class NamedState(Record):
     """The state of a campaign's words (`GOING`, `HELD`, `STOPPED`), or of a contact (`SUBSCRIBED`, `UNSUBSCRIBED`)."""
 
     id: UUID
@@ -94,7 +94,7 @@ class LeasedTimes(Record):
     begin_seconds: float
 
 
-class Count(Record):
+class SendCounter(Record):
     """A counter."""
 
     measure: str
@@ -203,7 +203,7 @@ async def finish_keys(
         select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit 10000
     ))
 """)
-async def forget_keys(db: Queries, *, window: timedelta) -> bool: ...
+async def delete_expired_keys(db: Queries, *, window: timedelta) -> bool: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s")
@@ -225,15 +225,15 @@ async def lock_send(tx: Transaction, *, project_id: UUID, id: UUID) -> Send | No
         order by s.id desc limit %(limit)s offset %(offset)s
     ) order by s.id desc
 """)
-async def log(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Send]: ...
+async def list_log(db: Queries, *, project_id: UUID, where: Composable, limit: int, offset: int) -> list[Send]: ...
 
 
 @statement("select count(*)::int from sends s where s.project_id = %(project_id)s and {where}")
 async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
-@rows_of("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
-def whole_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
+@streamed_statement("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
+def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
 
 
 @statement("""
@@ -241,7 +241,7 @@ def whole_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncI
     where project_id = %(project_id)s and (%(campaign_id)s::uuid is null or campaign_id = %(campaign_id)s)
     group by measure
 """)
-async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -> list[Count]: ...
+async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -> list[SendCounter]: ...
 
 
 @statement("""
@@ -292,11 +292,11 @@ async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_
     where project_id = %(project_id)s and id = %(content_id)s
     limit 1
 """)
-async def engine(db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None) -> str | None: ...
+async def template_engine(db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None) -> str | None: ...
 
 
 @statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")
-async def contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
+async def get_contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
 
 
 @statement("""
@@ -335,7 +335,7 @@ async def has_marked(db: Queries, *, project_id: UUID, content_ids: list[UUID], 
     from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
 """)
-async def hold(
+async def hold_sends(
     db: Queries, *, project_id: list[UUID], content_ids: list[UUID], ids: list[UUID], attempts: list[int], now: Moment
 ) -> None: ...
 
@@ -383,7 +383,7 @@ async def hold(
 """)
 async def look_before_sending(
     db: Queries, *, project_id: list[UUID], rows: Jsonb, why: str, now: Moment
-) -> list[Clearance]: ...
+) -> list[PreSendState]: ...
 
 
 @statement("""
@@ -394,7 +394,7 @@ async def look_before_sending(
 """)
 async def states_of(
     db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
-) -> list[StateOf]: ...
+) -> list[NamedState]: ...
 
 
 @statement("""
@@ -437,7 +437,7 @@ async def count_skipped(
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
 """)
-async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> list[Settled]: ...
+async def settle(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> list[SettledSend]: ...
 
 
 @statement("""
@@ -484,7 +484,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def change(
+async def change_schedule(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -504,7 +504,7 @@ async def change(
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at < %(until)s
 """)
-async def renew(
+async def renew_leases(
     db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime
 ) -> None: ...
 
@@ -606,7 +606,7 @@ async def suppressions(
 ) -> list[Suppression]: ...
 
 
-@rows_of("""
+@streamed_statement("""
     select id, address, reason, source, detail, send_id, history, created_at,
            coalesce(updated_at, created_at) as updated_at
     from suppressions
@@ -715,7 +715,7 @@ async def mark_engaged(
         reason = coalesce(%(reason)s, reason), due_at = null, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and status = any (%(from_statuses)s)
 """)
-async def move(
+async def move_sends(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -795,7 +795,7 @@ async def recent_marketing(
     )
     delete from send_bodies b using old where (b.project_id, b.send_id) = (old.project_id, old.id)
 """)
-async def forget_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
+async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
 
 @statement("""
@@ -813,4 +813,4 @@ async def forget_bodies(db: Queries, *, now: Moment, default_days: int, limit: i
     )
     delete from captured_messages c using old where (c.project_id, c.id) = (old.project_id, old.id)
 """)
-async def forget_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
+async def delete_expired_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...

@@ -1,6 +1,6 @@
 """Taking mail in: checked whole, committed with its events, and only then answered.
 
-Requests that arrive together are committed together (`world.grouped`): one fsync and a handful of statements for
+Requests that arrive together are committed together (`world.batcher`): one fsync and a handful of statements for
 all of them. Key, sends and events of a request are in one transaction, so a key exists only if its sends do.
 """
 
@@ -19,15 +19,15 @@ import psycopg
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.problems import Fault, Invalid
-from postern.kernel.quotas import PlanLimitReached, Wanted, allowance_left
+from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.quotas import PlanLimitReached, QuotaRequest, quota_left
 from postern.kernel.values import as_id, new_id
 from postern.messaging.audiences.contacts import contact_ids
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.model import SendingDomain
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import Job
+from postern.messaging.emails.delivery import DeliveryJob
 from postern.messaging.emails.model import (
     IDEMPOTENCY_LEASE,
     IDEMPOTENCY_WINDOW,
@@ -35,9 +35,9 @@ from postern.messaging.emails.model import (
     SCHEDULE_HORIZON,
     SEPARATE_BYTES,
     VARIABLES_BYTES,
-    AttachmentBody,
     DomainNotVerified,
-    EmailBody,
+    Email,
+    EmailAttachment,
     EmailInvalid,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
@@ -57,9 +57,9 @@ from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, AddressInvalid
 from postern.protocols.mail.header import HeaderInvalid
-from postern.protocols.mail.templates.composing import Words, address_of
+from postern.protocols.mail.templates.composing import MessageTemplates, address_of
 from postern.protocols.mail.templates.links import LINKS_LIMIT
-from postern.protocols.mail.templates.plain_placeholders import fill_holes
+from postern.protocols.mail.templates.plain_placeholders import fill_placeholders
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -69,7 +69,7 @@ CHECKED_CHARACTERS = 1_000_000
 """From how many on it is tried whether words fit into a message once they are encoded."""
 
 
-class Key(msgspec.Struct, frozen=True):
+class IdempotencyKey(msgspec.Struct, frozen=True):
     """An idempotency key as it was sent, with what it stands for."""
 
     route: str
@@ -88,7 +88,7 @@ class NewSend(msgspec.Struct, frozen=True, kw_only=True):
     """The body encrypted, where it has one-time secrets: stored in clear is what `redacted_body` makes of it."""
 
 
-class Shared(msgspec.Struct, frozen=True):
+class SubmissionContext(msgspec.Struct, frozen=True):
     """What the e-mails of one request have in common: looked up once."""
 
     domains: dict[str, SendingDomain | None] = {}
@@ -97,12 +97,12 @@ class Shared(msgspec.Struct, frozen=True):
     """Whether each address is a verified single sender."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What one request wants committed."""
 
     project_id: UUID
     sends: list[NewSend]
-    key: Key | None
+    key: IdempotencyKey | None
     response: tuple[int, Any] | None
     """Status and body, where the answer is known before the hand-over."""
     counted: bool = False
@@ -117,18 +117,18 @@ async def settings_of(call: Call) -> ProjectSettings:
 
 async def check_email(
     call: Call,
-    data: EmailBody,
+    data: Email,
     settings: ProjectSettings,
     *,
     at_once: bool,
-    shared: Shared | None = None,
+    shared: SubmissionContext | None = None,
     rendered: bool = True,
 ) -> NewSend:
     """Everything that can be wrong with an e-mail, before anything is kept. Raises a Problem with the path.
 
     Where it is not `rendered`, the caller does that: see `render_check`.
     """
-    shared = Shared() if shared is None else shared
+    shared = SubmissionContext() if shared is None else shared
     sender = _address("/from", data.from_)
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
@@ -224,17 +224,17 @@ def _address(path: str, text: str) -> Address:
         return address_of(text)
     except AddressInvalid as error:
         raise EmailInvalid(
-            error.detail, errors=[Fault(path=path, code="address_invalid", message=error.detail)]
+            error.detail, errors=[ProblemError(path=path, code="address_invalid", message=error.detail)]
         ) from None
 
 
-async def _with_template(call: Call, data: EmailBody, shared: Shared) -> Words:
+async def _with_template(call: Call, data: Email, shared: SubmissionContext) -> MessageTemplates:
     """Subject, html and text: the e-mail's own, and the template's where it has none; and what reads them."""
     subject, html, text, engine = data.subject, data.html, data.text, data.engine
     if data.template_id is not None:
         template_id = as_id(data.template_id)
         if template_id not in shared.templates:
-            shared.templates[template_id] = await templates.words_of(call.db, call.project_id, template_id)
+            shared.templates[template_id] = await templates.content_of(call.db, call.project_id, template_id)
         found = shared.templates[template_id]
         if found is None:
             raise Invalid.at("/templateId", "There is no such template in this project.", "template_missing")
@@ -247,7 +247,7 @@ async def _with_template(call: Call, data: EmailBody, shared: Shared) -> Words:
     if templates.is_blank(html, text):
         path = "/html" if data.template_id is None else "/templateId"
         raise Invalid.at(path, "Give html, text or a template with either: this message would be blank.", "required")
-    return Words(subject, html, text, engine or "minijinja")
+    return MessageTemplates(subject, html, text, engine or "minijinja")
 
 
 _UNSUBSCRIBE_URL = r"<(?:https?|mailto):[^<>\s]+>"
@@ -268,7 +268,7 @@ def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
         raise Invalid.at(f"/headers/{name}", message, "header_invalid")
 
 
-def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
+def _body(words: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
@@ -302,17 +302,19 @@ def _body(words: Words, data: EmailBody, settings: ProjectSettings) -> SendBody:
     )
 
 
-def _require_room(attachments: list[KeptAttachment], words: Words) -> None:
+def _require_room(attachments: list[KeptAttachment], words: MessageTemplates) -> None:
     """Raises MessageTooLarge for what cannot but be too large; what words become is known when they are rendered."""
     files = sum(len(each.content) for each in attachments)
     line_ends = files // 76 * 2
     fixed = [part for part in (words.html, words.text) if part and (words.engine == "none" or "{" not in part)]
     if files + line_ends + sum(map(len, fixed)) > mime.MESSAGE_BYTES_LIMIT:
         message = mime.MessageTooLarge.message()
-        raise mime.MessageTooLarge(errors=[Fault(path="/attachments", code="message_too_large", message=message)])
+        raise mime.MessageTooLarge(
+            errors=[ProblemError(path="/attachments", code="message_too_large", message=message)]
+        )
 
 
-def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
+def _attachment(index: int, data: EmailAttachment) -> KeptAttachment:
     # RFC 2045 §6.8: base64 may be broken into lines.
     encoded = data.content.translate(_NO_LINE_BREAKS) if "\n" in data.content or "\r" in data.content else data.content
     try:
@@ -329,7 +331,7 @@ def _attachment(index: int, data: AttachmentBody) -> KeptAttachment:
         mime.check_attachments([attachment])
     except mime.AttachmentInvalid as error:
         faults = [
-            Fault(path=each.path.replace("/0/", f"/{index}/", 1), code=each.code, message=each.message)
+            ProblemError(path=each.path.replace("/0/", f"/{index}/", 1), code=each.code, message=each.message)
             for each in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
@@ -377,30 +379,30 @@ def _subject_of_simple(body: SendBody) -> str | None:
         return None
     if body.engine == "none":
         return body.subject.strip()
-    filled = [fill_holes(part, body.variables) for part in parts]
+    filled = [fill_placeholders(part, body.variables) for part in parts]
     return None if filled[0] is None or None in filled else filled[0].strip()
 
 
-async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: Shared) -> UUID | None:
+async def _domain(call: Call, sender: Address, settings: ProjectSettings, shared: SubmissionContext) -> UUID | None:
     if sender.domain not in shared.domains:
         wanted = (call.project_id, sender.domain)
-        shared.domains[sender.domain] = await call.world.grouped(domains.sending_domains_all)(wanted)
+        shared.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(wanted)
     domain = shared.domains[sender.domain]
     captured = is_captured(call.world, settings, test=call.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
         if await _is_single_sender(call, sender, shared):
             return None
         message = f"{sender.domain} is not a verified sending domain of this project."
-        errors = [Fault(path="/from", code="domain_not_verified", message=message)]
+        errors = [ProblemError(path="/from", code="domain_not_verified", message=message)]
         raise DomainNotVerified(message, errors=errors, next=_how_to_verify(call.project_id, sender.domain, domain))
     return domain.id if domain else None
 
 
-async def _is_single_sender(call: Call, sender: Address, shared: Shared) -> bool:
+async def _is_single_sender(call: Call, sender: Address, shared: SubmissionContext) -> bool:
     """Whether the address itself was confirmed by mail."""
     if sender.spec not in shared.senders:
         wanted = (call.project_id, sender.spec)
-        shared.senders[sender.spec] = await call.world.grouped(senders.verified_senders_all)(wanted)
+        shared.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(wanted)
     return shared.senders[sender.spec]
 
 
@@ -419,7 +421,7 @@ def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | 
     )
 
 
-def _schedule(call: Call, data: EmailBody) -> datetime | None:
+def _schedule(call: Call, data: Email) -> datetime | None:
     if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "At most 30 days ahead.", "too_far")
     begins = max(data.scheduled_at or call.now, call.now)
@@ -428,7 +430,7 @@ def _schedule(call: Call, data: EmailBody) -> datetime | None:
     return data.scheduled_at if data.scheduled_at is not None and data.scheduled_at > call.now else None
 
 
-def read_key(route: str, text: str | None, data: Any) -> Key | None:
+def read_key(route: str, text: str | None, data: Any) -> IdempotencyKey | None:
     """The `Idempotency-Key`, bare or quoted (RFC 8941 string). Raises Invalid."""
     if text is None:
         return None
@@ -441,15 +443,15 @@ def read_key(route: str, text: str | None, data: Any) -> Key | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         canonical = written  # An e-mail of a batch that cannot be read stands for itself, to the byte.
     # Callers write whom a mail is for into their keys: kept is only a digest of it.
-    return Key(route, hashlib.sha256(key.encode()).hexdigest(), hashlib.sha256(canonical).digest())
+    return IdempotencyKey(route, hashlib.sha256(key.encode()).hexdigest(), hashlib.sha256(canonical).digest())
 
 
-async def accept(call: Call, request: Request) -> IdempotencyRow | None:
+async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | None:
     """Commit a request. Returns None when it is new, and what is known of its key when it is not.
 
     Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
     """
-    is_new: bool = await call.world.grouped(commit_all)(request)
+    is_new: bool = await call.world.batcher(commit_all)(request)
     if is_new or request.key is None:
         return None
     known = await known_answer(call, request.key)
@@ -458,7 +460,7 @@ async def accept(call: Call, request: Request) -> IdempotencyRow | None:
     return known
 
 
-async def known_answer(call: Call, key: Key) -> IdempotencyRow | None:
+async def known_answer(call: Call, key: IdempotencyKey) -> IdempotencyRow | None:
     """What was answered to this key before; None when it is not known.
 
     Raises IdempotencyKeyInProgress and IdempotencyKeyReused.
@@ -475,7 +477,7 @@ async def known_answer(call: Call, key: Key) -> IdempotencyRow | None:
     return known
 
 
-async def commit_all(world: "World", requests: list[Request]) -> list[bool | BaseException]:
+async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[bool | BaseException]:
     """Commit requests together; when one of them cannot be stored, each alone, so that it fails alone.
 
     Those that are counted are committed one by one: each waits for the others of its account, and locks no second one.
@@ -492,25 +494,25 @@ async def commit_all(world: "World", requests: list[Request]) -> list[bool | Bas
         return [(await commit_all(world, [request]))[0] for request in requests]
 
 
-async def _commit_counted(world: "World", request: Request) -> bool | BaseException:
+async def _commit_counted(world: "World", request: SubmissionRequest) -> bool | BaseException:
     try:
         return (await _commit(world, [request]))[0]
     except (psycopg.DataError, psycopg.IntegrityError, PlanLimitReached) as error:
         return error
 
 
-async def _require_allowance(tx: Transaction, world: "World", request: Request, new: list[NewSend]) -> None:
+async def _require_allowance(tx: Transaction, world: "World", request: SubmissionRequest, new: list[NewSend]) -> None:
     """Raises PlanLimitReached. The count holds until the end of the transaction: the account is locked."""
     more = sum(not each.send.test for each in new)
     if not more:
         return
-    wanted = Wanted("emails", more, new[0].send.created_at, project_id=request.project_id)
-    left = await allowance_left(tx, world, wanted)
+    wanted = QuotaRequest("emails", more, new[0].send.created_at, project_id=request.project_id)
+    left = await quota_left(tx, world, wanted)
     if left is not None and more > left.number:
         raise left.refusal
 
 
-async def _commit(world: "World", requests: list[Request]) -> list[bool]:
+async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[bool]:
     async with world.db.transaction() as tx:
         won = await _claim_keys(tx, requests)
         for request, is_new in zip(requests, won, strict=True):
@@ -525,7 +527,7 @@ async def _commit(world: "World", requests: list[Request]) -> list[bool]:
                 [event_of(each.send, f"email.{each.send.status.lower()}", each.send.created_at) for each in new],
             )
     if any(not each.at_once for each in new):
-        world.bell.ring("sends")
+        world.due_notifier.notify_due("sends")
     return won
 
 
@@ -541,9 +543,9 @@ async def _with_contacts(tx: Transaction, new: list[NewSend]) -> list[NewSend]:
     ]
 
 
-async def _claim_keys(tx: Transaction, requests: list[Request]) -> list[bool]:
+async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> list[bool]:
     """Whether each request may go on: it has no key, or the first claim of its key."""
-    first: dict[tuple[UUID, str, str], Request] = {}
+    first: dict[tuple[UUID, str, str], SubmissionRequest] = {}
     for request in requests:
         if request.key:
             first.setdefault((request.project_id, request.key.route, request.key.key), request)
@@ -594,7 +596,7 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
             "created_at": send.created_at,
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
-            "haystack": haystack(send),
+            "haystack": search_text(send),
         }
         for send, body, sealed in ((each.send, each.body, each.sealed) for each in new)
     ]
@@ -618,18 +620,18 @@ SEARCHED_SUBJECT = 1_000
 """Characters of a subject that `q` searches."""
 
 
-def haystack(send: Send) -> str:
+def search_text(send: Send) -> str:
     """What `q` searches: recipients, subject and Message-ID, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 
 
-def job_of(new: NewSend) -> Job:
+def job_of(new: NewSend) -> DeliveryJob:
     """The job that the accepting process does itself: claimed and marked by the commit that accepted it."""
-    return Job(send=new.send, body=new.body, is_marked=True)
+    return DeliveryJob(send=new.send, body=new.body, is_marked=True)
 
 
-async def finish_all(world: "World", finished: list[tuple[UUID, Key, int, Any]]) -> list[None]:
+async def finish_all(world: "World", finished: list[tuple[UUID, IdempotencyKey, int, Any]]) -> list[None]:
     """Keep the answers that repeated requests will get."""
     await store.finish_keys(
         world.db,

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from postern.kernel.database.statements import Transaction, containing
+from postern.kernel.database.statements import Transaction, like_pattern
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, delete, get, post
+from postern.kernel.http.operation import HttpResponse, delete, get, post
 from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
 from postern.kernel.http.problems import Conflict, Invalid
 from postern.kernel.values import Body, Record, new_id
@@ -20,7 +20,7 @@ from postern.messaging.emails.model import (
     SuppressionReason,
 )
 from postern.platform.audit import operations as audit
-from postern.platform.events.model import Event, Written
+from postern.platform.events.model import Event, EventRange
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
@@ -38,14 +38,14 @@ class NewSuppression(Body):
     detail: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
 
 
-class ManyAddresses(Body):
+class NewSuppressions(Body):
     """Addresses to suppress at once."""
 
     addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK)]
     reason: SuppressionReason = "MANUAL"
 
 
-class BulkResult(Record):
+class SuppressionBulkResult(Record):
     """How many were new, and how many were known already or are no addresses."""
 
     added: int
@@ -66,7 +66,7 @@ async def list_suppressions(
     """Suppressed addresses, newest first, with why and since when. `q` searches the address."""
     scope = f"suppressions|{reason or ''}|{q or ''}"
     position = position_of(call, scope, page, limit, cursor)
-    pattern = containing(q) if q else None
+    pattern = like_pattern(q) if q else None
     total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
     rows = await store.suppressions(
         call.db,
@@ -85,9 +85,9 @@ async def export_suppressions(
     call: Call,
     reason: SuppressionReason | None = None,
     q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
-) -> Answer:
+) -> HttpResponse:
     """Suppressed addresses as CSV, newest first, streamed. Takes the filters of the list."""
-    pattern = containing(q) if q else None
+    pattern = like_pattern(q) if q else None
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
@@ -96,7 +96,7 @@ async def export_suppressions(
 
     header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
     headers = {"Content-Disposition": 'attachment; filename="suppressions.csv"'}
-    return Answer(csv_stream(header, lines()), media_type="text/csv", headers=headers)
+    return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)
 
 
 @post(
@@ -126,7 +126,7 @@ async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
     needs="emails:write",
     example={"addresses": ["ada@example.com", "bob@example.com"]},
 )
-async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
+async def add_suppressions_in_bulk(call: Call, data: NewSuppressions) -> SuppressionBulkResult:
     """Suppress up to 1,000 addresses; those suppressed already for this or a stronger reason, repeated or invalid are
     skipped. `upgraded` of the added ones were suppressed for a weaker reason."""
     addresses: list[str] = []
@@ -139,7 +139,7 @@ async def add_suppressions(call: Call, data: ManyAddresses) -> BulkResult:
         added = await suppress(tx, call, sorted(set(addresses)), data.reason, source="api", detail=None)
         await audit.record(tx, call, "suppression.bulk_created", "Suppression", None, added=len(added))
     upgraded = sum(1 for each in added if each.history)
-    return BulkResult(added=len(added), skipped=len(data.addresses) - len(added), upgraded=upgraded)
+    return SuppressionBulkResult(added=len(added), skipped=len(data.addresses) - len(added), upgraded=upgraded)
 
 
 @get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
@@ -171,7 +171,7 @@ async def follow_contacts(tx: Transaction, happened: list[Event]) -> None:
             await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
 
 
-async def follow_contacts_in_bulk(tx: Transaction, written: Written) -> None:
+async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
     """Nothing that changes contacts by the thousand subscribes anybody again."""
 
 

@@ -17,7 +17,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.values import NO_ID
 from postern.messaging.emails.redaction import redact_outcome
 from postern.messaging.emails.transports import NoSmartHost, transport_of
-from postern.platform.accounts.mailer import Letter
+from postern.platform.accounts.mailer import AccountMailRequest
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, parse_address
@@ -32,13 +32,13 @@ FALLBACK_HOST = "postern.invalid"
 """Where the server has no name of its own (RFC 6761 §6.4): good enough for a file, refused by every real host."""
 
 
-async def deliver_letter(world: "World", id: UUID, letter: Letter) -> bool:
+async def deliver_system_mail(world: "World", id: UUID, letter: AccountMailRequest) -> bool:
     """Hand a letter to the instance's smart hosts, or, where mail is captured, to an encrypted file in the data folder.
 
     Returns False when it should be tried again; what is refused for good is logged and counts as done.
     """
     sender = sender_of(world)
-    message = compose_letter(letter, sender, id, world.clock())
+    message = compose_system_mail(letter, sender, id, world.clock())
     if world.settings.transport == "capture":
         file = world.settings.data / "mail" / f"{id}.sealed"
         await asyncio.to_thread(_keep, file, world.secrets.seal(message, captured_context(id)))
@@ -60,7 +60,7 @@ async def deliver_letter(world: "World", id: UUID, letter: Letter) -> bool:
     return True
 
 
-def captured_letters(world: "World", to: str | None = None) -> list[EmailMessage]:
+def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMessage]:
     """The letters to developers that the server captured in its data folder, oldest first; `to` narrows to an address.
 
     They carry one-time links, so each file is encrypted with the master key: this is for the operator alone.
@@ -89,7 +89,7 @@ def sender_of(world: "World") -> Address:
     return Address(name="Postern", local="postern", domain=domain, spec=f"postern@{domain}")
 
 
-def compose_letter(letter: Letter, sender: Address, id: UUID, now: Moment) -> bytes:
+def compose_system_mail(letter: AccountMailRequest, sender: Address, id: UUID, now: Moment) -> bytes:
     """The message as it goes on the wire: plain text and the same in HTML."""
     link = [f"{letter.link_label}:\n{letter.link}"] if letter.link else []
     first, *rest = letter.paragraphs

@@ -17,7 +17,7 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
-from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope, Transport
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LEASED_AHEAD = timedelta(seconds=5)
 """How far ahead the times of a relay's rate are given out."""
 
 
-class Capture(msgspec.Struct, frozen=True):
+class CapturedMail(msgspec.Struct, frozen=True):
     """A message that is kept instead of sent."""
 
     project_id: UUID
@@ -50,7 +50,7 @@ def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> boo
     return test or (settings.transport or world.settings.transport) == "capture"
 
 
-def require_way_out(world: "World", settings: ProjectSettings, *, test: bool) -> None:
+def require_transport(world: "World", settings: ProjectSettings, *, test: bool) -> None:
     """Raises NoSmartHost where mail that is taken in now could not leave."""
     if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
         raise NoSmartHost
@@ -74,7 +74,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
             # The operator's relay may stand anywhere; a host that a project names is one of the Internet's.
             resolve=world.outbound.resolve if own else None,
             lease=partial(_lease, world, project_id if own else NO_ID),
-            chance=world.chance.random,
+            chance=world.random.random,
         )
         _retire_others(world, project_id, name)
     return found
@@ -91,15 +91,15 @@ async def _lease(world: "World", project_id: UUID, name: str, seconds: float) ->
 def _retire_others(world: "World", project_id: UUID, name: str) -> None:
     """A project that changed its smart hosts leaves the connections to the old ones."""
     for known in [each for each in world.transports if each.startswith(f"relay:{project_id}:") and each != name]:
-        world.later(world.transports.pop(known).aclose())
+        world.run_after(world.transports.pop(known).aclose())
 
 
 def _own_name(world: "World") -> str:
     return urlsplit(world.settings.public_url).hostname or "localhost"
 
 
-def _relay(world: "World", project_id: UUID, each: projects.Relay) -> Relay:
-    return Relay(
+def _relay(world: "World", project_id: UUID, each: projects.ProjectRelay) -> RelayServer:
+    return RelayServer(
         host=each.host,
         port=each.port,
         tls=Tls(each.tls),
@@ -110,14 +110,14 @@ def _relay(world: "World", project_id: UUID, each: projects.Relay) -> Relay:
     )
 
 
-def instance_relays(text: str | None) -> list[Relay]:
+def instance_relays(text: str | None) -> list[RelayServer]:
     """The smart hosts that POSTERN_RELAY names. Raises SettingInvalid."""
     if not text:
         raise SettingInvalid("POSTERN_RELAY names no smart host, but the transport is `relay`.")
     return [_named_relay(part) for part in text.split()]
 
 
-def _named_relay(text: str) -> Relay:
+def _named_relay(text: str) -> RelayServer:
     """One smart host of POSTERN_RELAY. Raises SettingInvalid, whose message has no part of the password."""
     try:
         url = urlsplit(text)
@@ -140,7 +140,7 @@ def _named_relay(text: str) -> Relay:
         weight, connections, per_second = 0, 0, None
     if weight < 1 or connections < 1 or not (per_second is None or 0 < per_second < float("inf")):
         raise SettingInvalid("POSTERN_RELAY: weight and connections are whole numbers from 1 on, rate is above 0.")
-    return Relay(
+    return RelayServer(
         host=host,
         port=port or (465 if url.scheme == "smtps" else 587),
         tls=Tls(tls),
@@ -153,16 +153,16 @@ def _named_relay(text: str) -> Relay:
     )
 
 
-def capture_transport(world: "World", capture: Capture) -> CaptureTransport:
+def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
     """A transport that keeps this one message for the inbox view."""
 
     async def keep(envelope: Envelope, message: bytes) -> None:
-        await world.grouped(keep_all)(msgspec.structs.replace(capture, envelope=envelope, message=message))
+        await world.batcher(capture_all)(msgspec.structs.replace(capture, envelope=envelope, message=message))
 
     return CaptureTransport(keep)
 
 
-async def keep_all(world: "World", captures: list[Capture]) -> list[None]:
+async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
     """Keep captured messages, all in one statement."""
     await store.capture(
         world.db,

@@ -14,8 +14,8 @@ from postern.kernel.due import Work
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
 from postern.messaging.emails.content_snapshots import values_of
-from postern.messaging.emails.delivery import Job, hand_over_kept
-from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.delivery import DeliveryJob, deliver_kept
+from postern.messaging.emails.leases import lease_keeper
 from postern.messaging.emails.model import Send, SendBody
 from postern.messaging.emails.redaction import open_body
 
@@ -29,11 +29,11 @@ TOGETHER_OCTETS = 4 * 1024 * 1024
 up to three forms, so this is what bounds its memory when everybody gets an invoice of their own."""
 
 
-async def hand_over_share(world: "World", sends: list[Send]) -> None:
+async def deliver_share(world: "World", sends: list[Send]) -> None:
     """Hand a claimed share over; one that goes wrong unexpectedly comes back when its lease ends."""
-    with in_hand(world).keeping(*sends):
+    with lease_keeper(world).keeping(*sends):
         for together in packed(sends, await _sizes(world, sends)):
-            await _hand_over_together(world, together)
+            await _deliver_together(world, together)
 
 
 def packed(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
@@ -62,9 +62,9 @@ async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
     return {row.id: row.size for row in found}
 
 
-async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
+async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
     jobs = await load(world, sends)
-    done = await asyncio.gather(*(hand_over_kept(world, job) for job in jobs), return_exceptions=True)
+    done = await asyncio.gather(*(deliver_kept(world, job) for job in jobs), return_exceptions=True)
     for job, result in zip(jobs, done, strict=True):
         if isinstance(result, OperationalError | PoolTimeout):
             log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
@@ -72,7 +72,7 @@ async def _hand_over_together(world: "World", sends: Sequence[Send]) -> None:
             log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
 
 
-async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
+async def load(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
     """The words of claimed sends of one project."""
     project_id = sends[0].project_id
     own = [send.id for send in sends if send.content_id is None]
@@ -84,7 +84,7 @@ async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
             if body is not None:
                 bodies[row.send_id] = body
     if shared:
-        found = await store.contents(world.db, project_id=project_id, ids=shared)
+        found = await store.get_contents(world.db, project_id=project_id, ids=shared)
         bodies |= {row.id: row.body for row in found}
     people = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
     values = {
@@ -92,7 +92,7 @@ async def load(world: "World", sends: Sequence[Send]) -> list[Job]:
         for contact in (await contacts_with_ids(world.db, project_id, people) if people else [])
     }
     return [
-        Job(
+        DeliveryJob(
             send=send,
             body=bodies.get(send.content_id or send.id),
             values=values.get(send.contact_id or send.id, {}),
@@ -107,7 +107,7 @@ SENDS: list[Work[Send]] = [
         table="sends",
         kind=Send,
         lease=Settings().lease,
-        do=hand_over_share,
+        do=deliver_share,
         share=250,
         where="lane = 0",
         at_once=12,
@@ -117,7 +117,7 @@ SENDS: list[Work[Send]] = [
         table="sends",
         kind=Send,
         lease=Settings().lease,
-        do=hand_over_share,
+        do=deliver_share,
         share=250,
         where="lane = 1",
         at_once=12,

@@ -13,15 +13,15 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.database.statements import Queries, containing
+from postern.kernel.database.statements import Queries, like_pattern
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import Answer, delete, get
+from postern.kernel.http.operation import HttpResponse, delete, get
 from postern.kernel.http.pagination import (
     Cursor,
     Page,
     PageLimit,
     PageNumber,
-    Position,
+    PagePosition,
     offset_of,
     page_at,
     page_of,
@@ -39,7 +39,7 @@ from postern.messaging.inbox.model import (
     Raw,
 )
 from postern.platform.audit import operations as audit
-from postern.protocols.mail.templates.html_tokens import Kind, attributes, tokens
+from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attributes, tokens
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -75,7 +75,7 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     named.
     """
     raw = await require_message(call.world, call.caller, call.project_id, id)
-    return await asyncio.to_thread(taken_apart, raw)
+    return await asyncio.to_thread(parse_captured, raw)
 
 
 @get(
@@ -84,12 +84,12 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     problems=[CapturedMissing],
     media_types=["message/rfc822"],
 )
-async def get_inbox_raw(call: Call, id: UUID) -> Answer:
+async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
     """The message to the byte, as an `.eml` file; without one-time codes and links, unless the caller has the
     permission `customers:impersonate`.
     """
     raw = await require_message(call.world, call.caller, call.project_id, id)
-    return Answer(
+    return HttpResponse(
         raw.message,
         media_type="message/rfc822",
         headers={"Content-Disposition": f'attachment; filename="{raw.id}.eml"'},
@@ -102,7 +102,7 @@ async def get_inbox_raw(call: Call, id: UUID) -> Answer:
     problems=[CapturedMissing],
     media_types=["application/octet-stream"],
 )
-async def get_inbox_attachment(call: Call, id: UUID, number: str) -> Answer:
+async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
     """One attachment, by its number."""
     return attachment_of(await require_message(call.world, call.caller, call.project_id, id), number)
 
@@ -111,7 +111,7 @@ async def get_inbox_attachment(call: Call, id: UUID, number: str) -> Answer:
 async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
     """Throw a captured message away; its send stays in the log."""
     async with call.db.transaction() as tx:
-        if not await store.delete(tx, project_id=call.project_id, id=id):
+        if not await store.delete_message(tx, project_id=call.project_id, id=id):
             raise CapturedMissing
         await audit.record(tx, call, "inbox_message.deleted", "InboxMessage", id)
     return Deleted()
@@ -119,17 +119,17 @@ async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
 
 async def page_of_inbox(db: Queries, project_id: UUID, q: str | None, page: int, limit: int) -> Page[CapturedMessage]:
     """One page of a project's captured messages."""
-    rows, total = await inbox_from(db, project_id, q, Position(page, offset_of(page, limit)), limit)
+    rows, total = await inbox_from(db, project_id, q, PagePosition(page, offset_of(page, limit)), limit)
     return page_of(rows, total, page, limit)
 
 
 async def inbox_from(
-    db: Queries, project_id: UUID, q: str | None, position: Position, limit: int
+    db: Queries, project_id: UUID, q: str | None, position: PagePosition, limit: int
 ) -> tuple[list[CapturedMessage], int]:
     """Captured messages from a position on, and how many there are in all."""
-    pattern = containing(q) if q else None
+    pattern = like_pattern(q) if q else None
     total = await store.count(db, project_id=project_id, pattern=pattern)
-    rows = await store.messages(
+    rows = await store.list_messages(
         db,
         project_id=project_id,
         pattern=pattern,
@@ -142,7 +142,7 @@ async def inbox_from(
 
 async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> Raw:
     """A captured message as this caller may see it. Raises CapturedMissing."""
-    raw = await store.message(world.db, project_id=project_id, id=id)
+    raw = await store.get_message(world.db, project_id=project_id, id=id)
     if raw is None:
         raise CapturedMissing
     if raw.sealed is None:
@@ -153,7 +153,7 @@ async def require_message(world: "World", caller: Caller, project_id: UUID, id: 
     return msgspec.structs.replace(raw, message=message, size=len(message))
 
 
-def taken_apart(raw: Raw) -> InboxMessage:
+def parse_captured(raw: Raw) -> InboxMessage:
     """The message as people look at it."""
     message = _parsed(raw)
     html, text = (_content(message, kind) for kind in ("html", "plain"))
@@ -176,7 +176,7 @@ def taken_apart(raw: Raw) -> InboxMessage:
     )
 
 
-def attachment_of(raw: Raw, number: str) -> Answer:
+def attachment_of(raw: Raw, number: str) -> HttpResponse:
     """One attachment as a download. Raises CapturedMissing."""
     files = _files(_parsed(raw))
     if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(files):
@@ -184,7 +184,7 @@ def attachment_of(raw: Raw, number: str) -> Answer:
     part = files[int(number)]
     kind = part.get_content_type()
     filename = part.get_filename() or f"attachment-{number}"
-    return Answer(
+    return HttpResponse(
         _bytes(part),
         media_type=kind if SAFE_TYPE.match(kind) else "application/octet-stream",
         headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"},
@@ -209,7 +209,7 @@ def shown_html(raw: Raw) -> str | None:
     known: dict[int, str] = {}
     done, room = 0, SHOWN_IMAGES_LIMIT
     for token in tokens(html):
-        if token.kind is not Kind.START:
+        if token.kind is not HtmlTokenKind.START:
             continue
         for attribute in attributes(html, token):
             value = attribute.value.strip()

@@ -17,7 +17,7 @@ from postern.kernel.http.problems import Problem
 from postern.kernel.values import as_id, timestamp
 from postern.messaging.inbox import operations as inbox
 from postern.platform.accounts import operations as accounts
-from postern.platform.accounts.model import SignIn
+from postern.platform.accounts.model import DeveloperSignIn
 from postern.platform.projects import operations as projects
 from postern.security.secrets import SealBroken
 from postern.web.html import require_own_form
@@ -141,7 +141,7 @@ async def use_link(request: RawRequest) -> Response[str]:
     """Use a one-time link."""
     form = await _form(request)
     try:
-        session = await accounts.enter_by_link(_call(request), form.get("token", ""))
+        session = await accounts.sign_in_by_link(_call(request), form.get("token", ""))
     except Problem as problem:
         return _page("sign-in", "Sign in", problem=problem.detail, status=problem.status)
     return _entered(request, session.access_token)
@@ -152,10 +152,10 @@ async def sign_in(request: RawRequest) -> Response[str]:
     """Sign in by password."""
     form = await _form(request)
     try:
-        data = SignIn(
+        data = DeveloperSignIn(
             email=form.get("email", "")[:254], password=form.get("password", "")[:256], code=form.get("code") or None
         )
-        session = await accounts.sign_in(_call(request), data)
+        session = await accounts.sign_in_developer(_call(request), data)
     except Problem as problem:
         email = form.get("email", "")[:254]
         return _page("sign-in", "Sign in", problem=problem.detail, status=problem.status, email=email)
@@ -231,7 +231,7 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
         return _page("sign-in", "Sign in", status=401)
     world = request.app.state.world
     raw = await inbox.require_message(world, caller, as_id(project), as_id(message))
-    found = await asyncio.to_thread(inbox.taken_apart, raw)
+    found = await asyncio.to_thread(inbox.parse_captured, raw)
     return _page(
         "message",
         found.subject,

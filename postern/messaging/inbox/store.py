@@ -13,7 +13,7 @@ from postern.messaging.inbox.model import CapturedMessage, Raw
       and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
-async def messages(
+async def list_messages(
     db: Queries, *, project_id: UUID, pattern: str | None, before: UUID | None, limit: int, offset: int
 ) -> list[CapturedMessage]: ...
 
@@ -31,8 +31,8 @@ async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: .
     from captured_messages
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
+async def get_message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
 
 
 @statement("delete from captured_messages where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def delete_message(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

@@ -132,7 +132,7 @@ class TemplateVersion(Record):
     created_at: Moment
 
 
-class Preview(Record):
+class TemplatePreview(Record):
     """A template rendered with some variables; `text` is made from the html where the template has none."""
 
     subject: str | None

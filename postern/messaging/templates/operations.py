@@ -11,8 +11,8 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, write_cursor
-from postern.kernel.http.problems import Fault, Invalid, Problem
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, write_cursor
+from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.templates import store
 from postern.messaging.templates.model import (
@@ -22,7 +22,6 @@ from postern.messaging.templates.model import (
     VARIABLES_BYTES,
     VERSIONS_KEPT,
     NewTemplate,
-    Preview,
     PreviewVariables,
     StoredTemplate,
     Template,
@@ -30,22 +29,23 @@ from postern.messaging.templates.model import (
     TemplateChange,
     TemplateInUse,
     TemplateMissing,
+    TemplatePreview,
     TemplateVersion,
     TemplateWords,
     TooManyTemplates,
 )
-from postern.messaging.templates.rules import Wording, preview, worded
+from postern.messaging.templates.rules import Wording, compile_words, preview
 from postern.platform.audit import operations as audit
 from postern.platform.projects import usage
 from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
-from postern.protocols.mail.templates.rendering import RenderingAway, RenderingBusy
+from postern.protocols.mail.templates.rendering import RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.templates.template import RenderFailed
 
 __all__ = ["TemplateInUse", "TemplateMissing", "TemplateWords"]
 
 CHANGE_TRIES = 5
 """How often a change is made anew because somebody else changed the template meanwhile."""
-RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingAway]
+RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
 
 EXAMPLE = {
     "name": "Welcome",
@@ -60,18 +60,19 @@ EXAMPLE = {
 
 
 @get("/projects/{project_id}/templates", needs="templates:read")
-async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Template]:
+async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Template]:
     """The project's templates, newest first. An answer holds at most 8 MB of them; the `Link` header leads on."""
     before = before_id(call, "templates", cursor)
-    rows = await store.templates(
+    rows = await store.list_templates(
         call.db, project_id=call.project_id, before=before, limit=limit + 1, characters=LISTED_BYTES
     )
     items = rows[:limit]
     more = len(rows) > limit or bool(
-        items and await store.templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, characters=0)
+        items
+        and await store.list_templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, characters=0)
     )
     next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if more else None
-    return Listed([_shown(row) for row in items], next_cursor)
+    return LinkedList([_shown(row) for row in items], next_cursor)
 
 
 @post(
@@ -90,7 +91,7 @@ async def create_template(call: Call, data: NewTemplate) -> Template:
     is a 400 that names line and column. The answer's `variables` are the names the template asks for. With
     `"engine": "none"` there are no placeholders: subject, html and text are sent as written.
     """
-    wording = await worded(
+    wording = await compile_words(
         call.world.rendering,
         call.project_id,
         subject=data.subject,
@@ -142,9 +143,9 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
         if row.version != known.version:
             return None
         name = row.name if data.name is msgspec.UNSET else data.name
-        if name == row.name and _says_the_same(wording, row):  # No new version of the same words.
+        if name == row.name and _is_unchanged(wording, row):  # No new version of the same words.
             return row
-        row = await store.update(
+        row = await store.update_template(
             tx,
             project_id=call.project_id,
             id=known.id,
@@ -152,8 +153,10 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
             now=max(call.now, row.updated_at + row.updated_at.resolution),
             **_columns(wording),
         )
-        await store.keep_version(tx, project_id=call.project_id, id=known.id, created_by=call.caller.actor_label)
-        await store.forget_versions(tx, project_id=call.project_id, id=known.id, version=row.version - VERSIONS_KEPT)
+        await store.insert_version(tx, project_id=call.project_id, id=known.id, created_by=call.caller.actor_label)
+        await store.delete_old_versions(
+            tx, project_id=call.project_id, id=known.id, version=row.version - VERSIONS_KEPT
+        )
         await audit.record(tx, call, "template.updated", "Template", known.id, name=row.name, version=row.version)
     return row
 
@@ -173,7 +176,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
         if users := await usage.users_of(tx, call.project_id, id):
             raise TemplateInUse(usage.in_use("template", users), errors=users)
         try:
-            await store.delete(tx, project_id=call.project_id, id=id)
+            await store.delete_template(tx, project_id=call.project_id, id=id)
         except psycopg.IntegrityError:  # The tables of those who use it say what may not lose its template.
             raise TemplateInUse from None
         await audit.record(tx, call, "template.deleted", "Template", id, name=row.name)
@@ -211,7 +214,7 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
     problems=[TemplateMissing, RenderFailed, *RENDER_PROBLEMS],
     example={"variables": {"firstName": "Ada"}},
 )
-async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Preview:
+async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> TemplatePreview:
     """Subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
         raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
@@ -224,12 +227,12 @@ async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Prev
 async def list_template_versions(call: Call, id: UUID) -> list[TemplateVersion]:
     """What the template said before and says now, newest first; the last 50 versions are kept."""
     await require_template(call.db, call.project_id, id)
-    return await store.versions(call.db, project_id=call.project_id, id=id, limit=VERSIONS_KEPT)
+    return await store.list_versions(call.db, project_id=call.project_id, id=id, limit=VERSIONS_KEPT)
 
 
-async def words_of(db: Queries, project_id: UUID, id: UUID) -> TemplateWords | None:
+async def content_of(db: Queries, project_id: UUID, id: UUID) -> TemplateWords | None:
     """What a template of the project says; None if there is no such template."""
-    return await store.words(db, project_id=project_id, id=id)
+    return await store.get_content(db, project_id=project_id, id=id)
 
 
 async def without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
@@ -240,18 +243,20 @@ async def without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID
 
 async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:
     """The row of a template. Raises TemplateMissing."""
-    row = await store.template(db, project_id=project_id, id=id)
+    row = await store.get_template(db, project_id=project_id, id=id)
     if row is None:
         raise TemplateMissing
     return row
 
 
 async def _insert(tx: Transaction, call: Call, name: str, wording: Wording) -> StoredTemplate:
-    await tx.one_at_a_time("templates", call.project_id)
-    if await store.count(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
+    await tx.lock_quota("templates", call.project_id)
+    if await store.count_templates(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
-    row = await store.insert(tx, project_id=call.project_id, id=new_id(), name=name, now=call.now, **_columns(wording))
-    await store.keep_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
+    row = await store.insert_template(
+        tx, project_id=call.project_id, id=new_id(), name=name, now=call.now, **_columns(wording)
+    )
+    await store.insert_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
     return row
 
 
@@ -261,13 +266,13 @@ def _columns(wording: Wording) -> dict[str, Any]:
     return {**found, "builder_json": None if builder is None else Jsonb(builder)}
 
 
-def _says_the_same(wording: Wording, row: StoredTemplate) -> bool:
+def _is_unchanged(wording: Wording, row: StoredTemplate) -> bool:
     return all(getattr(wording, field) == getattr(row, field) for field in wording.__struct_fields__)
 
 
 async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wording:
     own_html = None if row.is_rendered else row.html
-    wording = await worded(
+    wording = await compile_words(
         call.world.rendering,
         call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
@@ -280,7 +285,9 @@ async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wor
         message = "A template keeps at least one of html, text and builderJson: mail from it would be blank."
         given = [name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET]
         given += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
-        raise Invalid(message, errors=[Fault(path=f"/{name}", code="required", message=message) for name in given])
+        raise Invalid(
+            message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in given]
+        )
     return wording
 
 

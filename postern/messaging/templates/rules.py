@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.problems import Invalid
-from postern.messaging.templates.model import Preview, StoredTemplate
+from postern.messaging.templates.model import StoredTemplate, TemplatePreview
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.protocols.mail.templates.template import VALUES_DEPTH, Engine, RenderFailed, require_depth
@@ -25,7 +25,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     variables: list[str]
 
 
-async def worded(
+async def compile_words(
     rendering: RenderProcesses,
     project_id: UUID,
     *,
@@ -42,7 +42,7 @@ async def worded(
         size += len(written)
         _require_shallow(written, builder_json)
     html, is_rendered, names = await rendering.call(
-        str(project_id), "write_template", subject, written, html, text, engine, size=size
+        str(project_id), "preview_template", subject, written, html, text, engine, size=size
     )
     return Wording(
         subject=subject,
@@ -57,16 +57,16 @@ async def worded(
 
 async def preview(
     rendering: RenderProcesses, row: StoredTemplate, values: dict[str, Any], unsubscribe_url: str
-) -> Preview:
+) -> TemplatePreview:
     """The words as one recipient would get them. Raises RenderFailed."""
     size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
     subject, html, text = await rendering.call(
         str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, row.engine, size=size
     )
-    return Preview(subject=subject, html=html, text=text)
+    return TemplatePreview(subject=subject, html=html, text=text)
 
 
-async def check_words(
+async def check_content(
     rendering: RenderProcesses, project_id: UUID, parts: Sequence[tuple[str, Part, str | None]]
 ) -> None:
     """Raises Invalid at the path of the first text, html or subject that does not parse, with line and column."""

@@ -8,11 +8,11 @@ from postern.messaging.templates.model import ListedTemplate, StoredTemplate, Te
 
 
 @statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
-async def words(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
+async def get_content(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
 
 
 @statement("select * from templates where project_id = %(project_id)s and id = %(id)s")
-async def template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
+async def get_template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
 @statement("select * from templates where project_id = %(project_id)s and id = %(id)s for update")
@@ -35,13 +35,13 @@ async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
     where l.follows = 0 or l.characters <= %(characters)s
     order by t.id desc
 """)
-async def templates(
+async def list_templates(
     db: Queries, *, project_id: UUID, before: UUID | None, limit: int, characters: int
 ) -> list[ListedTemplate]: ...
 
 
 @statement("select count(*)::int from templates where project_id = %(project_id)s")
-async def count(db: Queries, *, project_id: UUID) -> int: ...
+async def count_templates(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("""
@@ -51,7 +51,7 @@ async def count(db: Queries, *, project_id: UUID) -> int: ...
             %(engine)s, %(variables)s, %(now)s, %(now)s)
     returning *
 """)
-async def insert(
+async def insert_template(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -75,7 +75,7 @@ async def insert(
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def update(
+async def update_template(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -98,21 +98,21 @@ async def update(
     select project_id, id, version, name, subject, builder_json, html, text, engine, %(created_by)s, updated_at
     from templates where project_id = %(project_id)s and id = %(id)s
 """)
-async def keep_version(tx: Transaction, *, project_id: UUID, id: UUID, created_by: str | None) -> None: ...
+async def insert_version(tx: Transaction, *, project_id: UUID, id: UUID, created_by: str | None) -> None: ...
 
 
 @statement("""
     delete from template_versions
     where project_id = %(project_id)s and template_id = %(id)s and version <= %(version)s
 """)
-async def forget_versions(tx: Transaction, *, project_id: UUID, id: UUID, version: int) -> None: ...
+async def delete_old_versions(tx: Transaction, *, project_id: UUID, id: UUID, version: int) -> None: ...
 
 
 @statement("""
     select version, name, subject, builder_json, html, text, engine, created_by, created_at from template_versions
     where project_id = %(project_id)s and template_id = %(id)s order by version desc limit %(limit)s
 """)
-async def versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> list[TemplateVersion]: ...
+async def list_versions(db: Queries, *, project_id: UUID, id: UUID, limit: int) -> list[TemplateVersion]: ...
 
 
 @statement("select id from templates where project_id = %(project_id)s and id = any (%(ids)s) and engine = 'none'")
@@ -120,4 +120,4 @@ async def without_engine(db: Queries, *, project_id: UUID, ids: list[UUID]) -> l
 
 
 @statement("delete from templates where project_id = %(project_id)s and id = %(id)s")
-async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+async def delete_template(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

@@ -15,7 +15,7 @@ URL_LIMIT = TARGET_LIMIT
 USER_AGENT_LIMIT = 512
 
 
-class Hit(Record):
+class HitRequest(Record):
     """One request for a pixel or a link."""
 
     send_id: UUID
@@ -26,14 +26,14 @@ class Hit(Record):
     occurred_at: Moment
 
 
-class Judged(Record):
+class HitJudgement(Record):
     """Who was behind a hit, and by what sign."""
 
     verdict: Verdict
     reason: str | None
 
 
-class KeptHit(Record):
+class TrackingHit(Record):
     """A hit as it is shown."""
 
     id: UUID

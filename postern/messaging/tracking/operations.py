@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, OrNothing, RawRequest, get, is_head, post
+from postern.kernel.http.operation import HttpResponse, Lenient, RawRequest, get, is_head, post
 from postern.messaging.audiences import contacts
 from postern.messaging.emails import engagement
 from postern.messaging.emails import operations as emails
@@ -17,8 +17,8 @@ from postern.messaging.emails.delivery import LINKS_PURPOSE
 from postern.messaging.emails.model import TEST_COPY_TAG, TouchedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
-from postern.messaging.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, Hit, HitKind, KeptHit
-from postern.messaging.tracking.recording import keep_all
+from postern.messaging.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, HitKind, HitRequest, TrackingHit
+from postern.messaging.tracking.recording import record_hits
 from postern.platform.events import operations as events
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.templates.links import CLICK, UNSUBSCRIBE, verify_link
@@ -42,23 +42,25 @@ _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _FIELD_S = re.compile(rb'content-disposition:[^\r\n]*;[ \t]*name="?s"?[ \t]*(?:[;\r\n]|$)', re.IGNORECASE)
 
 Target = Annotated[
-    Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="Where the link leads.")] | None, OrNothing()
+    Annotated[str, msgspec.Meta(max_length=URL_LIMIT, description="Where the link leads.")] | None, Lenient()
 ]
 Signature = Annotated[
-    Annotated[str, msgspec.Meta(max_length=200, description="The link's signature.")] | None, OrNothing()
+    Annotated[str, msgspec.Meta(max_length=200, description="The link's signature.")] | None, Lenient()
 ]
 
 
 @get("/t/o/{send_id}", public=True, any_query=True, media_types=["image/gif"])
-async def track_open(call: Call, send_id: UUID, request: RawRequest) -> Answer:
+async def track_open(call: Call, send_id: UUID, request: RawRequest) -> HttpResponse:
     """The pixel of a message. Always answers the 43-byte GIF, also for an unknown send; HEAD never counts."""
     if not is_head(request):
-        await call.world.grouped(keep_all)(_hit(call, send_id, "OPEN", None))
-    return Answer(GIF, media_type="image/gif", headers=NEVER_KEPT)
+        await call.world.batcher(record_hits)(_hit(call, send_id, "OPEN", None))
+    return HttpResponse(GIF, media_type="image/gif", headers=NEVER_KEPT)
 
 
 @get("/t/c/{send_id}", public=True, any_query=True, status=302, media_types=["text/html"])
-async def track_click(call: Call, send_id: UUID, request: RawRequest, u: Target = None, s: Signature = None) -> Answer:
+async def track_click(
+    call: Call, send_id: UUID, request: RawRequest, u: Target = None, s: Signature = None
+) -> HttpResponse:
     """A link of a message: notes the click and leads on to `u` with a 302.
 
     `s` signs purpose, send and target; without a valid one the answer is a plain 404 page and never a redirect.
@@ -71,12 +73,12 @@ async def track_click(call: Call, send_id: UUID, request: RawRequest, u: Target 
     ):
         return _no_such_link()
     if not is_head(request):
-        await call.world.grouped(keep_all)(_hit(call, send_id, "CLICK", u))
-    return Answer(b"", media_type="text/html", status=302, headers={**NEVER_KEPT, "Location": _as_header(u)})
+        await call.world.batcher(record_hits)(_hit(call, send_id, "CLICK", u))
+    return HttpResponse(b"", media_type="text/html", status=302, headers={**NEVER_KEPT, "Location": _as_header(u)})
 
 
 @get("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"])
-async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Answer:
+async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> HttpResponse:
     """The page behind an unsubscribe link: one button, and nothing changes before it is pressed."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _no_such_link()
@@ -90,7 +92,7 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> An
 
 
 @post("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"], body_limit=UNSUBSCRIBE_BODY_LIMIT)
-async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> Answer:
+async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> HttpResponse:
     """Unsubscribe the recipient of a send: the button of the page, or one click in the mail program (RFC 8058).
 
     `s` may be in the query or in the body (form, multipart or JSON). Idempotent; needs no cookie.
@@ -105,20 +107,20 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
             contact = await contacts.contact_of(tx, send.project_id, send.recipient)
             if contact is not None and not send.test:
                 await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)
-            if await engagement.leave(tx, send, source="unsubscribe", at=call.now):
+            if await engagement.unsubscribe_recipient(tx, send, source="unsubscribe", at=call.now):
                 await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
     return _page("Unsubscribed", "<p>You will not receive these messages any more.</p>")
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}/hits", needs="emails:read", problems=[emails.EmailMissing])
-async def list_hits(call: Call, send_id: UUID) -> list[KeptHit]:
+async def list_email_hits(call: Call, send_id: UUID) -> list[TrackingHit]:
     """Every open and click of a send, newest first, with who we think was behind it and why."""
     await emails.require_send(call.db, call.project_id, send_id)
     return await store.hits(call.db, project_id=call.project_id, send_id=send_id)
 
 
-def _hit(call: Call, send_id: UUID, kind: HitKind, url: str | None) -> Hit:
-    return Hit(
+def _hit(call: Call, send_id: UUID, kind: HitKind, url: str | None) -> HitRequest:
+    return HitRequest(
         send_id=send_id,
         kind=kind,
         url=url,
@@ -178,11 +180,11 @@ def _described(sends: list[TouchedSend]) -> str:
     return f"messages from <strong>{escape(named)}</strong> at <strong>{escape(f'{local[:1]}…@{domain}')}</strong>"
 
 
-def _no_such_link() -> Answer:
+def _no_such_link() -> HttpResponse:
     return _page("Not found", "<p>This link is not valid.</p>", status=404)
 
 
-def _page(title: str, body: str, *, status: int = 200) -> Answer:
+def _page(title: str, body: str, *, status: int = 200) -> HttpResponse:
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="stylesheet" href="/assets/postern.css"></head>
@@ -190,4 +192,4 @@ def _page(title: str, body: str, *, status: int = 200) -> Answer:
 {body}
 </main></body></html>
 """
-    return Answer(page, media_type="text/html", status=status, headers=PAGE_HEADERS)
+    return HttpResponse(page, media_type="text/html", status=status, headers=PAGE_HEADERS)

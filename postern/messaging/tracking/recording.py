@@ -7,29 +7,29 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.values import new_id
 from postern.messaging.audiences import membership
-from postern.messaging.audiences.contacts import hold, touch_engagement
+from postern.messaging.audiences.contacts import lock_contacts, touch_engagement
 from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TouchedSend
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.tracking import store
-from postern.messaging.tracking.model import Hit, Judged
+from postern.messaging.tracking.model import HitJudgement, HitRequest
 from postern.messaging.tracking.rules import AT_ONCE_WITHIN, judge
 from postern.platform.events import operations as events
 
 if TYPE_CHECKING:
     from postern.world import World
 
-Seen = tuple[Hit, TouchedSend, Judged]
+Seen = tuple[HitRequest, TouchedSend, HitJudgement]
 
 
-async def keep_all(world: "World", hits: list[Hit]) -> list[bool]:
+async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
     """Keep hits with their verdicts, mark the sends and record the events. False for sends that do not exist."""
     async with world.db.transaction() as tx:
         sends = {send.id: send for send in await engagement.touched_sends(tx, [hit.send_id for hit in hits])}
         known = [hit for hit in hits if hit.send_id in sends]
         if known:
             seen = await _judged(tx, known, sends)
-            await _hold_contacts(tx, seen)
+            await _lock_contacts(tx, seen)
             await _insert(tx, seen)
             await engagement.mark(tx, [_mark(each) for each in seen])
             await _touch_contacts(tx, seen)
@@ -37,7 +37,7 @@ async def keep_all(world: "World", hits: list[Hit]) -> list[bool]:
     return [hit.send_id in sends for hit in hits]
 
 
-async def _judged(tx: Transaction, hits: list[Hit], sends: dict[UUID, TouchedSend]) -> list[Seen]:
+async def _judged(tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TouchedSend]) -> list[Seen]:
     clicks = [hit for hit in hits if hit.kind == "CLICK"]
     recent: list[Any] = []
     if clicks:
@@ -55,19 +55,19 @@ async def _judged(tx: Transaction, hits: list[Hit], sends: dict[UUID, TouchedSen
     return found
 
 
-async def _hold_contacts(tx: Transaction, seen: list[Seen]) -> None:
+async def _lock_contacts(tx: Transaction, seen: list[Seen]) -> None:
     """Those who opened and those who clicked together, before the sums that others change after their contacts."""
     everybody: dict[UUID, set[UUID]] = {}
     for _, send, judged in seen:
         if send.contact_id is not None and judged.verdict != "machine":
             everybody.setdefault(send.project_id, set()).add(send.contact_id)
     for project_id, ids in sorted(everybody.items()):
-        await membership.hold(tx, project_id)
-        await hold(tx, project_id, sorted(ids))
+        await membership.lock_audiences(tx, project_id)
+        await lock_contacts(tx, project_id, sorted(ids))
 
 
 async def _insert(tx: Transaction, seen: list[Seen]) -> None:
-    await store.insert(
+    await store.insert_hits(
         tx,
         project_id=[send.project_id for _, send, _ in seen],
         id=[new_id() for _ in seen],
@@ -101,9 +101,9 @@ async def _touch_contacts(tx: Transaction, seen: list[Seen]) -> None:
         )
 
 
-def _mark(seen: Seen) -> engagement.Mark:
+def _mark(seen: Seen) -> engagement.EngagementMark:
     hit, send, judged = seen
-    return engagement.Mark(
+    return engagement.EngagementMark(
         send=send, clicked=hit.kind == "CLICK", by_person=judged.verdict != "machine", at=hit.occurred_at
     )
 

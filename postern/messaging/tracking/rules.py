@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from postern.kernel.clock import Moment
-from postern.messaging.tracking.model import Hit, Judged, RecentClick
+from postern.messaging.tracking.model import HitJudgement, HitRequest, RecentClick
 
 TOO_SOON = timedelta(seconds=5)
 """Nobody reads and clicks faster than this after delivery."""
@@ -27,24 +27,24 @@ _ROBOTS = re.compile(
 )
 
 
-def judge(hit: Hit, delivered_at: Moment | None, recent: Sequence[RecentClick | Hit]) -> Judged:
+def judge(hit: HitRequest, delivered_at: Moment | None, recent: Sequence[RecentClick | HitRequest]) -> HitJudgement:
     """Who is behind `hit`. `recent` are the clicks on links of the same send within the last moments."""
     agent = hit.user_agent.strip()
     if not agent:
-        return Judged(verdict="machine", reason="no_user_agent")
+        return HitJudgement(verdict="machine", reason="no_user_agent")
     if hit.kind == "OPEN" and agent == "Mozilla/5.0":
-        return Judged(verdict="machine", reason="apple_mail_privacy_protection")
+        return HitJudgement(verdict="machine", reason="apple_mail_privacy_protection")
     if _PROXIES.search(agent):
-        return Judged(verdict="proxy", reason="image_proxy")
+        return HitJudgement(verdict="proxy", reason="image_proxy")
     if _ROBOTS.search(agent):
-        return Judged(verdict="machine", reason="user_agent")
+        return HitJudgement(verdict="machine", reason="user_agent")
     if delivered_at is not None and hit.occurred_at - delivered_at < TOO_SOON:
-        return Judged(verdict="machine", reason="too_soon")
-    if hit.kind == "CLICK" and _all_at_once(hit, recent):
-        return Judged(verdict="machine", reason="all_links_at_once")
-    return Judged(verdict="human", reason=None)
+        return HitJudgement(verdict="machine", reason="too_soon")
+    if hit.kind == "CLICK" and _is_burst(hit, recent):
+        return HitJudgement(verdict="machine", reason="all_links_at_once")
+    return HitJudgement(verdict="human", reason=None)
 
 
-def _all_at_once(hit: Hit, recent: Sequence[RecentClick | Hit]) -> bool:
+def _is_burst(hit: HitRequest, recent: Sequence[RecentClick | HitRequest]) -> bool:
     close = {each.url for each in recent if abs(hit.occurred_at - each.occurred_at) <= AT_ONCE_WITHIN}
     return len(close | {hit.url}) >= AT_ONCE

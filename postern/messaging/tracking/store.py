@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.tracking.model import KeptHit, RecentClick
+from postern.messaging.tracking.model import RecentClick, TrackingHit
 
 
 @statement("""
@@ -13,7 +13,7 @@ from postern.messaging.tracking.model import KeptHit, RecentClick
                          %(verdict)s::text[], %(reason)s::text[], %(ip_address)s::text[], %(user_agent)s::text[],
                          %(occurred_at)s::timestamptz[])
 """)
-async def insert(
+async def insert_hits(
     tx: Transaction,
     *,
     project_id: list[UUID],
@@ -44,4 +44,4 @@ async def recent_clicks(
     where project_id = %(project_id)s and send_id = %(send_id)s
     order by id desc limit 500
 """)
-async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[KeptHit]: ...
+async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...

@@ -11,9 +11,9 @@ from uuid import UUID
 import structlog
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.catalog import CHUNKS_AT_ONCE, OF_PROJECT, Doomed, sweep, tenant_tables
+from postern.kernel.database.catalog import CHUNKS_AT_ONCE, OF_PROJECT, RowsToDelete, delete_rows, tenant_tables
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete
 from postern.kernel.values import Body, Deleted, Record
@@ -40,18 +40,18 @@ SHARED_BY_ACCOUNTS = frozenset(("account_mails", "deletions", "billing_accounts"
 OnClosing: "list[Callable[[Transaction, Call], Awaitable[None]]]" = []
 
 
-def close_with(*closings: "Callable[[Transaction, Call], Awaitable[None]]") -> None:
+def set_account_closer(*closings: "Callable[[Transaction, Call], Awaitable[None]]") -> None:
     """What else happens, in the same transaction, when an account is deleted; listed by `app.py`."""
     OnClosing[:] = closings
 
 
-class Goodbye(Body):
+class AccountDeletion(Body):
     """The owner's password, asked again."""
 
     password: GivenPassword
 
 
-class Deletion(Record):
+class DeletionRow(Record):
     """Something that is being deleted."""
 
     project_id: UUID
@@ -85,7 +85,7 @@ async def delete_project(call: Call) -> Deleted:
     problems=[PasswordWrong, LockedOut],
     example={"password": "correct horse battery"},
 )
-async def delete_account(call: Call, data: Goodbye) -> Deleted:
+async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
     """Delete the account, its members, its projects and everything in them, for good. Needs the owner's password.
 
     All tokens and keys are refused from the next request on, and the addresses can sign up anew at once; the rows
@@ -127,13 +127,13 @@ async def delete_stale_sign_ups(world: "World") -> int:
     return len(stale)
 
 
-async def go_on_deleting(world: "World", deletion: Deletion) -> None:
+async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
     """Remove some more, and say when to come back."""
     if deletion.kind == "ACCOUNT":
         await _delete_account_rows(world, deletion)
         return
-    if not await _sweep(world, deletion.project_id):
-        await _come_back(world, deletion, world.clock())
+    if not await _delete_project_rows(world, deletion.project_id):
+        await _reschedule(world, deletion, world.clock())
         return
     async with world.db.transaction() as tx:
         await store.drop_project(tx, project_id=deletion.project_id)
@@ -143,35 +143,35 @@ async def go_on_deleting(world: "World", deletion: Deletion) -> None:
             log.info("project_deleted", project=str(deletion.project_id))
         tx.makes_due("deletions")
     if deletion.swept_at is None:
-        await _come_back(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
+        await _reschedule(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
 
 
-async def _sweep(world: "World", project_id: UUID) -> bool:
+async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
     """Delete some of a project's rows; true if nothing is left."""
     tables = [each.name for each in await tenant_tables(world.db) if each.name not in SHARED_BY_ACCOUNTS]
-    return await sweep(world.db, [Doomed(name, OF_PROJECT) for name in tables], project_id=project_id)
+    return await delete_rows(world.db, [RowsToDelete(name, OF_PROJECT) for name in tables], project_id=project_id)
 
 
-async def _delete_account_rows(world: "World", deletion: Deletion) -> None:
+async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
     """What is left once the projects are gone: the audit log, in chunks, and then the account itself."""
     if await store.any_project(world.db, account_id=deletion.account_id) is not None:
         async with world.db.transaction() as tx:  # One that was created at the same moment goes too.
             await store.delete_projects(tx, account_id=deletion.account_id, only=None, now=world.clock())
             tx.makes_due("deletions")
-        await _come_back(world, deletion, world.clock() + LATE_ROWS)  # The last project wakes us.
+        await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # The last project wakes us.
         return
     for _ in range(CHUNKS_AT_ONCE):
-        if not await audit.forget_some(world.db, deletion.account_id):
+        if not await audit.delete_expired(world.db, deletion.account_id):
             async with world.db.transaction() as tx:
                 await store.drop_mails(tx, account_id=deletion.account_id)
                 await store.drop_account(tx, account_id=deletion.account_id)
                 await store.finish_deletion(tx, project_id=deletion.project_id, id=deletion.id)
             log.info("account_deleted", account=str(deletion.account_id))
             return
-    await _come_back(world, deletion, world.clock())
+    await _reschedule(world, deletion, world.clock())
 
 
-async def _come_back(world: "World", deletion: Deletion, due_at: Moment, swept_at: Moment | None = None) -> None:
+async def _reschedule(world: "World", deletion: DeletionRow, due_at: Moment, swept_at: Moment | None = None) -> None:
     await store.continue_deletion(
         world.db,
         project_id=deletion.project_id,
@@ -182,12 +182,12 @@ async def _come_back(world: "World", deletion: Deletion, due_at: Moment, swept_a
     )
 
 
-DELETIONS: Work[Deletion] = Work(
+DELETIONS: Work[DeletionRow] = Work(
     name="deletions",
     table="deletions",
-    kind=Deletion,
+    kind=DeletionRow,
     lease=timedelta(minutes=5),
-    do=each(go_on_deleting),
+    do=one_by_one(continue_deletion),
     share=1,
     at_once=2,
 )

@@ -13,9 +13,9 @@ import msgspec
 
 from postern.kernel.database.catalog import Column, Table, rows_as_json, tenant_tables
 from postern.kernel.http.call import Call, CredentialInvalid
-from postern.kernel.http.operation import DEVELOPER_ONLY, Answer, camel, get
+from postern.kernel.http.operation import DEVELOPER_ONLY, HttpResponse, camel, get
 from postern.kernel.http.pagination import LIST_LIMIT, Cursor, Page, PageLimit, PageNumber
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Timestamp, as_id, timestamp, to_json
 from postern.platform.accounts import store
 from postern.platform.accounts.deletion import SHARED_BY_ACCOUNTS
@@ -27,7 +27,7 @@ from postern.platform.projects.model import Project
 if TYPE_CHECKING:
     from postern.world import World
 
-EXPORT_RATE = Rate("account-export", 10, timedelta(hours=1))
+EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
 NOT_EXPORTED = SHARED_BY_ACCOUNTS | frozenset(("idempotency_keys", "send_search", "projects"))
 """Tables that repeat what others say, or hold answers for a day."""
@@ -45,7 +45,7 @@ FilterText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 @get("/account/audit-log", needs="account:read", accepts=DEVELOPER_ONLY)
-async def list_audit_log(
+async def list_account_audit_log(
     call: Call,
     action: FilterText | None = None,
     target_type: FilterText | None = None,
@@ -89,7 +89,7 @@ async def list_audit_log(
         "projects": [{"name": "Acme", "contacts": [{"email": "grace@example.com"}]}],
     },
 )
-async def export_account(call: Call) -> Answer:
+async def export_account(call: Call) -> HttpResponse:
     """Everything your account holds, as one JSON document that is streamed as it is read.
 
     `account`, `members`, `invitations`, `sessions` (where members are and were signed in), `billing` (what is booked),
@@ -105,7 +105,7 @@ async def export_account(call: Call) -> Answer:
         await audit.record(tx, call, "account.exported", "Account", call.account_id, account_wide=True)
     opening = {"exportedAt": timestamp(call.now), "account": account}
     name = f"postern-{call.now:%Y-%m-%d}.json"
-    return Answer(
+    return HttpResponse(
         _document(call.world, call.account_id, opening),
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.limits import Rate, network_of
+from postern.kernel.limits import RateLimit, network_of
 from postern.kernel.values import NO_ID
 from postern.platform.accounts.model import LinkInvalid, LockedOut
 from postern.security import attempts
-from postern.security.attempts import Attempts, Limits
+from postern.security.attempts import AttemptLimits, AttemptPolicy
 
-LIMITS = Limits(
+LIMITS = AttemptLimits(
     failures=10,
     everywhere=100,
     window=timedelta(hours=24),
@@ -28,7 +28,7 @@ LIMITS = Limits(
 )
 LINK_LIMITS = replace(LIMITS, failures=100, everywhere=10_000)
 """Tokens cannot be guessed: this bounds noise, and people of one network do not lock each other out by old links."""
-SIGN_IN_RATE = Rate("sign-in", 60, timedelta(minutes=5))
+SIGN_IN_RATE = RateLimit("sign-in", 60, timedelta(minutes=5))
 """Tries per origin and process: a password costs a core some 20 ms, and this bounds what one origin can cost."""
 
 
@@ -44,17 +44,17 @@ async def begin_attempt(call: Call, identifier: str) -> int:
 async def attempt_failed(call: Call, identifier: str, number: int) -> None:
     """Note that an attempt failed; the tenth locks for 15 minutes, the next lock is 30 minutes, then an hour."""
     async with call.db.transaction() as tx:
-        await attempts.failed(tx, _attempts(call, identifier), number, call.now)
+        await attempts.attempt_failed(tx, _attempts(call, identifier), number, call.now)
 
 
 async def attempt_succeeded(tx: Transaction, call: Call, identifier: str, *, forgives: bool = True) -> None:
     """Take the attempt back; where it `forgives`, forget what failed from this origin before as well."""
-    await attempts.succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
+    await attempts.attempt_succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
 
 
 async def unlock(tx: Transaction, call: Call, identifier: str) -> None:
     """Forget what failed at an address, from everywhere: somebody proved to own it."""
-    await attempts.unlock(tx, _attempts(call, identifier))
+    await attempts.clear_lock(tx, _attempts(call, identifier))
 
 
 @asynccontextmanager
@@ -69,18 +69,18 @@ async def counting_links(call: Call) -> AsyncGenerator[None]:
         tried = _attempts(call, f"links|{network_of(call.origin.ip)}", LINK_LIMITS)
         number = await _begin(call, tried)
         async with call.db.transaction() as tx:
-            await attempts.failed(tx, tried, number, call.now)
+            await attempts.attempt_failed(tx, tried, number, call.now)
         raise
 
 
-async def _begin(call: Call, tried: Attempts) -> int:
+async def _begin(call: Call, tried: AttemptPolicy) -> int:
     try:
-        return await attempts.begin(call.db, tried, call.now)
+        return await attempts.begin_attempt(call.db, tried, call.now)
     except attempts.Locked as locked:
         seconds = math.ceil((locked.until - call.now).total_seconds())
         raise LockedOut(retry_after_seconds=max(1, seconds)) from None
 
 
-def _attempts(call: Call, identifier: str, limits: Limits = LIMITS) -> Attempts:
+def _attempts(call: Call, identifier: str, limits: AttemptLimits = LIMITS) -> AttemptPolicy:
     digest = call.world.secrets.digest("sign-in-failures", identifier.strip().lower())
-    return Attempts(project_id=NO_ID, identifier=digest, network=network_of(call.origin.ip), limits=limits)
+    return AttemptPolicy(project_id=NO_ID, identifier=digest, network=network_of(call.origin.ip), limits=limits)

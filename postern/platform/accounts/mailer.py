@@ -13,7 +13,7 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, Record, new_id
 from postern.platform.accounts import store
@@ -33,7 +33,7 @@ RESET_LIFE = timedelta(minutes=30)
 VERIFY_LIFE = timedelta(hours=24)
 
 
-class Letter(msgspec.Struct, frozen=True, kw_only=True, tag="letter"):
+class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="letter"):
     """One mail to one developer: plain paragraphs, and at most one link."""
 
     to: str
@@ -43,7 +43,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, tag="letter"):
     link_label: str = ""
 
 
-class ResetAsked(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
+class PasswordResetRequest(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
     """Somebody asked to reset the password of this address. Only the worker finds out whether anybody has it,
     so that asking takes the same time either way."""
 
@@ -54,11 +54,11 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"
     """A link that proves an address. Only the worker finds out whether the address has another account, so that asking
     takes the same time either way; its holder is told then, and the link is not sent."""
 
-    letter: Letter
+    letter: AccountMailRequest
     developer_id: UUID
 
 
-Content = Letter | ResetAsked | Verification
+Content = AccountMailRequest | PasswordResetRequest | Verification
 
 
 class AccountMail(Record):
@@ -72,26 +72,28 @@ class AccountMail(Record):
     created_at: Moment
 
 
-Deliver = Callable[["World", UUID, Letter], Awaitable[bool]]
+Deliver = Callable[["World", UUID, AccountMailRequest], Awaitable[bool]]
 """Hands a letter to the server's own way out. False means: not now, try again."""
 
 _ways_out: list[Deliver] = []
 
 
-def deliver_with(deliver: Deliver) -> None:
+def set_system_mailer(deliver: Deliver) -> None:
     """Who hands letters over: called once by `app.py`, because the engine that can stands above this feature."""
     _ways_out[:] = [deliver]
 
 
-async def post_letter(tx: Transaction, call: Call, account_id: UUID, content: Letter | ResetAsked) -> None:
+async def enqueue_mail(
+    tx: Transaction, call: Call, account_id: UUID, content: AccountMailRequest | PasswordResetRequest
+) -> None:
     """Write a letter in the transaction of what it tells about; it goes out after the commit."""
-    await _keep(tx, call.world, account_id, content)
+    await _insert_mail(tx, call.world, account_id, content)
 
 
-async def post_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
+async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
     """Ask an address to prove that it is read: a link that works once, for 24 hours. Older links die."""
     token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
-    letter = Letter(
+    letter = AccountMailRequest(
         to=email,
         subject="Confirm your e-mail address",
         paragraphs=[
@@ -101,13 +103,15 @@ async def post_verification(tx: Transaction, call: Call, account_id: UUID, devel
         link=f"{call.world.settings.public_url}/verify-email?token={token}",
         link_label="Confirm this address",
     )
-    await _keep(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
+    await _insert_mail(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
 
 
-async def post_notice(tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str) -> None:
+async def enqueue_security_mail(
+    tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str
+) -> None:
     """Tell a developer about a change to their own sign-in, so that one they did not make is noticed."""
     paragraphs = [what, "If this was not you, reset your password and tell the owner of your account."]
-    await post_letter(tx, call, account_id, Letter(to=to, subject=subject, paragraphs=paragraphs))
+    await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, subject=subject, paragraphs=paragraphs))
 
 
 async def new_developer_token(
@@ -128,19 +132,19 @@ async def new_developer_token(
     return token
 
 
-async def hand_over(world: "World", mail: AccountMail) -> None:
+async def deliver_mails(world: "World", mail: AccountMail) -> None:
     """Hand one letter over; what cannot go now comes back, for a day."""
     now = world.clock()
     if now - mail.created_at < GIVEN_UP_AFTER:
         plain = world.secrets.open(mail.sealed, f"account-mail:{mail.id}")
         content: Content = msgspec.json.decode(plain, type=Content)
-        if isinstance(content, ResetAsked):
+        if isinstance(content, PasswordResetRequest):
             await _answer_reset(world, mail, content)
             return
         if isinstance(content, Verification):
             holder = await store.developer_by_email(world.db, email=content.letter.to)
             is_free = holder is None or holder.id == content.developer_id
-            content = content.letter if is_free else _taken_letter(world, content.letter.to)
+            content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
         if not await _ways_out[0](world, mail.id, content):
             pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
             await store.postpone_mail(
@@ -152,7 +156,7 @@ async def hand_over(world: "World", mail: AccountMail) -> None:
     await store.delete_mail(world.db, account_id=mail.project_id, id=mail.id)
 
 
-async def _answer_reset(world: "World", mail: AccountMail, asked: ResetAsked) -> None:
+async def _answer_reset(world: "World", mail: AccountMail, asked: PasswordResetRequest) -> None:
     """Turn the question into a letter with a link, if the address has an account; else into nothing."""
     async with world.db.transaction() as tx:
         developer = await store.developer_by_email(tx, email=asked.email)
@@ -161,13 +165,13 @@ async def _answer_reset(world: "World", mail: AccountMail, asked: ResetAsked) ->
         if developer is not None and await store.delete_mail(tx, account_id=mail.project_id, id=mail.id):
             expires_at = mail.created_at + RESET_LIFE
             token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
-            await _keep(tx, world, developer.account_id, _reset_letter(world, developer.email, token))
+            await _insert_mail(tx, world, developer.account_id, _reset_mail(world, developer.email, token))
         else:
             await store.delete_mail(tx, account_id=mail.project_id, id=mail.id)
 
 
-def _taken_letter(world: "World", to: str) -> Letter:
-    return Letter(
+def _address_taken_mail(world: "World", to: str) -> AccountMailRequest:
+    return AccountMailRequest(
         to=to,
         subject="You already have an account",
         paragraphs=[
@@ -180,8 +184,8 @@ def _taken_letter(world: "World", to: str) -> Letter:
     )
 
 
-def _reset_letter(world: "World", to: str, token: str) -> Letter:
-    return Letter(
+def _reset_mail(world: "World", to: str, token: str) -> AccountMailRequest:
+    return AccountMailRequest(
         to=to,
         subject="Reset your password",
         paragraphs=[
@@ -193,7 +197,7 @@ def _reset_letter(world: "World", to: str, token: str) -> Letter:
     )
 
 
-async def _keep(tx: Transaction, world: "World", account_id: UUID, content: Content) -> None:
+async def _insert_mail(tx: Transaction, world: "World", account_id: UUID, content: Content) -> None:
     mail_id = new_id()
     sealed = world.secrets.seal(msgspec.json.encode(content), f"account-mail:{mail_id}")
     await store.insert_mail(tx, account_id=account_id, id=mail_id, sealed=sealed, now=world.clock())
@@ -204,5 +208,9 @@ NOBODYS = NO_ID
 """Where mail is kept that belongs to no account yet."""
 
 MAILS: Work[AccountMail] = Work(
-    name="account-mails", table="account_mails", kind=AccountMail, lease=timedelta(minutes=15), do=each(hand_over)
+    name="account-mails",
+    table="account_mails",
+    kind=AccountMail,
+    lease=timedelta(minutes=15),
+    do=one_by_one(deliver_mails),
 )

@@ -11,33 +11,33 @@ from uuid import UUID
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid, PermissionMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.deletion import begin_account_deletion
 from postern.platform.accounts.lockout import counting_links
-from postern.platform.accounts.mailer import Letter, post_letter, post_notice
+from postern.platform.accounts.mailer import AccountMailRequest, enqueue_mail, enqueue_security_mail
 from postern.platform.accounts.model import (
     INVITATION_LIFE,
     MEMBERS_LIMIT,
     Account,
     AccountInvitation,
-    AlreadyMember,
+    AccountInvitationMissing,
+    AccountMember,
+    AccountMemberMissing,
+    AlreadyAccountMember,
     AlreadyOwner,
     EmailText,
     GivenPassword,
-    InvitationMissing,
     InvitedRole,
     LinkInvalid,
     LockedOut,
-    Member,
-    MemberMissing,
     OwnerStays,
     OwnsAnAccount,
     PasswordWrong,
     TokenText,
-    TooManyMembers,
+    TooManyAccountMembers,
 )
 from postern.platform.accounts.operations import (
     caller_of,
@@ -50,32 +50,32 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects.permissions import ROLE_PERMISSIONS
 from postern.security.secrets import new_token
 
-INVITATION_RATE = Rate("account-invitation", 100, INVITATION_LIFE / 7)
+INVITATION_RATE = RateLimit("account-invitation", 100, INVITATION_LIFE / 7)
 """Invitations that one account may send in a day."""
-INVITED_RATE = Rate("account-invitation-to", 10, timedelta(days=1))
+INVITED_RATE = RateLimit("account-invitation-to", 10, timedelta(days=1))
 """Invitations that one address gets from all accounts in a day: nobody is to be pestered."""
 
 
-class NewInvitation(Body):
+class NewAccountInvitation(Body):
     """Who shall become a member, and as what."""
 
     email: EmailText
     role: InvitedRole = "DEVELOPER"
 
 
-class RoleChange(Body):
+class AccountMemberRoleChange(Body):
     """The new role of a member."""
 
     role: InvitedRole
 
 
-class Transfer(Body):
+class OwnershipTransfer(Body):
     """The owner's password, asked again."""
 
     password: GivenPassword
 
 
-class Acceptance(Body):
+class AccountInvitationAcceptance(Body):
     """The token from the invitation's mail."""
 
     token: TokenText
@@ -86,21 +86,23 @@ class Acceptance(Body):
 
 
 @get("/account/members", needs="account:read", accepts=DEVELOPER_ONLY)
-async def list_members(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Member]:
+async def list_account_members(
+    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
+) -> LinkedList[AccountMember]:
     """The members of your account, newest first."""
     before = before_id(call, "members", cursor)
     rows = await store.members(call.db, account_id=call.account_id, before=before, limit=limit + 1)
-    return listed(call, "members", rows, limit)
+    return linked_list(call, "members", rows, limit)
 
 
 @get("/account/invitations", needs="account:read", accepts=DEVELOPER_ONLY)
 async def list_account_invitations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> Listed[AccountInvitation]:
+) -> LinkedList[AccountInvitation]:
     """The open invitations to your account, newest first; an expired one stays until revoked or sent again."""
     before = before_id(call, "account-invitations", cursor)
     rows = await store.invitations(call.db, account_id=call.account_id, before=before, limit=limit + 1)
-    return listed(call, "account-invitations", rows, limit)
+    return linked_list(call, "account-invitations", rows, limit)
 
 
 @post(
@@ -108,10 +110,10 @@ async def list_account_invitations(
     needs="account:write",
     accepts=DEVELOPER_ONLY,
     status=201,
-    problems=[AlreadyMember, TooManyMembers, TooManyRequests],
+    problems=[AlreadyAccountMember, TooManyAccountMembers, TooManyRequests],
     example={"email": "grace@example.com", "role": "DEVELOPER"},
 )
-async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
+async def invite_account_member(call: Call, data: NewAccountInvitation) -> AccountInvitation:
     """Invite somebody by mail, for 7 days. Inviting an address again replaces its invitation; the old link dies."""
     assert call.caller.actor_id
     email = read_email(data.email)
@@ -122,9 +124,9 @@ async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
         account = await _lock_account(tx, call)
         known = await store.developer_by_email(tx, email=email)
         if known is not None and known.account_id == call.account_id:
-            raise AlreadyMember
+            raise AlreadyAccountMember
         if await store.count_members(tx, account_id=call.account_id) >= MEMBERS_LIMIT:
-            raise TooManyMembers
+            raise TooManyAccountMembers
         invitation = await store.insert_invitation(
             tx,
             id=new_id(),
@@ -137,13 +139,17 @@ async def invite_member(call: Call, data: NewInvitation) -> AccountInvitation:
             expires_at=call.now + INVITATION_LIFE,
             now=call.now,
         )
-        await post_letter(tx, call, call.account_id, _letter(call, invitation, account.name, token))
+        await enqueue_mail(tx, call, call.account_id, _invitation_mail(call, invitation, account.name, token))
         await _record(tx, call, "member.invited", invitation.id, email=email, role=data.role)
     return invitation
 
 
 @delete(
-    "/account/invitations/{id}", needs="account:write", accepts=DEVELOPER_ONLY, status=204, problems=[InvitationMissing]
+    "/account/invitations/{id}",
+    needs="account:write",
+    accepts=DEVELOPER_ONLY,
+    status=204,
+    problems=[AccountInvitationMissing],
 )
 async def revoke_account_invitation(call: Call, id: UUID) -> None:
     """Take an invitation back; its link dies."""
@@ -151,17 +157,17 @@ async def revoke_account_invitation(call: Call, id: UUID) -> None:
         await _lock_account(tx, call)
         invitation = await store.delete_invitation(tx, account_id=call.account_id, id=id)
         if invitation is None:
-            raise InvitationMissing
+            raise AccountInvitationMissing
         await _record(tx, call, "member.invitation_revoked", id, email=invitation.email)
 
 
 @post(
     "/account/invitations/accept",
     accepts=DEVELOPER_ONLY,
-    problems=[LinkInvalid, OwnsAnAccount, AlreadyMember, PasswordWrong, LockedOut],
+    problems=[LinkInvalid, OwnsAnAccount, AlreadyAccountMember, PasswordWrong, LockedOut],
     example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
 )
-async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
+async def accept_account_invitation(call: Call, data: AccountInvitationAcceptance) -> AccountMember:
     """Become a member of the inviting account; you leave the account you are in.
 
     A developer belongs to one account. Who owns one transfers it first, or, alone in it, gives it up with
@@ -176,9 +182,9 @@ async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
             developer = await locked_developer(tx, proven)
         invitation = await take_invitation(tx, call, data.token, developer.email)
         if invitation.account_id == developer.account_id:
-            raise AlreadyMember
+            raise AlreadyAccountMember
         if developer.role == "OWNER":
-            await _give_up_account(tx, call, data)
+            await _delete_own_account(tx, call, data)
         await store.drop_invitations_of(tx, inviter_id=developer.id)
         await store.move_developer(
             tx, id=developer.id, account_id=invitation.account_id, role=invitation.role, now=call.now
@@ -195,10 +201,10 @@ async def accept_account_invitation(call: Call, data: Acceptance) -> Member:
     "/account/members/{user_id}",
     needs="account:write",
     accepts=DEVELOPER_ONLY,
-    problems=[MemberMissing, OwnerStays],
+    problems=[AccountMemberMissing, OwnerStays],
     example={"role": "ADMIN"},
 )
-async def change_member_role(call: Call, user_id: UUID, data: RoleChange) -> Member:
+async def change_account_member_role(call: Call, user_id: UUID, data: AccountMemberRoleChange) -> AccountMember:
     """Give a member another role; it counts from their next request on.
 
     Who may no longer invite: the open invitations that they sent are dead.
@@ -221,9 +227,9 @@ async def change_member_role(call: Call, user_id: UUID, data: RoleChange) -> Mem
     needs="account:write",
     accepts=DEVELOPER_ONLY,
     status=204,
-    problems=[MemberMissing, OwnerStays],
+    problems=[AccountMemberMissing, OwnerStays],
 )
-async def remove_member(call: Call, user_id: UUID) -> None:
+async def remove_account_member(call: Call, user_id: UUID) -> None:
     """Remove a member: their sign-in is gone, and their next request is refused.
 
     The open invitations that they sent are dead.
@@ -231,7 +237,7 @@ async def remove_member(call: Call, user_id: UUID) -> None:
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         member = await _require_member(tx, call.account_id, user_id)
-        await _take_away(tx, call, member, "member.removed")
+        await _remove_member(tx, call, member, "member.removed")
 
 
 @post("/account/leave", accepts=DEVELOPER_ONLY, status=204, problems=[OwnerStays])
@@ -240,17 +246,17 @@ async def leave_account(call: Call) -> None:
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
         member = await _require_member(tx, call.account_id, call.caller.actor_id or new_id())
-        await _take_away(tx, call, member, "member.left")
+        await _remove_member(tx, call, member, "member.left")
 
 
 @post(
     "/account/members/{user_id}/transfer-ownership",
     needs="account:own",
     accepts=DEVELOPER_ONLY,
-    problems=[MemberMissing, AlreadyOwner, PasswordWrong, LockedOut],
+    problems=[AccountMemberMissing, AlreadyOwner, PasswordWrong, LockedOut],
     example={"password": "correct horse battery"},
 )
-async def transfer_ownership(call: Call, user_id: UUID, data: Transfer) -> Member:
+async def transfer_account_ownership(call: Call, user_id: UUID, data: OwnershipTransfer) -> AccountMember:
     """Make another member the owner; you become an ADMIN. Needs your password."""
     proven = await require_password(call, data.password)
     async with call.db.transaction() as tx:
@@ -264,7 +270,7 @@ async def transfer_ownership(call: Call, user_id: UUID, data: Transfer) -> Membe
             raise AlreadyOwner
         await store.set_role(tx, account_id=call.account_id, id=owner.id, role="ADMIN", now=call.now)
         await store.set_role(tx, account_id=call.account_id, id=member.id, role="OWNER", now=call.now)
-        await post_notice(
+        await enqueue_security_mail(
             tx, call, account.id, member.email, "An account is yours now", f"{owner.email} made you its owner."
         )
         await _record(tx, call, "account.ownership_transferred", member.id, before=str(owner.id))
@@ -278,21 +284,21 @@ async def _lock_account(tx: Transaction, call: Call) -> Account:
     return account
 
 
-async def _require_member(tx: Transaction, account_id: UUID, id: UUID) -> Member:
+async def _require_member(tx: Transaction, account_id: UUID, id: UUID) -> AccountMember:
     member = await store.member(tx, account_id=account_id, id=id)
     if member is None:
-        raise MemberMissing
+        raise AccountMemberMissing
     return member
 
 
-async def _take_away(tx: Transaction, call: Call, member: Member, action: str) -> None:
+async def _remove_member(tx: Transaction, call: Call, member: AccountMember, action: str) -> None:
     if member.role == "OWNER":
         raise OwnerStays
     await store.delete_developer(tx, account_id=call.account_id, id=member.id)
     await _record(tx, call, action, member.id, email=member.email, role=member.role)
 
 
-async def _give_up_account(tx: Transaction, call: Call, data: Acceptance) -> None:
+async def _delete_own_account(tx: Transaction, call: Call, data: AccountInvitationAcceptance) -> None:
     """Begin to delete the account of an owner who moves on. Raises OwnsAnAccount."""
     await _lock_account(tx, call)
     if not data.delete_my_account or await store.count_members(tx, account_id=call.account_id) > 1:
@@ -304,8 +310,8 @@ async def _record(tx: Transaction, call: Call, action: str, target_id: UUID, **m
     await audit.record(tx, call, action, "Member", target_id, account_wide=True, **metadata)
 
 
-def _letter(call: Call, invitation: AccountInvitation, account_name: str, token: str) -> Letter:
-    return Letter(
+def _invitation_mail(call: Call, invitation: AccountInvitation, account_name: str, token: str) -> AccountMailRequest:
+    return AccountMailRequest(
         to=invitation.email,
         subject="You are invited to an account",
         paragraphs=[

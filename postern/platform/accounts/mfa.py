@@ -6,11 +6,11 @@ from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.values import Body, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt
-from postern.platform.accounts.mailer import post_notice
+from postern.platform.accounts.mailer import enqueue_security_mail
 from postern.platform.accounts.model import (
     CodeText,
     CodeWrong,
-    Developer,
+    DeveloperRow,
     GivenPassword,
     LockedOut,
     MfaAlreadyEnabled,
@@ -30,7 +30,7 @@ class PasswordAgain(Body):
     password: GivenPassword
 
 
-class Confirmation(Body):
+class TotpConfirmation(Body):
     """A code that the app shows now."""
 
     code: CodeText
@@ -43,14 +43,14 @@ class PasswordAndCode(Body):
     code: CodeText
 
 
-class Enrolment(Record):
+class DeveloperTotpEnrolment(Record):
     """What an authenticator app needs: the key to type, or the address to show as a QR code."""
 
     secret: str
     uri: str
 
 
-class RecoveryCodes(Record):
+class DeveloperRecoveryCodes(Record):
     """Ten codes, each for one sign-in without the app. Shown once; keep them on paper."""
 
     recovery_codes: list[str]
@@ -62,7 +62,7 @@ class RecoveryCodes(Record):
     problems=[MfaAlreadyEnabled, PasswordWrong, LockedOut],
     example={"password": "correct horse battery"},
 )
-async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
+async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotpEnrolment:
     """Begin to set up an authenticator app. Nothing changes until `confirm` has seen a code of it."""
     proven = await require_password(call, data.password)
     secret = new_totp_secret()
@@ -73,7 +73,7 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
         sealed = call.world.secrets.seal(secret, f"developer-totp:{developer.id}")
         await store.enrol_totp(tx, id=developer.id, secret=sealed)
     uri = totp_uri(secret, issuer=ISSUER, account=developer.email)
-    return Enrolment(secret=totp_key(secret), uri=uri)
+    return DeveloperTotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
 @post(
@@ -82,12 +82,12 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> Enrolment:
     problems=[MfaAlreadyEnabled, MfaNotEnrolled, CodeWrong, LockedOut],
     example={"code": "123456"},
 )
-async def confirm_developer_totp(call: Call, data: Confirmation) -> RecoveryCodes:
+async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> DeveloperRecoveryCodes:
     """Turn the second factor on with a first code of the app. Your other sessions end."""
     identifier = call.caller.actor_label or ""
     number = await begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
-        developer = await _themselves(tx, call)
+        developer = await _locked_developer(tx, call)
         if developer.mfa_enabled_at is not None:
             raise MfaAlreadyEnabled
         row = await store.lock_totp(tx, id=developer.id)
@@ -99,8 +99,8 @@ async def confirm_developer_totp(call: Call, data: Confirmation) -> RecoveryCode
             await store.enable_mfa(tx, id=developer.id, now=call.now)
             await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
             codes = await _new_codes(tx, call, developer)
-            await _tell(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
-            return RecoveryCodes(recovery_codes=codes)
+            await _enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
+            return DeveloperRecoveryCodes(recovery_codes=codes)
     await attempt_failed(call, identifier, number)
     raise CodeWrong
 
@@ -116,10 +116,10 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     """Turn the second factor off. The recovery codes die with it."""
     await _prove(call, data)
     async with call.db.transaction() as tx:
-        developer = await _themselves(tx, call)
+        developer = await _locked_developer(tx, call)
         await store.disable_mfa(tx, id=developer.id, now=call.now)
         await store.drop_recovery_codes(tx, id=developer.id)
-        await _tell(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
+        await _enqueue_notice(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
 
 
 @post(
@@ -128,14 +128,14 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     problems=[MfaNotEnrolled, PasswordWrong, CodeWrong, LockedOut],
     example={"password": "correct horse battery", "code": "123456"},
 )
-async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> RecoveryCodes:
+async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> DeveloperRecoveryCodes:
     """Make ten new recovery codes; the old ones die."""
     await _prove(call, data)
     async with call.db.transaction() as tx:
-        developer = await _themselves(tx, call)
+        developer = await _locked_developer(tx, call)
         codes = await _new_codes(tx, call, developer)
-        await _tell(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
-    return RecoveryCodes(recovery_codes=codes)
+        await _enqueue_notice(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
+    return DeveloperRecoveryCodes(recovery_codes=codes)
 
 
 async def _prove(call: Call, data: PasswordAndCode) -> None:
@@ -155,7 +155,7 @@ async def _prove(call: Call, data: PasswordAndCode) -> None:
         raise CodeWrong
 
 
-async def _themselves(tx: Transaction, call: Call) -> Developer:
+async def _locked_developer(tx: Transaction, call: Call) -> DeveloperRow:
     assert call.caller.actor_id
     developer = await store.lock_developer(tx, id=call.caller.actor_id)
     if developer is None:
@@ -163,7 +163,7 @@ async def _themselves(tx: Transaction, call: Call) -> Developer:
     return developer
 
 
-async def _new_codes(tx: Transaction, call: Call, developer: Developer) -> list[str]:
+async def _new_codes(tx: Transaction, call: Call, developer: DeveloperRow) -> list[str]:
     codes = new_recovery_codes()
     digest = call.world.secrets.digest
     hashes = [digest("developer-recovery", f"{developer.id}|{plain_recovery_code(code)}") for code in codes]
@@ -172,6 +172,8 @@ async def _new_codes(tx: Transaction, call: Call, developer: Developer) -> list[
     return codes
 
 
-async def _tell(tx: Transaction, call: Call, developer: Developer, what: str, action: str) -> None:
-    await post_notice(tx, call, developer.account_id, developer.email, what, f"{what} for your developer account.")
+async def _enqueue_notice(tx: Transaction, call: Call, developer: DeveloperRow, what: str, action: str) -> None:
+    await enqueue_security_mail(
+        tx, call, developer.account_id, developer.email, what, f"{what} for your developer account."
+    )
     await audit.record(tx, call, action, "Member", developer.id, account_wide=True)

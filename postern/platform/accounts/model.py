@@ -7,7 +7,15 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Forbidden, Limited, Missing, Refused, Unknown, Unprocessable
+from postern.kernel.http.problems import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Missing,
+    RateLimited,
+    Unauthenticated,
+    Unprocessable,
+)
 from postern.kernel.values import ONE_LINE, Body, NameForPeople, Record
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
@@ -37,28 +45,28 @@ SIGN_UP_LIFE = timedelta(days=7)
 """How long a sign-up waits for its address to be proven; then it is deleted."""
 
 
-class EmailTaken(Conflict):
+class DeveloperEmailTaken(Conflict, code="email_taken"):
     """There is a developer account with this address; sign in instead."""
 
 
-class SignInFailed(Unknown):
+class DeveloperSignInFailed(Unauthenticated, code="sign_in_failed"):
     """Wrong e-mail address or password. A new account is open once its address is confirmed: follow the link in the
     mail, or reset the password."""
 
 
-class RefreshTokenInvalid(Unknown):
+class DeveloperRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
     """This refresh token is unknown, expired or was used before; sign in again."""
 
 
-class SignUpClosed(Forbidden):
+class DeveloperSignUpClosed(Forbidden, code="sign_up_closed"):
     """This server does not let strangers create accounts; ask its operator."""
 
 
-class MfaRequired(Unknown):
+class MfaRequired(Unauthenticated):
     """The password is right; send the `code` of the authenticator app, or a recovery code, as well."""
 
 
-class LockedOut(Limited):
+class LockedOut(RateLimited):
     """Too many failed sign-ins; wait, or reset the password by mail."""
 
 
@@ -70,7 +78,7 @@ class CodeWrong(Forbidden):
     """The code is wrong, too old, or was used before."""
 
 
-class LinkInvalid(Refused):
+class LinkInvalid(BadRequest):
     """This link is unknown, was used before, or is too old; ask for a new one."""
 
 
@@ -82,11 +90,11 @@ class MfaNotEnrolled(Conflict):
     """No second factor is being set up or on; begin with `POST /auth/mfa/totp`."""
 
 
-class MemberMissing(Missing):
+class AccountMemberMissing(Missing, code="member_missing"):
     """There is no such member in your account."""
 
 
-class InvitationMissing(Missing):
+class AccountInvitationMissing(Missing, code="invitation_missing"):
     """There is no such open invitation in your account."""
 
 
@@ -98,11 +106,11 @@ class AlreadyOwner(Conflict):
     """This member owns the account already."""
 
 
-class AlreadyMember(Conflict):
+class AlreadyAccountMember(Conflict, code="already_member"):
     """This address is a member of the account already."""
 
 
-class TooManyMembers(Unprocessable):
+class TooManyAccountMembers(Unprocessable, code="too_many_members"):
     """An account has at most 1,000 members and open invitations together."""
 
 
@@ -110,7 +118,7 @@ class OwnsAnAccount(Conflict):
     """You own an account. Transfer it first, or send `deleteMyAccount: true` if nobody else is in it."""
 
 
-class Developer(Record):
+class DeveloperRow(Record):
     """A person with an account; `passwordHash` never leaves the server."""
 
     id: UUID
@@ -127,7 +135,7 @@ class Developer(Record):
     updated_at: Moment
 
 
-class DeveloperView(Record):
+class Developer(Record):
     """What signing in tells about the person."""
 
     id: UUID
@@ -139,7 +147,7 @@ class DeveloperView(Record):
     account_id: UUID
 
 
-class Session(Record):
+class DeveloperSession(Record):
     """Where a developer is signed in."""
 
     id: UUID
@@ -152,7 +160,7 @@ class Session(Record):
     revoked_at: Moment | None
 
 
-class SessionView(Record):
+class DeveloperSessionView(Record):
     """Where a member is or was signed in, as an export shows it."""
 
     id: UUID
@@ -166,18 +174,18 @@ class SessionView(Record):
     revoked_at: Moment | None
 
 
-class SignedIn(Record):
+class DeveloperSignInResult(Record):
     """The tokens of a session. Send `accessToken` as `Authorization: Bearer …`."""
 
     access_token: str
     access_token_expires_at: Moment
     refresh_token: str
     refresh_token_expires_at: Moment
-    developer: DeveloperView
+    developer: Developer
     projects: list[Project]
 
 
-class SignUp(Body):
+class DeveloperSignUp(Body):
     """A new account and its owner; with an invitation, a new member of the account that sent it."""
 
     email: EmailText
@@ -187,7 +195,7 @@ class SignUp(Body):
     """From the invitation's mail; the address must be the invited one."""
 
 
-class SignIn(Body):
+class DeveloperSignIn(Body):
     """An address and its password; `code` where a second factor is on."""
 
     email: EmailText
@@ -195,7 +203,7 @@ class SignIn(Body):
     code: Annotated[str, msgspec.Meta(max_length=64)] | None = None
 
 
-class Refresh(Body):
+class DeveloperTokenRefresh(Body):
     """The refresh token of a session."""
 
     refresh_token: Annotated[str, msgspec.Meta(max_length=200)]
@@ -239,7 +247,7 @@ class Account(Record):
     updated_at: Moment
 
 
-class Member(Record):
+class AccountMember(Record):
     """A developer as others of the account see them."""
 
     id: UUID
@@ -265,7 +273,7 @@ class AccountInvitation(Record):
     created_at: Moment
 
 
-class InvitationRow(AccountInvitation):
+class AccountInvitationRow(AccountInvitation):
     """An invitation with the account it leads to."""
 
     account_id: UUID

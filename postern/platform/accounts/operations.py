@@ -12,30 +12,30 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.http.problems import Invalid
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt, counting_links
-from postern.platform.accounts.mailer import RESET_LIFE, new_developer_token, post_verification
+from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification, new_developer_token
 from postern.platform.accounts.model import (
     ACCESS_TOKEN_LIFE,
     REFRESH_GRACE,
     REFRESH_TOKEN_LIFE,
+    AccountInvitationRow,
     Developer,
-    DeveloperView,
-    EmailTaken,
-    InvitationRow,
+    DeveloperEmailTaken,
+    DeveloperRefreshTokenInvalid,
+    DeveloperRow,
+    DeveloperSignIn,
+    DeveloperSignInFailed,
+    DeveloperSignInResult,
+    DeveloperSignUp,
+    DeveloperSignUpClosed,
+    DeveloperTokenRefresh,
     LinkInvalid,
     LockedOut,
     MfaRequired,
     PasswordWrong,
-    Refresh,
-    RefreshTokenInvalid,
-    SignedIn,
-    SignIn,
-    SignInFailed,
-    SignUp,
-    SignUpClosed,
 )
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 LINK_LIFE = timedelta(minutes=10)
 
-SIGN_UP_RATE = Rate("sign-up", 30, timedelta(hours=1))
-SIGN_UP_MAIL_RATE = Rate("sign-up-mail", 5, timedelta(hours=1))
+SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
+SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
 """Mails about signing up that anybody may have sent to one address."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
@@ -62,10 +62,17 @@ PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name
     "/auth/sign-up",
     public=True,
     status=201,
-    problems=[EmailTaken, PasswordCommon, PasswordBreached, SignUpClosed, LinkInvalid, TooManyRequests],
+    problems=[
+        DeveloperEmailTaken,
+        PasswordCommon,
+        PasswordBreached,
+        DeveloperSignUpClosed,
+        LinkInvalid,
+        TooManyRequests,
+    ],
     example=PERSON,
 )
-async def sign_up(call: Call, data: SignUp) -> SignedIn:
+async def sign_up_developer(call: Call, data: DeveloperSignUp) -> DeveloperSignInResult:
     """Create a developer account, its owner and its first project, and sign in.
 
     A mail asks to confirm the address. Until then this session reads, and sends mail that is captured; everything else
@@ -77,7 +84,7 @@ async def sign_up(call: Call, data: SignUp) -> SignedIn:
     refused.
     """
     if not call.world.settings.sign_up and data.invitation_token is None:
-        raise SignUpClosed
+        raise DeveloperSignUpClosed
     call.world.limiter.take(SIGN_UP_RATE, call.origin.ip)
     if data.invitation_token is not None:
         return await _join_account(call, data, data.invitation_token)
@@ -87,10 +94,10 @@ async def sign_up(call: Call, data: SignUp) -> SignedIn:
 @post(
     "/auth/sign-in",
     public=True,
-    problems=[SignInFailed, MfaRequired, LockedOut, TooManyRequests],
+    problems=[DeveloperSignInFailed, MfaRequired, LockedOut, TooManyRequests],
     example={"email": "ada@example.com", "password": "correct horse battery"},
 )
-async def sign_in(call: Call, data: SignIn) -> SignedIn:
+async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignInResult:
     """Sign in with address and password.
 
     The access token lives 30 minutes, the refresh token 30 days. Unknown addresses and wrong passwords get the
@@ -103,12 +110,12 @@ async def sign_in(call: Call, data: SignIn) -> SignedIn:
     kept = await check_and_renew(call, found, data.password)
     if found is None or kept is None:
         await attempt_failed(call, data.email, number)
-        raise SignInFailed
+        raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked outside any lock: whoever changed it meanwhile comes first.
         developer = await store.lock_developer(tx, id=found.id)
         if developer is None or developer.password_hash != kept or developer.email != found.email:
-            raise SignInFailed
+            raise DeveloperSignInFailed
         is_proven = developer.mfa_enabled_at is None
         if not is_proven and data.code:
             is_proven = await use_code(tx, call, developer.id, data.code)
@@ -120,17 +127,17 @@ async def sign_in(call: Call, data: SignIn) -> SignedIn:
     if not data.code:
         raise MfaRequired
     await attempt_failed(call, data.email, number)
-    raise SignInFailed
+    raise DeveloperSignInFailed
 
 
 @post(
     "/auth/refresh",
     public=True,
-    problems=[RefreshTokenInvalid],
+    problems=[DeveloperRefreshTokenInvalid],
     example={"refreshToken": "dr_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t4xK2pQ"},
     shows={"refreshToken": "dr_9z8y7x6w5v4u3t2s1r0q…"},
 )
-async def refresh(call: Call, data: Refresh) -> SignedIn:
+async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> DeveloperSignInResult:
     """Exchange a refresh token for new tokens.
 
     A refresh token works once. Shown again within 30 seconds, because an answer was lost or two tabs were at it,
@@ -145,7 +152,7 @@ async def refresh(call: Call, data: Refresh) -> SignedIn:
     async with call.db.transaction() as tx:
         session = await store.lock_session_of_refresh(tx, refresh_hash=digest)
         if session is None or session.revoked_at is not None or session.expires_at <= call.now:
-            raise RefreshTokenInvalid
+            raise DeveloperRefreshTokenInvalid
         is_old = session.previous_refresh_hash == digest
         if is_old and (session.rotated_at is None or call.now - session.rotated_at > REFRESH_GRACE):
             stolen = session.id
@@ -153,7 +160,7 @@ async def refresh(call: Call, data: Refresh) -> SignedIn:
         else:
             developer = await store.developer(tx, id=session.developer_id)
             if developer is None:
-                raise RefreshTokenInvalid
+                raise DeveloperRefreshTokenInvalid
             access_expires_at = session.access_expires_at if is_old else Moment.of(call.now + ACCESS_TOKEN_LIFE)
             if not is_old:
                 await store.rotate(
@@ -167,11 +174,11 @@ async def refresh(call: Call, data: Refresh) -> SignedIn:
                 )
             return await _signed_in(tx, developer, (access, access_expires_at), (renewed, session.expires_at))
     assert stolen
-    raise RefreshTokenInvalid("This refresh token was used before; the session has ended.")
+    raise DeveloperRefreshTokenInvalid("This refresh token was used before; the session has ended.")
 
 
 @post("/auth/sign-out", accepts=DEVELOPER_ONLY, unverified=True)
-async def sign_out(call: Call) -> None:
+async def sign_out_developer(call: Call) -> None:
     """End this session: its tokens are refused from the next request on."""
     assert call.caller.credential_id
     await store.revoke(call.db, id=call.caller.credential_id, now=call.now)
@@ -192,7 +199,7 @@ async def make_link(world: "World", developer_id: UUID) -> str:
     return f"{world.settings.public_url}/inbox/enter?token={token}"
 
 
-async def developer_for_operator(world: "World", email: str | None) -> Developer | None:
+async def developer_for_operator(world: "World", email: str | None) -> DeveloperRow | None:
     """Whom the operator means: who has this address, or without one the only owner of an account on this server."""
     if email is None:
         owners = await store.first_owners(world.db)
@@ -201,7 +208,7 @@ async def developer_for_operator(world: "World", email: str | None) -> Developer
     return proven or await store.unproven_developer(world.db, email=email)
 
 
-async def make_reset_link(world: "World", developer: Developer) -> str:
+async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
     """A link to choose a new password, which works once, for 30 minutes; earlier ones are dead."""
     async with world.db.transaction() as tx:
         until = Moment.of(world.clock() + RESET_LIFE)
@@ -209,7 +216,7 @@ async def make_reset_link(world: "World", developer: Developer) -> str:
     return f"{world.settings.public_url}/reset-password?token={token}"
 
 
-async def enter_by_link(call: Call, token: str) -> SignedIn:
+async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
     """Sign in by a one-time link. Raises LinkInvalid, and LockedOut after too many of those."""
     async with counting_links(call), call.db.transaction() as tx:
         used = await store.use_token(
@@ -226,7 +233,7 @@ async def end_session(world: "World", session_id: UUID) -> None:
     await store.revoke(world.db, id=session_id, now=world.clock())
 
 
-async def open_account(call: Call, data: SignUp, *, proven: bool = False) -> SignedIn:
+async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = False) -> DeveloperSignInResult:
     """Make an account, its owner and its first project, and sign the owner in. Raises PasswordCommon.
 
     The account is limited until the address is proven, which a mail asks for. `proven` is for the operator's console:
@@ -254,14 +261,14 @@ async def open_account(call: Call, data: SignUp, *, proven: bool = False) -> Sig
             now=call.now,
         )
         if developer is None:
-            raise EmailTaken
+            raise DeveloperEmailTaken
         await projects.new_project(tx, account_id, "My project", call, captured=not proven)
         if not proven:
-            await post_verification(tx, call, account_id, developer.id, email)
+            await enqueue_verification(tx, call, account_id, developer.id, email)
         return await start_session(tx, call, developer)
 
 
-async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
+async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> DeveloperSignInResult:
     """Sign up as a member of the account that sent the invitation. Raises LinkInvalid, EmailTaken, PasswordCommon."""
     email = read_email(data.email)
     require_uncommon(data.password, email)
@@ -281,7 +288,7 @@ async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
             now=call.now,
         )
         if developer is None:
-            raise EmailTaken
+            raise DeveloperEmailTaken
         session = await start_session(tx, call, developer)
         caller = caller_of(developer, None)
         await audit.record(
@@ -290,7 +297,7 @@ async def _join_account(call: Call, data: SignUp, token: str) -> SignedIn:
     return session
 
 
-async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> InvitationRow:
+async def take_invitation(tx: Transaction, call: Call, token: str, email: str) -> AccountInvitationRow:
     """Use up an invitation for the address it was sent to. Raises LinkInvalid."""
     token_hash = call.world.secrets.digest("account-invitation", token)
     account_id = await store.account_of_invitation(tx, token_hash=token_hash)
@@ -311,7 +318,7 @@ def read_email(text: str, path: str = "/email") -> str:
         raise Invalid.at(path, error.detail, "invalid_address") from None
 
 
-async def check_and_renew(call: Call, developer: Developer | None, password: str) -> str | None:
+async def check_and_renew(call: Call, developer: DeveloperRow | None, password: str) -> str | None:
     """The hash that is kept of a right password, made anew where it is outdated; None if the password is wrong.
 
     A hash that was changed meanwhile stays as it is. Takes as long for nobody as for somebody.
@@ -326,7 +333,7 @@ async def check_and_renew(call: Call, developer: Developer | None, password: str
     return renewed
 
 
-async def require_password(call: Call, password: str) -> Developer:
+async def require_password(call: Call, password: str) -> DeveloperRow:
     """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut.
 
     Whoever acts on it does so on the row that `locked_developer` locks.
@@ -346,7 +353,7 @@ async def require_password(call: Call, password: str) -> Developer:
     return replace_struct(developer, password_hash=kept)
 
 
-async def locked_developer(tx: Transaction, proven: Developer) -> Developer:
+async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
     """The row of a developer whose password was just proven, locked. Raises PasswordWrong if it changed meanwhile."""
     developer = await store.lock_developer(tx, id=proven.id)
     if developer is None:
@@ -369,7 +376,7 @@ async def use_code(tx: Transaction, call: Call, developer_id: UUID, code: str) -
     return step is not None and await store.use_totp_step(tx, id=developer_id, step=step)
 
 
-async def start_session(tx: Transaction, call: Call, developer: Developer) -> SignedIn:
+async def start_session(tx: Transaction, call: Call, developer: DeveloperRow) -> DeveloperSignInResult:
     """Sign a developer in, in an open transaction."""
     access, renewed = new_key("dt_"), new_key("dr_")
     expires_at = call.now + REFRESH_TOKEN_LIFE
@@ -418,7 +425,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     )
 
 
-def caller_of(developer: Developer, session_id: UUID | None) -> Caller:
+def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
     """A developer as the caller, where no token says so: just signed up, or by a link from a mail."""
     return Caller(
         kind="developer",
@@ -432,14 +439,14 @@ def caller_of(developer: Developer, session_id: UUID | None) -> Caller:
 
 
 async def _signed_in(
-    tx: Transaction, developer: Developer, access: tuple[str, Moment], renewed: tuple[str, Moment]
-) -> SignedIn:
-    return SignedIn(
+    tx: Transaction, developer: DeveloperRow, access: tuple[str, Moment], renewed: tuple[str, Moment]
+) -> DeveloperSignInResult:
+    return DeveloperSignInResult(
         access_token=access[0],
         access_token_expires_at=access[1],
         refresh_token=renewed[0],
         refresh_token_expires_at=renewed[1],
-        developer=DeveloperView(
+        developer=Developer(
             id=developer.id,
             email=developer.email,
             email_verified_at=developer.email_verified_at,

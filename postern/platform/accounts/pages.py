@@ -5,46 +5,46 @@ from typing import Annotated
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Answer, RawRequest, get, post
+from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
 from postern.kernel.http.problems import Problem
-from postern.platform.accounts.model import Password, SignUp
-from postern.platform.accounts.operations import sign_up
+from postern.platform.accounts.model import DeveloperSignUp, Password
+from postern.platform.accounts.operations import sign_up_developer
 from postern.platform.accounts.recovery import (
     ResetPassword,
     VerifyEmail,
     reset_developer_password,
     verify_developer_email,
 )
-from postern.web.html import field, form, page, paragraph, read_form, trouble
+from postern.web.html import error_message, field, form, page, paragraph, read_form
 
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 @get("/verify-email", public=True, any_query=True, hidden=True)
-async def verify_email_page(token: TokenText = "") -> Answer:
+async def verify_email_page(token: TokenText = "") -> HttpResponse:
     """Asks to confirm an address."""
     return _verify_page(token)
 
 
 @post("/verify-email", public=True, any_query=True, hidden=True)
-async def verify_email_form(call: Call, request: RawRequest) -> Answer:
+async def verify_email_form(call: Call, request: RawRequest) -> HttpResponse:
     """Confirms an address."""
     token = (await read_form(request)).get("token", "")
     try:
         verified = await verify_developer_email(call, VerifyEmail(token=token))
     except Problem as problem:
-        return page("Confirm your address", trouble(problem.detail), status=problem.status)
+        return page("Confirm your address", error_message(problem.detail), status=problem.status)
     return page("Thank you", paragraph(f"{verified.email} is confirmed. You can sign in with it now."))
 
 
 @get("/reset-password", public=True, any_query=True, hidden=True)
-async def reset_password_page(token: TokenText = "") -> Answer:
+async def reset_password_page(token: TokenText = "") -> HttpResponse:
     """Asks for a new password."""
     return _reset_page(token)
 
 
 @post("/reset-password", public=True, any_query=True, hidden=True)
-async def reset_password_form(call: Call, request: RawRequest) -> Answer:
+async def reset_password_form(call: Call, request: RawRequest) -> HttpResponse:
     """Sets the new password."""
     given = await read_form(request)
     token = given.get("token", "")
@@ -59,19 +59,19 @@ async def reset_password_form(call: Call, request: RawRequest) -> Answer:
 
 
 @get("/join", public=True, any_query=True, hidden=True)
-async def join_page(token: TokenText = "") -> Answer:
+async def join_page(token: TokenText = "") -> HttpResponse:
     """Asks an invited person for what a sign-up needs."""
     return _join_page(token)
 
 
 @post("/join", public=True, any_query=True, hidden=True)
-async def join_form(call: Call, request: RawRequest) -> Answer:
+async def join_form(call: Call, request: RawRequest) -> HttpResponse:
     """Signs an invited person up."""
     given = await read_form(request)
     token = given.get("token", "")
     body = {name: given.get(name, "") for name in ("email", "password", "name")} | {"invitationToken": token}
     try:
-        joined = await sign_up(call, msgspec.convert(body, SignUp))
+        joined = await sign_up_developer(call, msgspec.convert(body, DeveloperSignUp))
     except msgspec.ValidationError:
         return _join_page(token, given, "An address, and a password of 8 to 256 characters, are needed.", 400)
     except Problem as problem:
@@ -79,23 +79,23 @@ async def join_form(call: Call, request: RawRequest) -> Answer:
     return page("Welcome", paragraph(f"You are a member now, as {joined.developer.role}. Sign in with your address."))
 
 
-def _verify_page(token: str) -> Answer:
+def _verify_page(token: str) -> HttpResponse:
     return page("Confirm your address", form("Confirm", hidden={"token": token}))
 
 
-def _reset_page(token: str, problem: str | None = None, status: int = 200) -> Answer:
-    said = trouble(problem) if problem else ""
+def _reset_page(token: str, problem: str | None = None, status: int = 200) -> HttpResponse:
+    said = error_message(problem) if problem else ""
     asked = field("password", "New password", "password", "new-password")
     return page("Choose a new password", said, form("Change password", asked, hidden={"token": token}), status=status)
 
 
 def _join_page(
     token: str, given: dict[str, str] | None = None, problem: str | None = None, status: int = 200
-) -> Answer:
+) -> HttpResponse:
     kept = given or {}
     return page(
         "Accept the invitation",
-        trouble(problem) if problem else "",
+        error_message(problem) if problem else "",
         paragraph("Sign up with the address that was invited. Somebody with an account accepts it signed in, by API."),
         form(
             "Join",

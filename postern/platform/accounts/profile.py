@@ -12,10 +12,10 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Body, Record
 from postern.platform.accounts import store
-from postern.platform.accounts.mailer import post_notice, post_verification
+from postern.platform.accounts.mailer import enqueue_security_mail, enqueue_verification
 from postern.platform.accounts.model import (
     AccountName,
-    Developer,
+    DeveloperRow,
     EmailText,
     GivenPassword,
     LockedOut,
@@ -35,14 +35,14 @@ Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
 
 
-class AccountOfProfile(Record):
+class AccountSummary(Record):
     """The account that a developer belongs to."""
 
     id: UUID
     name: str
 
 
-class Profile(Record):
+class AccountProfile(Record):
     """A developer, their account and its projects."""
 
     id: UUID
@@ -57,11 +57,11 @@ class Profile(Record):
     joined_at: Moment
     created_at: Moment
     updated_at: Moment
-    account: AccountOfProfile
+    account: AccountSummary
     projects: list[Project]
 
 
-class ProfileChange(Body):
+class AccountProfileChange(Body):
     """What to change; what is left out stays."""
 
     name: NewName | Unset = UNSET
@@ -71,7 +71,7 @@ class ProfileChange(Body):
     account_name: AccountName | Unset = UNSET
 
 
-class PasswordChange(Body):
+class DeveloperPasswordChange(Body):
     """The present password and the new one."""
 
     current_password: GivenPassword
@@ -79,7 +79,7 @@ class PasswordChange(Body):
 
 
 @get("/account", accepts=DEVELOPER_ONLY, unverified=True)
-async def get_account(call: Call) -> Profile:
+async def get_account(call: Call) -> AccountProfile:
     """Your profile, your account and its projects."""
     assert call.caller.actor_id
     return await _profile(call.db, call.caller.actor_id)
@@ -91,7 +91,7 @@ async def get_account(call: Call) -> Profile:
     problems=[PasswordWrong, LockedOut, TooManyRequests],
     example={"name": "Ada Lovelace", "accountName": "Acme"},
 )
-async def change_account(call: Call, data: ProfileChange) -> Profile:
+async def change_account(call: Call, data: AccountProfileChange) -> AccountProfile:
     """Change your name or address, or the account's name (`account:write`).
 
     A new address needs your `password`, and counts once the link in the mail to it has been followed; until then
@@ -124,7 +124,7 @@ async def change_account(call: Call, data: ProfileChange) -> Profile:
     problems=[PasswordWrong, LockedOut, PasswordCommon, PasswordBreached],
     example={"currentPassword": "correct horse battery", "newPassword": "a better horse battery"},
 )
-async def change_password(call: Call, data: PasswordChange) -> None:
+async def change_developer_password(call: Call, data: DeveloperPasswordChange) -> None:
     """Change your password. Your other sessions end with the next request they make.
 
     Links that were mailed before are dead, that to a new address among them.
@@ -140,19 +140,23 @@ async def change_password(call: Call, data: PasswordChange) -> None:
         # Whoever knew the password before may have asked for another address: that link dies too.
         await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
         what = "The password of your developer account was changed."
-        await post_notice(tx, call, developer.account_id, developer.email, "Your password was changed", what)
+        await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was changed", what)
         await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)
 
 
-async def _change(tx: Transaction, call: Call, developer: Developer, data: ProfileChange, email: str | None) -> None:
+async def _change(
+    tx: Transaction, call: Call, developer: DeveloperRow, data: AccountProfileChange, email: str | None
+) -> None:
     changed: list[str] = []
     if data.name is not UNSET:
         await store.rename_developer(tx, id=developer.id, name=data.name, now=call.now)
         changed.append("name")
     if email is not None and email.lower() != developer.email.lower():
-        await post_verification(tx, call, developer.account_id, developer.id, email)
+        await enqueue_verification(tx, call, developer.account_id, developer.id, email)
         what = f"Somebody signed in as you asked to change the address of your developer account to {email}."
-        await post_notice(tx, call, developer.account_id, developer.email, "Your address is to be changed", what)
+        await enqueue_security_mail(
+            tx, call, developer.account_id, developer.email, "Your address is to be changed", what
+        )
         changed.append("email")
     if data.account_name is not UNSET:
         await store.rename_account(tx, id=developer.account_id, name=data.account_name, now=call.now)
@@ -163,12 +167,12 @@ async def _change(tx: Transaction, call: Call, developer: Developer, data: Profi
         await audit.record(tx, call, "member.updated", "Member", developer.id, account_wide=True, changed=changed)
 
 
-async def _profile(db: Queries, developer_id: UUID) -> Profile:
+async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:
     developer = await store.developer(db, id=developer_id)
     account = await store.account(db, id=developer.account_id) if developer else None
     if developer is None or account is None:
         raise CredentialInvalid
-    return Profile(
+    return AccountProfile(
         id=developer.id,
         email=developer.email,
         name=developer.name,
@@ -180,6 +184,6 @@ async def _profile(db: Queries, developer_id: UUID) -> Profile:
         joined_at=developer.joined_at,
         created_at=developer.created_at,
         updated_at=developer.updated_at,
-        account=AccountOfProfile(id=account.id, name=account.name),
+        account=AccountSummary(id=account.id, name=account.name),
         projects=await projects.projects_of_account(db, account.id),
     )

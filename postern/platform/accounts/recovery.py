@@ -8,14 +8,20 @@ import psycopg
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
-from postern.kernel.limits import Rate, TooManyRequests
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.lockout import counting_links, unlock
-from postern.platform.accounts.mailer import NOBODYS, ResetAsked, post_letter, post_notice, post_verification
+from postern.platform.accounts.mailer import (
+    NOBODYS,
+    PasswordResetRequest,
+    enqueue_mail,
+    enqueue_security_mail,
+    enqueue_verification,
+)
 from postern.platform.accounts.model import (
-    Developer,
-    EmailTaken,
+    DeveloperEmailTaken,
+    DeveloperRow,
     EmailText,
     LinkInvalid,
     LockedOut,
@@ -28,7 +34,7 @@ from postern.platform.projects import operations as projects
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
-LINK_RATE = Rate("account-mail", 10, timedelta(hours=1))
+LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
 """Mails that one origin, or one developer, may cause."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
@@ -59,7 +65,9 @@ class VerifiedEmail(Record):
     email: str
 
 
-@post("/auth/verify-email", public=True, problems=[LinkInvalid, EmailTaken, LockedOut], example={"token": TOKEN})
+@post(
+    "/auth/verify-email", public=True, problems=[LinkInvalid, DeveloperEmailTaken, LockedOut], example={"token": TOKEN}
+)
 async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail:
     """Confirm an address with the token that was sent to it. A changed address counts from now on.
 
@@ -71,7 +79,7 @@ async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail
 
 
 @post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, unverified=True, problems=[TooManyRequests])
-async def resend_verification(call: Call) -> None:
+async def resend_developer_verification(call: Call) -> None:
     """Send the mail that asks to confirm your address once more; the link of the earlier one dies."""
     assert call.caller.actor_id
     call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
@@ -80,7 +88,7 @@ async def resend_verification(call: Call) -> None:
         if developer is None:
             raise CredentialInvalid
         if developer.email_verified_at is None:
-            await post_verification(tx, call, developer.account_id, developer.id, developer.email)
+            await enqueue_verification(tx, call, developer.account_id, developer.id, developer.email)
 
 
 @post(
@@ -94,7 +102,7 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
     email = read_email(data.email)
     call.world.limiter.take(LINK_RATE, call.origin.ip)
     async with call.db.transaction() as tx:
-        await post_letter(tx, call, NOBODYS, ResetAsked(email=email))
+        await enqueue_mail(tx, call, NOBODYS, PasswordResetRequest(email=email))
 
 
 @post(
@@ -123,25 +131,25 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
     before = await store.lock_developer(tx, id=used.developer_id) if used else None
     if used is None or before is None or used.email is None:
         raise LinkInvalid
-    await _prove(tx, call, before, used.email)
+    await _use_link_token(tx, call, before, used.email)
     if used.email.lower() != before.email.lower():
         await store.drop_tokens(tx, developer_id=before.id, purpose="RESET_PASSWORD")
         what = f"The address of your developer account is now {used.email}."
-        await post_notice(tx, call, before.account_id, before.email, "Your address was changed", what)
+        await enqueue_security_mail(tx, call, before.account_id, before.email, "Your address was changed", what)
         await _record(tx, call, before, "member.email_changed")
     return used.email
 
 
-async def _prove(tx: Transaction, call: Call, developer: Developer, email: str) -> None:
+async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
     """Note that somebody read the mail to this address. Raises EmailTaken if another developer proved it before.
 
     Where it is the first proof, whoever made the account may be somebody else: what they left behind goes.
     """
     try:
         if not await store.confirm_email(tx, id=developer.id, email=email, now=call.now):
-            raise EmailTaken
+            raise DeveloperEmailTaken
     except psycopg.errors.UniqueViolation:  # Another sign-up with this address was proven at the same moment.
-        raise EmailTaken from None
+        raise DeveloperEmailTaken from None
     if developer.email_verified_at is not None:
         return
     await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
@@ -158,7 +166,7 @@ async def _prove(tx: Transaction, call: Call, developer: Developer, email: str) 
     await _record(tx, call, developer, "member.email_verified")
 
 
-async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> Developer:
+async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> DeveloperRow:
     digest = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
     used = await store.use_token(tx, hash=digest, purpose="RESET_PASSWORD", now=call.now)
     developer = await store.lock_developer(tx, id=used.developer_id) if used else None
@@ -167,16 +175,16 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     require_uncommon(data.new_password, developer.email, path="/newPassword")  # If not, the link can be used once more.
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link arrived: the address is read.
-        await _prove(tx, call, developer, developer.email)
+        await _use_link_token(tx, call, developer, developer.email)
     await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
     # Whoever was in before may have asked for another address: that link dies too.
     await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
     what = "The password of your developer account was reset, and all sessions were ended."
-    await post_notice(tx, call, developer.account_id, developer.email, "Your password was reset", what)
+    await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was reset", what)
     await _record(tx, call, developer, "member.password_reset")
     return developer
 
 
-async def _record(tx: Transaction, call: Call, developer: Developer, action: str) -> None:
+async def _record(tx: Transaction, call: Call, developer: DeveloperRow, action: str) -> None:
     themselves = replace(call, caller=caller_of(developer, None))
     await audit.record(tx, themselves, action, "Member", developer.id, account_wide=True)

@@ -7,12 +7,12 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.platform.accounts.model import (
     Account,
     AccountInvitation,
-    Developer,
-    InvitationRow,
-    Member,
-    Session,
+    AccountInvitationRow,
+    AccountMember,
+    DeveloperRow,
+    DeveloperSession,
+    DeveloperSessionView,
     SessionOwner,
-    SessionView,
     TotpRow,
     UsedToken,
 )
@@ -52,19 +52,19 @@ async def insert_developer(
     password_hash: str,
     verified_at: Moment | None,
     now: Moment,
-) -> Developer | None: ...
+) -> DeveloperRow | None: ...
 
 
 @statement("""
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is not null
 """)
-async def developer_by_email(db: Queries, *, email: str) -> Developer | None: ...
+async def developer_by_email(db: Queries, *, email: str) -> DeveloperRow | None: ...
 
 
 @statement("""
     select * from developers where role = 'OWNER' and email_verified_at is not null order by created_at limit 2
 """)
-async def first_owners(db: Queries) -> list[Developer]: ...
+async def first_owners(db: Queries) -> list[DeveloperRow]: ...
 
 
 # The newest of those who signed up with an address that none of them has proven.
@@ -72,11 +72,11 @@ async def first_owners(db: Queries) -> list[Developer]: ...
     select * from developers where lower(email) = lower(%(email)s) and email_verified_at is null
     order by created_at desc limit 1
 """)
-async def unproven_developer(db: Queries, *, email: str) -> Developer | None: ...
+async def unproven_developer(db: Queries, *, email: str) -> DeveloperRow | None: ...
 
 
 @statement("select * from developers where id = %(id)s")
-async def developer(db: Queries, *, id: UUID) -> Developer | None: ...
+async def developer(db: Queries, *, id: UUID) -> DeveloperRow | None: ...
 
 
 @statement("update developers set last_sign_in_at = %(now)s where id = %(id)s")
@@ -128,7 +128,7 @@ async def session_owner(db: Queries, *, access_hash: bytes, project_id: UUID | N
     where refresh_hash = %(refresh_hash)s or previous_refresh_hash = %(refresh_hash)s
     limit 1 for update
 """)
-async def lock_session_of_refresh(tx: Transaction, *, refresh_hash: bytes) -> Session | None: ...
+async def lock_session_of_refresh(tx: Transaction, *, refresh_hash: bytes) -> DeveloperSession | None: ...
 
 
 @statement("""
@@ -166,7 +166,7 @@ async def revoke_sessions(tx: Transaction, *, id: UUID, but: UUID | None, now: M
 """)
 async def sessions_of_account(
     db: Queries, *, account_id: UUID, before: UUID | None, limit: int
-) -> list[SessionView]: ...
+) -> list[DeveloperSessionView]: ...
 
 
 # Tokens that arrive by mail.
@@ -286,7 +286,7 @@ async def rename_account(tx: Transaction, *, id: UUID, name: str, now: Moment) -
 
 
 @statement("select * from developers where id = %(id)s for update")
-async def lock_developer(tx: Transaction, *, id: UUID) -> Developer | None: ...
+async def lock_developer(tx: Transaction, *, id: UUID) -> DeveloperRow | None: ...
 
 
 @statement("update developers set name = %(name)s, updated_at = %(now)s where id = %(id)s")
@@ -313,14 +313,14 @@ async def set_password(tx: Transaction, *, id: UUID, password_hash: str, now: Mo
     where account_id = %(account_id)s and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s
 """)
-async def members(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[Member]: ...
+async def members(db: Queries, *, account_id: UUID, before: UUID | None, limit: int) -> list[AccountMember]: ...
 
 
 @statement("""
     select id, email, name, role, mfa_enabled_at, joined_at, last_sign_in_at from developers
     where account_id = %(account_id)s and id = %(id)s
 """)
-async def member(db: Queries, *, account_id: UUID, id: UUID) -> Member | None: ...
+async def member(db: Queries, *, account_id: UUID, id: UUID) -> AccountMember | None: ...
 
 
 @statement("""
@@ -396,7 +396,7 @@ async def account_of_invitation(tx: Transaction, *, token_hash: bytes) -> UUID |
 @statement("""
     delete from account_invitations where token_hash = %(token_hash)s and expires_at > %(now)s returning *
 """)
-async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> InvitationRow | None: ...
+async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> AccountInvitationRow | None: ...
 
 
 # Deletion.

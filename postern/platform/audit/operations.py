@@ -51,7 +51,7 @@ async def record(
     caller = call.caller
     metadata = {camel(name): value for name, value in metadata.items()}
     chain_id = call.account_id if account_wide or call.path_project_id is None else call.project_id
-    head = await store.lengthen(tx, chain_id=chain_id, genesis=GENESIS)
+    head = await store.extend_chain(tx, chain_id=chain_id, genesis=GENESIS)
     entry = ChainedEntry(
         chain_id=chain_id,
         seq=head.seq,
@@ -72,7 +72,7 @@ async def record(
     )
     values: dict[str, Any] = {name: getattr(entry, name) for name in entry.__struct_fields__}
     values |= {"metadata": Jsonb(entry.metadata), "hash": entry_hash(head.hash, entry)}
-    await store.append(tx, **values)
+    await store.append_entry(tx, **values)
 
 
 async def of_target(call: Call, target_id: UUID, page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
@@ -114,7 +114,7 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
         async for entry in store.chain(tx, chain_id=chain_id):
             count += 1
             fits = entry.seq == count and entry.hash == entry_hash(previous, entry)
-            if not fits or not _tells_what_it_told(entry):
+            if not fits or not _entry_matches_hash(entry):
                 return ChainReport(entries=count, intact=False, broken_at=entry.seq)
             previous = entry.hash
         head = await store.head(tx, chain_id=chain_id)
@@ -122,7 +122,7 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
     return ChainReport(entries=count, intact=intact, broken_at=None if intact else count + 1)
 
 
-def _tells_what_it_told(entry: ChainedEntry) -> bool:
+def _entry_matches_hash(entry: ChainedEntry) -> bool:
     """Whether an entry's details are those that were recorded, or were erased as a whole."""
     if entry.salt == b"":
         return (entry.actor_email, entry.ip_address, entry.metadata) == (None, None, {})
@@ -167,6 +167,6 @@ async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[A
         after = rows[-1].id
 
 
-async def forget_some(db: Database, account_id: UUID) -> int:
+async def delete_expired(db: Database, account_id: UUID) -> int:
     """Delete a chunk of the entries of an account that is being deleted; returns how many there were."""
-    return await store.forget_some(db, account_id=account_id, limit=CHUNK)
+    return await store.delete_expired(db, account_id=account_id, limit=CHUNK)

@@ -5,12 +5,12 @@ from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, rows_of, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedEntry
 
 
-class Head(Record):
+class ChainHead(Record):
     """Where a chain ends."""
 
     seq: int
@@ -22,7 +22,7 @@ class Head(Record):
     on conflict (chain_id) do update set seq = head.seq + 1
     returning seq, hash
 """)
-async def lengthen(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Head: ...
+async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> ChainHead: ...
 
 
 @statement("""
@@ -33,7 +33,7 @@ async def lengthen(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Head: 
             %(target_type)s, %(target_id)s, %(metadata)s, %(ip_address)s, %(salt)s, %(details_digest)s, %(hash)s,
             %(created_at)s)
 """)
-async def append(
+async def append_entry(
     tx: Transaction,
     *,
     chain_id: UUID,
@@ -92,7 +92,7 @@ async def entries_before(
 async def count_of_targets(db: Queries, *, chain_id: UUID, target_ids: list[str]) -> int: ...
 
 
-@rows_of("select * from audit_log where chain_id = %(chain_id)s order by seq")
+@streamed_statement("select * from audit_log where chain_id = %(chain_id)s order by seq")
 def chain(tx: Transaction, *, chain_id: UUID) -> AsyncIterator[ChainedEntry]: ...
 
 
@@ -101,7 +101,7 @@ async def chains(db: Queries) -> list[UUID]: ...
 
 
 @statement("select seq, hash from audit_heads where chain_id = %(chain_id)s")
-async def head(db: Queries, *, chain_id: UUID) -> Head | None: ...
+async def head(db: Queries, *, chain_id: UUID) -> ChainHead | None: ...
 
 
 @statement("""
@@ -180,7 +180,7 @@ async def count_of_account(
     )
     select count(*)::int from gone
 """)
-async def forget_some(db: Queries, *, account_id: UUID, limit: int) -> int: ...
+async def delete_expired(db: Queries, *, account_id: UUID, limit: int) -> int: ...
 
 
 @statement("""

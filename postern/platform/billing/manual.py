@@ -13,10 +13,10 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 from postern.platform.audit import operations as audit
 from postern.platform.billing import store
-from postern.platform.billing.model import BillingAccount, Cycle, Purchase, Standing
+from postern.platform.billing.model import BillingAccount, Cycle, Purchase, SubscriptionState
 from postern.platform.billing.rules import next_period
 from postern.security.secrets import SealBroken
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 LINK_LIFE = timedelta(hours=1)
 
 
-class CancellationUnclear(Refused):
+class CancellationUnclear(BadRequest):
     """The portal cancels `b2b` or `all`."""
 
 
-class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
+class BillingConfirmation(msgspec.Struct, frozen=True, kw_only=True):
     """What a link offers to confirm."""
 
     account_id: UUID
@@ -43,7 +43,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     asked_as: str | None
 
 
-class Manual:
+class ManualProvider:
     """The built-in provider."""
 
     name = "manual"
@@ -57,7 +57,7 @@ class Manual:
     async def portal(self, call: Call, account: BillingAccount) -> str:
         return self._page(call, account, "portal", account.billing_cycle or "monthly")
 
-    async def standing(self, account: BillingAccount) -> Standing | None:
+    async def standing(self, account: BillingAccount) -> SubscriptionState | None:
         return None
 
     async def cancel_all(self, account: BillingAccount) -> None:
@@ -67,7 +67,7 @@ class Manual:
         pass
 
     def _page(self, call: Call, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
-        offer = Confirmation(
+        offer = BillingConfirmation(
             account_id=account.project_id,
             action=action,
             cycle=cycle,
@@ -80,16 +80,16 @@ class Manual:
         return f"{self._world.settings.public_url}/billing/manual/{sealed.hex()}"
 
 
-def read_link(world: "World", link: str, now: Moment) -> Confirmation | None:
+def read_link(world: "World", link: str, now: Moment) -> BillingConfirmation | None:
     """What a link offers; None if it is not ours or too old."""
     try:
-        found = msgspec.json.decode(world.secrets.open(bytes.fromhex(link), "billing-manual"), type=Confirmation)
+        found = msgspec.json.decode(world.secrets.open(bytes.fromhex(link), "billing-manual"), type=BillingConfirmation)
     except (SealBroken, ValueError):
         return None
     return found if found.expires_at > now.timestamp() else None
 
 
-async def confirm(call: Call, offer: Confirmation, cancel: str | None) -> bool:
+async def confirm(call: Call, offer: BillingConfirmation, cancel: str | None) -> bool:
     """Do what was offered; false where the account has changed since. Raises CancellationUnclear."""
     asker = Caller(
         kind="nobody",
@@ -103,8 +103,8 @@ async def confirm(call: Call, offer: Confirmation, cancel: str | None) -> bool:
         if account is None or account.version != offer.version:
             return False
         after = _after(account, offer, cancel, call.now)
-        fields = {name: getattr(after, name) for name in Standing.__struct_fields__}
-        if not await store.settle(
+        fields = {name: getattr(after, name) for name in SubscriptionState.__struct_fields__}
+        if not await store.settle_billing(
             tx, account_id=offer.account_id, attempt=None, version=offer.version, now=call.now, **fields
         ):
             return False
@@ -114,8 +114,8 @@ async def confirm(call: Call, offer: Confirmation, cancel: str | None) -> bool:
     return True
 
 
-def _after(account: BillingAccount, offer: Confirmation, cancel: str | None, now: Moment) -> Standing:
-    booked = Standing(
+def _after(account: BillingAccount, offer: BillingConfirmation, cancel: str | None, now: Moment) -> SubscriptionState:
+    booked = SubscriptionState(
         plan=account.plan,
         billing_cycle=account.billing_cycle,
         status=account.status,
@@ -132,5 +132,5 @@ def _after(account: BillingAccount, offer: Confirmation, cancel: str | None, now
     if cancel == "b2b":
         return msgspec.structs.replace(booked, b2b_enhanced=False)
     if cancel == "all":
-        return Standing(status="cancelled")
+        return SubscriptionState(status="cancelled")
     raise CancellationUnclear

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.problems import Conflict, Refused, Unavailable
+from postern.kernel.http.problems import BadRequest, Conflict, Unavailable
 from postern.kernel.values import Body, Record
 
 Plan = Literal["free", "pro"]
@@ -31,11 +31,11 @@ class NotForSale(Conflict):
     """The operator of this server has set no price for this."""
 
 
-class SignatureInvalid(Refused):
+class SignatureInvalid(BadRequest):
     """This signal is not signed by the payment provider, or is too old."""
 
 
-class Booking(Body):
+class CheckoutRequest(Body):
     """How often to pay."""
 
     billing_cycle: Cycle = "monthly"
@@ -48,7 +48,7 @@ class Usage(Record):
     emails: int
 
 
-class Limits(Record):
+class PlanLimits(Record):
     """What a plan allows; null is without limit."""
 
     projects: int | None = None
@@ -66,11 +66,11 @@ class Billing(Record):
     current_period_end: Moment | None
     b2b_enhanced: bool
     usage: Usage
-    limits: Limits
+    limits: PlanLimits
     provider: str
 
 
-class Page(Record):
+class BillingPageUrl(Record):
     """Where to go on in a browser."""
 
     url: str
@@ -94,7 +94,7 @@ class BillingAccount(Record):
     attempt: int
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):
     """What an account has booked, as its provider tells it."""
 
     plan: Plan = "free"

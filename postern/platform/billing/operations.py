@@ -8,26 +8,34 @@ import msgspec
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import DEVELOPER_ONLY, Answer, BodyInvalid, Header, RawRequest, get, post
-from postern.kernel.quotas import Left, PlanLimitReached, Wanted, side_by_side
+from postern.kernel.http.operation import (
+    DEVELOPER_ONLY,
+    BodyInvalid,
+    HeaderParameter,
+    HttpResponse,
+    RawRequest,
+    get,
+    post,
+)
+from postern.kernel.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
 from postern.kernel.values import NO_ID, to_json
 from postern.platform.billing import manual, store
 from postern.platform.billing.model import (
     AlreadyBooked,
     Billing,
     BillingAccount,
+    BillingPageUrl,
     BillingUnavailable,
-    Booking,
-    Limits,
+    CheckoutRequest,
     NotForSale,
     NothingBooked,
-    Page,
+    PlanLimits,
     Purchase,
     SignatureInvalid,
 )
 from postern.platform.billing.providers import provider_of
 from postern.platform.billing.rules import parse_limits, period_end
-from postern.web.html import form, page, paragraph, read_form, trouble
+from postern.web.html import error_message, form, page, paragraph, read_form
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -36,7 +44,7 @@ EVENTS_REMEMBERED = timedelta(days=60)
 """Stripe repeats an event for three days; nothing is heard twice in twice the thirty it can be sent again by hand."""
 
 
-SignatureHeader = Annotated[str | None, Header("Stripe-Signature")]
+SignatureHeader = Annotated[str | None, HeaderParameter("Stripe-Signature")]
 LinkText = Annotated[str, msgspec.Meta(max_length=4_000)]
 
 
@@ -73,13 +81,13 @@ async def get_billing(call: Call) -> Billing:
     problems=[AlreadyBooked, NotForSale, BillingUnavailable],
     example={"billingCycle": "monthly"},
 )
-async def begin_checkout(call: Call, data: Booking) -> Page:
+async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Book the `pro` plan: the answer is the address of a page where somebody confirms it in a browser."""
     account = await _account(call)
     if account.plan == "pro":
         raise AlreadyBooked
     purchase = Purchase(item="pro", cycle=data.billing_cycle)
-    return Page(url=await provider_of(call.world).checkout(call, account, purchase))
+    return BillingPageUrl(url=await provider_of(call.world).checkout(call, account, purchase))
 
 
 @post(
@@ -89,13 +97,13 @@ async def begin_checkout(call: Call, data: Booking) -> Page:
     problems=[AlreadyBooked, NotForSale, BillingUnavailable],
     example={"billingCycle": "monthly"},
 )
-async def begin_b2b_checkout(call: Call, data: Booking) -> Page:
+async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Book the B2B addition: the answer is the address of a page where somebody confirms it in a browser."""
     account = await _account(call)
     if account.b2b_enhanced:
         raise AlreadyBooked
     purchase = Purchase(item="b2b", cycle=data.billing_cycle)
-    return Page(url=await provider_of(call.world).checkout(call, account, purchase))
+    return BillingPageUrl(url=await provider_of(call.world).checkout(call, account, purchase))
 
 
 @post(
@@ -104,12 +112,12 @@ async def begin_b2b_checkout(call: Call, data: Booking) -> Page:
     accepts=DEVELOPER_ONLY,
     problems=[NothingBooked, BillingUnavailable],
 )
-async def open_portal(call: Call) -> Page:
+async def open_billing_portal(call: Call) -> BillingPageUrl:
     """The address of a page where what is booked is changed or cancelled."""
     account = await store.billing_account(call.db, account_id=call.account_id)
     if account is None or (account.status == "none" and not account.b2b_enhanced):
         raise NothingBooked
-    return Page(url=await provider_of(call.world).portal(call, account))
+    return BillingPageUrl(url=await provider_of(call.world).portal(call, account))
 
 
 @post(
@@ -119,7 +127,7 @@ async def open_portal(call: Call) -> Page:
     problems=[SignatureInvalid],
     hidden=True,
 )
-async def hear_stripe(call: Call, request: RawRequest, signature: SignatureHeader = None) -> Answer:
+async def receive_stripe_event(call: Call, request: RawRequest, signature: SignatureHeader = None) -> HttpResponse:
     """A signal of Stripe. It only says that something changed: a worker then asks Stripe how things stand, so that
     signals may come twice, late and in any order."""
     from postern.platform.billing.stripe_provider import is_signed
@@ -131,18 +139,20 @@ async def hear_stripe(call: Call, request: RawRequest, signature: SignatureHeade
     event_id, event_type, customer = _read_event(body)
     async with call.db.transaction() as tx:
         forgotten = call.now - EVENTS_REMEMBERED
-        if await store.hear(tx, id=event_id, type=event_type, customer_ref=customer, forgotten=forgotten, now=call.now):
+        if await store.record_stripe_event(
+            tx, id=event_id, type=event_type, customer_ref=customer, forgotten=forgotten, now=call.now
+        ):
             tx.makes_due("billing_accounts")
-    return Answer(to_json({"received": True}))
+    return HttpResponse(to_json({"received": True}))
 
 
 @get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
-async def manual_page(call: Call, link: LinkText) -> Answer:
+async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     """Asks to confirm a booking."""
     offer = manual.read_link(call.world, link, call.now)
     account = await store.billing_account(call.db, account_id=offer.account_id) if offer else None
     if offer is None or account is None or account.version != offer.version:
-        return _dead_link()
+        return _invalid_link_page()
     if offer.action == "portal":
         return _portal_page(account)
     item = "the pro plan" if offer.action == "pro" else "the B2B addition"
@@ -151,17 +161,17 @@ async def manual_page(call: Call, link: LinkText) -> Answer:
 
 
 @post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
-async def manual_form(call: Call, request: RawRequest, link: LinkText) -> Answer:
+async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpResponse:
     """Confirms a booking."""
     given = await read_form(request)
     offer = manual.read_link(call.world, link, call.now)
     if offer is None or not await manual.confirm(call, offer, given.get("cancel")):
-        return _dead_link()
+        return _invalid_link_page()
     return page("Done", paragraph("It counts from now on. You can close this page."))
 
 
 @get("/billing/done", public=True, any_query=True, hidden=True)
-async def billing_done(call: Call, cancelled: str | None = None) -> Answer:
+async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
     """Where a checkout ends."""
     if cancelled:
         return page("Nothing was booked", paragraph("You can close this page."))
@@ -174,7 +184,7 @@ async def close_account(tx: Transaction, call: Call) -> None:
         tx.makes_due("billing_accounts")
 
 
-async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | None:
+async def quota_of_plan(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
     """What the plan of an account leaves; None where it sets no limit. Without POSTERN_PLAN_LIMITS this asks nothing.
 
     In a transaction exactly so many are given out, also to requests that come at once: the last ones are counted one
@@ -191,22 +201,22 @@ async def plan_allows(db: Queries, world: "World", wanted: Wanted) -> Left | Non
     if limit is None:
         return None
     used = await _used(db, account_id, wanted)
-    if isinstance(db, Transaction) and used + wanted.more + side_by_side(wanted.what) > limit:
+    if isinstance(db, Transaction) and used + wanted.more + in_parallel(wanted.what) > limit:
         await store.lock_account(db, account_id=account_id)
         used = await _used(db, account_id, wanted)
     refusal = PlanLimitReached(f"The {plan} plan allows {limit} {wanted.what}; {used} are used.")
-    return Left(limit - used, refusal)
+    return QuotaLeft(limit - used, refusal)
 
 
-async def _used(db: Queries, account_id: UUID, wanted: Wanted) -> int:
+async def _used(db: Queries, account_id: UUID, wanted: QuotaRequest) -> int:
     if wanted.what == "projects":
         return await store.count_projects(db, account_id=account_id)
     usage = await store.usage(db, account_id=account_id, month=wanted.now.date().replace(day=1))
     return usage.customers if wanted.what == "customers" else usage.emails
 
 
-def _limits(world: "World", plan: str) -> Limits:
-    return parse_limits(world.settings.plan_limits).get(plan, Limits())
+def _limits(world: "World", plan: str) -> PlanLimits:
+    return parse_limits(world.settings.plan_limits).get(plan, PlanLimits())
 
 
 async def _account(call: Call) -> BillingAccount:
@@ -228,7 +238,7 @@ def _read_event(body: bytes) -> tuple[str, str, str | None]:
         raise BodyInvalid("This is no event of Stripe.") from None
 
 
-def _portal_page(account: BillingAccount) -> Answer:
+def _portal_page(account: BillingAccount) -> HttpResponse:
     parts = [paragraph(f"Your plan is {account.plan}, {account.billing_cycle or 'without a cycle'}.")]
     if account.b2b_enhanced:
         parts.append(form("Cancel the B2B addition", hidden={"cancel": "b2b"}))
@@ -236,6 +246,6 @@ def _portal_page(account: BillingAccount) -> Answer:
     return page("What is booked", *parts)
 
 
-def _dead_link() -> Answer:
+def _invalid_link_page() -> HttpResponse:
     words = "This link is too old, or something was confirmed since it was made. Begin again."
-    return page("Nothing to confirm", trouble(words), status=404)
+    return page("Nothing to confirm", error_message(words), status=404)

@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Protocol
 
 from postern.kernel.http.call import Call
-from postern.platform.billing.manual import Manual
-from postern.platform.billing.model import BillingAccount, Purchase, Standing
+from postern.platform.billing.manual import ManualProvider
+from postern.platform.billing.model import BillingAccount, Purchase, SubscriptionState
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
-class Provider(Protocol):
+class BillingProvider(Protocol):
     """Somewhere accounts book plans."""
 
     name: str
@@ -23,7 +23,7 @@ class Provider(Protocol):
         """The address of a page where what is booked is changed or cancelled. Raises BillingUnavailable."""
         ...
 
-    async def standing(self, account: BillingAccount) -> Standing | None:
+    async def standing(self, account: BillingAccount) -> SubscriptionState | None:
         """What the account has booked, or None where our own row is the truth. Raises BillingUnavailable."""
         ...
 
@@ -34,16 +34,16 @@ class Provider(Protocol):
     async def aclose(self) -> None: ...
 
 
-def provider_of(world: "World") -> Provider:
+def provider_of(world: "World") -> BillingProvider:
     """The instance's provider, by POSTERN_BILLING."""
     name = f"billing:{world.settings.billing}"
-    found: Provider | None = world.transports.get(name)
+    found: BillingProvider | None = world.transports.get(name)
     if found is None:
         if world.settings.billing == "stripe":
-            from postern.platform.billing.stripe_provider import Stripe  # The library takes a second to import.
+            from postern.platform.billing.stripe_provider import StripeProvider  # The library takes a second to import.
 
-            found = Stripe(world)
+            found = StripeProvider(world)
         else:
-            found = Manual(world)
+            found = ManualProvider(world)
         world.transports[name] = found
     return found

@@ -12,13 +12,13 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
 from postern.kernel.quotas import Allowance
-from postern.platform.billing.model import Cycle, Limits, Plan, Standing, Status
+from postern.platform.billing.model import Cycle, Plan, PlanLimits, Status, SubscriptionState
 
 
 @cache
-def parse_limits(text: str | None) -> dict[str, Limits]:
+def parse_limits(text: str | None) -> dict[str, PlanLimits]:
     """POSTERN_PLAN_LIMITS: `free: projects=3 emails=10000; pro: emails=500000`. Raises SettingInvalid."""
-    found: dict[str, Limits] = {}
+    found: dict[str, PlanLimits] = {}
     for part in (text or "").split(";"):
         if not part.strip():
             continue
@@ -27,7 +27,7 @@ def parse_limits(text: str | None) -> dict[str, Limits]:
         is_plain = " ".join(f"{name}={number}" for name, number in pairs) == " ".join(rest.replace(",", " ").split())
         if plan not in get_args(Plan) or not is_plain or {name for name, _ in pairs} - set(get_args(Allowance)):
             raise SettingInvalid("POSTERN_PLAN_LIMITS: expected `free: projects=3 emails=10000; pro: emails=500000`.")
-        found[plan] = Limits(**{name: int(number) for name, number in pairs})
+        found[plan] = PlanLimits(**{name: int(number) for name, number in pairs})
     return found
 
 
@@ -47,7 +47,7 @@ def period_end(standing_end: Moment | None, cycle: Cycle | None, now: Moment) ->
     return end
 
 
-class Subscription(msgspec.Struct, frozen=True, kw_only=True):
+class StripeSubscription(msgspec.Struct, frozen=True, kw_only=True):
     """One subscription at Stripe, as far as it matters here."""
 
     status: str
@@ -70,9 +70,9 @@ STATUSES: dict[str, Status] = {
 _RANK: dict[Status, int] = {"none": 0, "cancelled": 1, "past_due": 2, "active": 3}
 
 
-def standing_of(subscriptions: Sequence[Subscription], prices: dict[str, tuple[str, Cycle]]) -> Standing:
+def standing_of(subscriptions: Sequence[StripeSubscription], prices: dict[str, tuple[str, Cycle]]) -> SubscriptionState:
     """What all subscriptions of a customer add up to; `prices` says which price is which item and cycle."""
-    standing = Standing()
+    standing = SubscriptionState()
     for each in subscriptions:
         status = STATUSES.get(each.status, "none")
         runs = status in ("active", "past_due")

@@ -30,7 +30,7 @@ async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> Billi
     where project_id = %(account_id)s
     returning *
 """)
-async def know_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
+async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
 
 
 @statement("""
@@ -40,7 +40,7 @@ async def know_customer(db: Queries, *, account_id: UUID, customer_ref: str, now
     where project_id = %(account_id)s and not closing
       and (%(attempt)s::int is null or attempt = %(attempt)s) and (%(version)s::int is null or version = %(version)s)
 """)
-async def settle(
+async def settle_billing(
     db: Queries,
     *,
     account_id: UUID,
@@ -65,7 +65,7 @@ async def settle(
     update billing_accounts set due_at = %(now)s, attempt = attempt + 1
     where customer_ref = %(customer_ref)s and exists (select from told)
 """)
-async def hear(
+async def record_stripe_event(
     tx: Transaction, *, id: str, type: str, customer_ref: str | None, forgotten: Moment, now: Moment
 ) -> bool: ...
 
@@ -84,7 +84,7 @@ async def closed(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
 @statement("""
     update billing_accounts set due_at = %(due_at)s where project_id = %(account_id)s and attempt = %(attempt)s
 """)
-async def again(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) -> bool: ...
+async def reschedule(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
 @statement("""

@@ -13,8 +13,15 @@ import structlog
 from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.platform.billing import store
-from postern.platform.billing.model import BillingAccount, BillingUnavailable, Cycle, NotForSale, Purchase, Standing
-from postern.platform.billing.rules import Subscription, standing_of
+from postern.platform.billing.model import (
+    BillingAccount,
+    BillingUnavailable,
+    Cycle,
+    NotForSale,
+    Purchase,
+    SubscriptionState,
+)
+from postern.platform.billing.rules import StripeSubscription, standing_of
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -29,7 +36,7 @@ SUBSCRIPTIONS = 100
 """Subscriptions of one customer that are looked at."""
 
 
-class Stripe:
+class StripeProvider:
     """Stripe as the provider."""
 
     name = "stripe"
@@ -71,7 +78,7 @@ class Stripe:
         }
         return (await _ask(self._client.v1.billing_portal.sessions.create_async(params=params))).url
 
-    async def standing(self, account: BillingAccount) -> Standing | None:
+    async def standing(self, account: BillingAccount) -> SubscriptionState | None:
         if account.customer_ref is None:
             return None
         return standing_of([_read(each) for each in await self._subscriptions(account.customer_ref)], self._prices())
@@ -97,7 +104,9 @@ class Stripe:
         asked = hashlib.sha256(email.encode()).hexdigest()[:16]
         options: Any = {"idempotency_key": f"postern-account-{account.project_id}-{asked}"}
         customer = await _ask(self._client.v1.customers.create_async(params=params, options=options))
-        return await store.know_customer(call.db, account_id=account.project_id, customer_ref=customer.id, now=call.now)
+        return await store.set_stripe_customer(
+            call.db, account_id=account.project_id, customer_ref=customer.id, now=call.now
+        )
 
     async def _subscriptions(self, customer: str) -> list[stripe.Subscription]:
         params: Any = {"customer": customer, "status": "all", "limit": SUBSCRIPTIONS}
@@ -122,12 +131,12 @@ async def _ask(question: Awaitable[T]) -> T:
         raise BillingUnavailable from None
 
 
-def _read(subscription: stripe.Subscription) -> Subscription:
+def _read(subscription: stripe.Subscription) -> StripeSubscription:
     told: dict[str, Any] = subscription.to_dict()
     items: list[dict[str, Any]] = told["items"]["data"]
     # The end of the period moved from the subscription to its items with the API of 2025-03-31.
     ends = [each.get("current_period_end") or told.get("current_period_end") for each in items]
-    return Subscription(
+    return StripeSubscription(
         status=told["status"],
         prices=tuple(each["price"]["id"] for each in items),
         current_period_end=max((end for end in ends if end), default=None),

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.platform.billing import store
-from postern.platform.billing.model import BillingAccount, BillingUnavailable, Standing
+from postern.platform.billing.model import BillingAccount, BillingUnavailable, SubscriptionState
 from postern.platform.billing.providers import provider_of
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
     except BillingUnavailable:
         pause = min(FIRST_PAUSE * 2 ** min(account.attempt, 10), LONGEST_PAUSE)
         due_at = world.clock() + pause
-        await store.again(world.db, account_id=account.project_id, attempt=account.attempt, due_at=due_at)
+        await store.reschedule(world.db, account_id=account.project_id, attempt=account.attempt, due_at=due_at)
         return
-    standing = standing or Standing(**{name: getattr(account, name) for name in Standing.__struct_fields__})
-    fields = {name: getattr(standing, name) for name in Standing.__struct_fields__}
-    settled = await store.settle(
+    standing = standing or SubscriptionState(
+        **{name: getattr(account, name) for name in SubscriptionState.__struct_fields__}
+    )
+    fields = {name: getattr(standing, name) for name in SubscriptionState.__struct_fields__}
+    settled = await store.settle_billing(
         world.db,
         account_id=account.project_id,
         attempt=account.attempt,
@@ -47,5 +49,5 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
 
 
 BILLING: Work[BillingAccount] = Work(
-    name="billing", table="billing_accounts", kind=BillingAccount, lease=timedelta(minutes=2), do=each(reconcile)
+    name="billing", table="billing_accounts", kind=BillingAccount, lease=timedelta(minutes=2), do=one_by_one(reconcile)
 )

@@ -39,14 +39,14 @@ class ListedEvent(Event):
     """The contact that it is about, where it is about one."""
 
 
-class Position(NamedTuple):
+class EventPosition(NamedTuple):
     """A place in the course of events: after everything of that moment, or after one event of it."""
 
     at: Moment
     event_id: UUID = UUID(int=2**128 - 1)
 
 
-class FoundSince(Record):
+class FirstEventSince(Record):
     """The first event after a position, and whose question it answers."""
 
     key: UUID
@@ -54,7 +54,7 @@ class FoundSince(Record):
     occurred_at: Moment
 
 
-class Written(Record):
+class EventRange(Record):
     """Events that one SQL statement recorded in bulk: those of the project whose ids lie in a range of their own."""
 
     project_id: UUID

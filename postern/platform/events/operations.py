@@ -10,7 +10,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
-from postern.kernel.http.pagination import Cursor, Feed, ListLimit, before_id, listed
+from postern.kernel.http.pagination import Cursor, Feed, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import new_id
 from postern.platform.events import store
@@ -19,10 +19,10 @@ from postern.platform.events.model import (
     EVENT_NAMES,
     Event,
     EventContact,
-    FoundSince,
+    EventPosition,
+    EventRange,
+    FirstEventSince,
     ListedEvent,
-    Position,
-    Written,
     contact_id_of,
     is_custom_name,
     known_address,
@@ -31,7 +31,7 @@ from postern.platform.events.model import (
 Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
 """Makes new due rows (webhook deliveries, automation runs, counters) in the transaction of the events."""
 
-BulkReaction = Callable[[Transaction, Written], Awaitable[None]]
+BulkReaction = Callable[[Transaction, EventRange], Awaitable[None]]
 """The same for events that one statement recorded by the thousand: an `insert … select` from the range of ids."""
 
 READ_AT_ONCE = 1_000
@@ -41,7 +41,7 @@ _reactions: list[Reaction] = []
 _in_bulk: dict[Reaction, BulkReaction] = {}
 
 
-def react_with(reactions: Sequence[Reaction], in_bulk: Mapping[Reaction, BulkReaction] | None = None) -> None:
+def set_reactions(reactions: Sequence[Reaction], in_bulk: Mapping[Reaction, BulkReaction] | None = None) -> None:
     """Who reacts to events, in order: called once by `app.py`, which lists them.
 
     `in_bulk` names the set-based form of a reaction; one without gets events recorded in bulk a thousand at a time.
@@ -98,7 +98,7 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     if not events:
         return
     rows = [{name: getattr(event, name) for name in Event.__struct_fields__} for event in events]
-    await store.insert(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
+    await store.insert_event(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     for react in _reactions:
         await react(tx, events)
 
@@ -109,7 +109,7 @@ def id_range(first: UUID) -> tuple[UUID, UUID]:
     return UUID(int=low), UUID(int=low | 0xFFFF_FFFF)
 
 
-async def written(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
+async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
     """Let everyone react to `count` events of `types` that a statement of this transaction has recorded.
 
     Their ids are `id_after(first, 1)` and following. Memory stays flat however many there are.
@@ -117,13 +117,13 @@ async def written(tx: Transaction, project_id: UUID, first: UUID, types: tuple[s
     if not count:
         return
     low, high = id_range(first)
-    range_ = Written(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
+    range_ = EventRange(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
     one_by_one = [react for react in _reactions if react not in _in_bulk]
     for react in _reactions:
         if react in _in_bulk:
             await _in_bulk[react](tx, range_)
     while one_by_one:
-        events = await store.between(tx, project_id=project_id, after=low, last=high, limit=READ_AT_ONCE)
+        events = await store.list_between(tx, project_id=project_id, after=low, last=high, limit=READ_AT_ONCE)
         for react in one_by_one:
             await react(tx, events)
         if len(events) < READ_AT_ONCE:
@@ -131,9 +131,9 @@ async def written(tx: Transaction, project_id: UUID, first: UUID, types: tuple[s
         low = events[-1].id
 
 
-async def in_range(tx: Transaction, range_: Written, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:
+async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:
     """Events recorded in bulk, oldest first, after the one given (`range_.first_id` to begin with)."""
-    return await store.between(tx, project_id=range_.project_id, after=after, last=range_.last_id, limit=limit)
+    return await store.list_between(tx, project_id=range_.project_id, after=after, last=range_.last_id, limit=limit)
 
 
 async def of_subject(
@@ -164,8 +164,8 @@ async def contacts_of(db: Queries, project_id: UUID, found: Sequence[Event]) -> 
 
 
 async def first_since(
-    db: Queries, project_id: UUID, type: str, asked: Sequence[tuple[UUID, UUID, Position]]
-) -> dict[UUID, FoundSince]:
+    db: Queries, project_id: UUID, type: str, asked: Sequence[tuple[UUID, UUID, EventPosition]]
+) -> dict[UUID, FirstEventSince]:
     """The first event of a type since a position, for many questions of (key, subject, position), by key."""
     if not asked:
         return {}
@@ -183,7 +183,7 @@ async def first_since(
 
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
     """Events recorded after the one given, oldest first."""
-    return await store.after(db, project_id=project_id, after=after_id, types=None, limit=limit)
+    return await store.list_after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
 
 @get("/projects/{project_id}/events", needs="events:read")
@@ -207,17 +207,17 @@ async def list_events(
             known = ", ".join(EVENT_NAMES)
             raise Invalid.at("query/type", f"`{name[:100]}` is no event. There are: {known}; and those you send in.")
     if after is not None:
-        since = await store.after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
+        since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
         return Feed(data=await _listed_events(call, since), next_cursor=None)
     scope = f"events|{type or ''}"
-    rows = await store.newest(
+    rows = await store.list_events(
         call.db,
         project_id=call.project_id,
         before=before_id(call, scope, cursor),
         types=types,
         limit=limit + 1,
     )
-    found = listed(call, scope, rows, limit)
+    found = linked_list(call, scope, rows, limit)
     return Feed(data=await _listed_events(call, found.items), next_cursor=found.next_cursor)
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.platform.events.model import Event, EventContact, FoundSince
+from postern.platform.events.model import Event, EventContact, FirstEventSince
 
 
 @statement("""
@@ -15,7 +15,7 @@ from postern.platform.events.model import Event, EventContact, FoundSince
         data jsonb, occurred_at timestamptz)
     where project_id = any (%(project_id)s)
 """)
-async def insert(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+async def insert_event(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
 
 
 @statement("""
@@ -66,7 +66,7 @@ async def first_since(
     subject_id: list[UUID],
     at: list[Moment],
     after: list[UUID],
-) -> list[FoundSince]: ...
+) -> list[FirstEventSince]: ...
 
 
 @statement("""
@@ -75,7 +75,7 @@ async def first_since(
       and (%(types)s::text[] is null or type = any (%(types)s))
     order by id limit %(limit)s
 """)
-async def after(
+async def list_after(
     db: Queries, *, project_id: UUID, after: UUID | None, types: list[str] | None, limit: int
 ) -> list[Event]: ...
 
@@ -86,7 +86,7 @@ async def after(
       and (%(types)s::text[] is null or type = any (%(types)s))
     order by id desc limit %(limit)s
 """)
-async def newest(
+async def list_events(
     db: Queries, *, project_id: UUID, before: UUID | None, types: list[str] | None, limit: int
 ) -> list[Event]: ...
 
@@ -96,4 +96,4 @@ async def newest(
     where project_id = %(project_id)s and id > %(after)s and id <= %(last)s
     order by id limit %(limit)s
 """)
-async def between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[Event]: ...
+async def list_between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[Event]: ...

@@ -45,7 +45,7 @@ SEALED_LIMIT = 8_400
 """Characters of one as it is kept: sealed, in hexadecimal, and of up to four bytes each."""
 
 
-class Relay(Body):
+class ProjectRelay(Body):
     """A smart host that takes the project's mail."""
 
     host: HostName
@@ -133,7 +133,7 @@ class ProjectSettings(Record):
     """What a project may set for itself. Null means the instance's default."""
 
     transport: Literal["capture", "relay"] | None = None
-    relays: list[Relay] | None = None
+    relays: list[ProjectRelay] | None = None
     tracking_domain: str | None = None
     track_opens: bool = True
     track_clicks: bool = True

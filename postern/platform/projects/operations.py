@@ -19,11 +19,11 @@ from postern.kernel.http.call import (
 )
 from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch, post
 from postern.kernel.http.operation import delete as delete_
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Invalid
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
-from postern.kernel.quotas import require_allowance
-from postern.kernel.values import Body, Timestamp, leads_back, new_id, to_plain
+from postern.kernel.quotas import require_quota
+from postern.kernel.values import Body, Timestamp, is_own_address, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (
@@ -42,9 +42,9 @@ from postern.platform.projects.model import (
     LogoUrl,
     Name,
     Project,
+    ProjectRelay,
     ProjectSettings,
     Redirect,
-    Relay,
     SecurityMail,
     SignInMethod,
     SignInSettings,
@@ -105,7 +105,7 @@ class SettingsChange(Body):
     """Settings to change; what is left out stays, null goes back to the default."""
 
     transport: Literal["capture", "relay"] | None | Unset = UNSET
-    relays: Annotated[list[Relay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
+    relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
     tracking_domain: HostName | None | Unset = UNSET
     track_opens: bool | Unset = UNSET
     track_clicks: bool | Unset = UNSET
@@ -137,19 +137,19 @@ class NewApiKey(Body):
 
 
 @get("/projects", needs="projects:read", accepts=DEVELOPER_ONLY)
-async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Project]:
+async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Project]:
     """The projects of your account, newest first."""
     rows = await store.projects_of(
         call.db, account_id=call.account_id, before=before_id(call, "projects", cursor), limit=limit + 1
     )
-    return listed(call, "projects", [_shown(row) for row in rows], limit)
+    return linked_list(call, "projects", [_shown(row) for row in rows], limit)
 
 
 @post("/projects", needs="projects:write", accepts=DEVELOPER_ONLY, status=201, example={"name": "Acme"})
 async def create_project(call: Call, data: NewProject) -> Project:
     """Create a project. Everything else belongs to one; projects never see each other."""
     async with call.db.transaction() as tx:
-        await require_allowance(tx, call, "projects")
+        await require_quota(tx, call, "projects")
         project = await new_project(tx, call.account_id, data.name, call)
         await audit.record(tx, call, "project.created", "Project", project.id, account_wide=True, name=data.name)
     return project
@@ -171,7 +171,7 @@ async def get_project(call: Call) -> Project:
 async def change_project(call: Call, data: ProjectChange) -> Project:
     """Rename a project or change its settings; settings that are left out stay as they are."""
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("required sso", call.project_id)
+        await tx.lock_quota("required sso", call.project_id)
         project = await store.lock_project(tx, project_id=call.project_id)
         if project is None:
             raise ProjectMissing
@@ -190,12 +190,12 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
 
 
 @get("/projects/{project_id}/api-keys", needs="keys:read", accepts=DEVELOPER_ONLY)
-async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[ApiKey]:
+async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[ApiKey]:
     """The project's API keys, newest first. Values are never shown again: `key` is the prefix and the last four."""
     rows = await store.keys(
         call.db, project_id=call.project_id, before=before_id(call, "api-keys", cursor), limit=limit + 1
     )
-    return listed(call, "api-keys", rows, limit)
+    return linked_list(call, "api-keys", rows, limit)
 
 
 @post(
@@ -261,7 +261,7 @@ async def new_api_key(
 ) -> tuple[ApiKey, str]:
     """Make a key in an open transaction; also returns its value, which nobody can find out later."""
     project_id = project_id or call.project_id
-    await tx.one_at_a_time("keys", project_id)
+    await tx.lock_quota("keys", project_id)
     if await store.count_keys(tx, project_id=project_id) >= KEYS_PER_PROJECT:
         raise TooManyKeys
     prefix = f"{'sk' if data.type == 'SECRET' else 'pk'}_{data.environment.lower()}_"
@@ -315,7 +315,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         return None
     if not looks_like_key(token):
         raise CredentialInvalid
-    key: KeyInUse | None = await world.grouped(keys_of_all, side_by_side=2)(world.secrets.digest("api-key", token))
+    key: KeyInUse | None = await world.batcher(keys_of_all, side_by_side=2)(world.secrets.digest("api-key", token))
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
@@ -346,7 +346,7 @@ async def keys_of_all(world: "World", hashes: list[bytes]) -> list[KeyInUse | No
     return [found.get(each) for each in hashes]
 
 
-def relay_password(world: "World", project_id: UUID, relay: Relay) -> str | None:
+def relay_password(world: "World", project_id: UUID, relay: ProjectRelay) -> str | None:
     """The password that a stored relay has, in clear."""
     if relay.password is None:
         return None
@@ -407,7 +407,7 @@ def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSe
         except AddressInvalid as error:
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
     for index, url in enumerate(given.get("redirect_urls", [])):
-        if not leads_back(url):
+        if not is_own_address(url):
             message = "Use https://…, http:// on loopback only, or the scheme of an app, like com.acme.app:/back."
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **given)
@@ -419,7 +419,7 @@ def _as_browsers_write(origin: str) -> str:
     return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
-def _sealed(call: Call, relay: Relay, known: list[Relay], index: int) -> Relay:
+def _sealed(call: Call, relay: ProjectRelay, known: list[ProjectRelay], index: int) -> ProjectRelay:
     if relay.password is None:
         return relay
     if relay.password == HIDDEN:
@@ -435,7 +435,7 @@ def _sealed(call: Call, relay: Relay, known: list[Relay], index: int) -> Relay:
 def _check(call: Call, data: NewApiKey) -> None:
     """What a type alone cannot check. Raises Invalid."""
     faults = [
-        Fault(
+        ProblemError(
             path=f"/permissions/{index}",
             code="unknown_permission",
             message=f"There is no permission `{name}`. {permissions_like(name)}",
@@ -444,7 +444,7 @@ def _check(call: Call, data: NewApiKey) -> None:
         if not is_permission(name)
     ]
     faults += [
-        Fault(
+        ProblemError(
             path=f"/permissions/{index}",
             code="not_for_keys",
             message=f"A key cannot have `{name}`: only developers who are signed in can.",
@@ -456,7 +456,9 @@ def _check(call: Call, data: NewApiKey) -> None:
         try:
             ip_network(entry, strict=False)
         except ValueError:
-            faults.append(Fault(path=f"/ipAllowList/{index}", code="invalid", message="Not an address or CIDR range."))
+            faults.append(
+                ProblemError(path=f"/ipAllowList/{index}", code="invalid", message="Not an address or CIDR range.")
+            )
     if faults:
         raise Invalid(errors=faults)
     if data.expires_at is not None and data.expires_at <= call.now:

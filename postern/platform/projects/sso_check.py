@@ -33,7 +33,7 @@ class SsoStillRequired(Conflict):
     )
 
 
-def sso_checked_by(ask: Asker) -> None:
+def set_sso_check(ask: Asker) -> None:
     """Who knows connections: called once by `app.py`."""
     _known[:] = [ask]
 

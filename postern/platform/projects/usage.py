@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from postern.kernel.database.statements import Transaction, statement
-from postern.kernel.http.problems import Fault
+from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import Record
 
 USERS_SHOWN = 20
 """Users that an answer names at most."""
 
 
-class User(Record):
+class RecordUser(Record):
     """Something that uses a record."""
 
     kind: str
@@ -22,7 +22,7 @@ class User(Record):
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('automations:' || %(project_id)s::text, 0))::text
 """)
-async def hold_activations(tx: Transaction, *, project_id: UUID) -> str: ...
+async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
 # Steps name templates, audiences and domains by id wherever they are nested; ids are unique, so their text is searched.
@@ -56,23 +56,23 @@ async def hold_activations(tx: Transaction, *, project_id: UUID) -> str: ...
 """)
 async def users(
     tx: Transaction, *, project_id: UUID, id: UUID, text: str, domain: str | None, limit: int
-) -> list[User]: ...
+) -> list[RecordUser]: ...
 
 
-async def users_of(tx: Transaction, project_id: UUID, id: UUID, *, domain: str | None = None) -> list[Fault]:
+async def users_of(tx: Transaction, project_id: UUID, id: UUID, *, domain: str | None = None) -> list[ProblemError]:
     """The automations and campaigns that need a record, as faults that name them.
 
     Automations: active ones, and those with runs under way. Campaigns: scheduled ones, those under way that need their
     audience, and drafts of which a variant has the template. `domain` is the name of a sending domain, lower case.
     """
-    await hold_activations(tx, project_id=project_id)
+    await lock_activations(tx, project_id=project_id)
     found = await users(tx, project_id=project_id, id=id, text=str(id), domain=domain, limit=USERS_SHOWN)
     return [
-        Fault(path=f"/{user.kind}s/{user.id}", code="in_use", message=f"The {user.kind} “{user.name}” uses it.")
+        ProblemError(path=f"/{user.kind}s/{user.id}", code="in_use", message=f"The {user.kind} “{user.name}” uses it.")
         for user in found
     ]
 
 
-def in_use(what: str, faults: list[Fault]) -> str:
+def in_use(what: str, faults: list[ProblemError]) -> str:
     """What to say where a record cannot be deleted."""
     return f"This {what} is in use: {' '.join(fault.message for fault in faults)} Change or stop those first."

@@ -79,7 +79,7 @@ class WebhookInUse(Record):
     failures: int
 
 
-class Subscription(Record):
+class WebhookSubscription(Record):
     """What fanning out needs to know of a subscription."""
 
     project_id: UUID
@@ -87,14 +87,14 @@ class Subscription(Record):
     events: list[str]
 
 
-class Failing(Record):
+class FailureState(Record):
     """How long a subscription has been failing."""
 
     failures: int
     failing_since: Moment
 
 
-class Tidied(Record):
+class ExpiredDeliveries(Record):
     """A subscription whose day has come."""
 
     project_id: UUID
@@ -132,7 +132,7 @@ class DeliveryRow(Record):
     delivered_at: Moment | None
 
 
-class Delivery(Record):
+class WebhookDelivery(Record):
     """One event for one subscription, and how its last attempt went."""
 
     id: UUID
@@ -153,13 +153,13 @@ class Delivery(Record):
     delivered_at: Moment | None
 
 
-class DeliveryDetail(Delivery):
+class WebhookDeliveryDetail(WebhookDelivery):
     """A delivery with what the endpoint answered to the last attempt: the first 4 KiB."""
 
     response_body: str | None
 
 
-class Tried(Record):
+class WebhookTestResult(Record):
     """How a test call went."""
 
     status: int | None
@@ -171,7 +171,7 @@ class Tried(Record):
     """Why there was no answer, or why the answer counts as a failure; null if it went well."""
 
 
-class Replayed(Record):
+class WebhookReplayResult(Record):
     """How many deliveries begin anew."""
 
     replayed: int

@@ -11,14 +11,14 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, Listed, ListLimit, before_id, listed
-from postern.kernel.http.problems import Fault, Invalid
-from postern.kernel.outbound.client import Answer, OutboundRefused
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
 from postern.kernel.values import Body, Timestamp, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
-from postern.platform.events.model import EVENT_NAMES, Event, Written, is_custom_name
+from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_custom_name
 from postern.platform.webhooks import rules, store
 from postern.platform.webhooks.model import (
     DELIVERIES_KEPT,
@@ -29,18 +29,18 @@ from postern.platform.webhooks.model import (
     REPLAYED_AT_ONCE,
     TIDY_EVERY,
     WEBHOOKS_PER_PROJECT,
-    Delivery,
-    DeliveryDetail,
     DeliveryMissing,
     DeliveryRow,
     DeliveryStatus,
-    Replayed,
     TooManyWebhooks,
-    Tried,
     Webhook,
+    WebhookDelivery,
+    WebhookDeliveryDetail,
     WebhookInactive,
     WebhookInUse,
     WebhookMissing,
+    WebhookReplayResult,
+    WebhookTestResult,
     WebhookWithSecret,
 )
 from postern.security.signatures import new_webhook_secret, webhook_headers
@@ -73,14 +73,14 @@ class WebhookChange(Body):
     active: bool | Unset = UNSET
 
 
-class Rotation(Body):
+class WebhookSecretRotation(Body):
     """How to rotate a secret."""
 
     grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=GRACE_SECONDS_LIMIT)] = int(GRACE.total_seconds())
     """How long the old secret signs beside the new one; 0 to 604,800 (7 days)."""
 
 
-class Replay(Body):
+class WebhookReplay(Body):
     """Which deliveries begin anew."""
 
     since: Timestamp | None = None
@@ -91,12 +91,12 @@ class Replay(Body):
 
 
 @get("/projects/{project_id}/webhooks", needs="webhooks:read")
-async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> Listed[Webhook]:
+async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Webhook]:
     """The project's webhook subscriptions, newest first. Secrets are not shown."""
     rows = await store.webhooks(
         call.db, project_id=call.project_id, before=before_id(call, "webhooks", cursor), limit=limit + 1
     )
-    return listed(call, "webhooks", rows, limit)
+    return linked_list(call, "webhooks", rows, limit)
 
 
 @post(
@@ -118,7 +118,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
     _check(call, data.url, data.events)
     webhook_id, secret = new_id(), new_webhook_secret()
     async with call.db.transaction() as tx:
-        await tx.one_at_a_time("webhooks", call.project_id)
+        await tx.lock_quota("webhooks", call.project_id)
         if await store.count_webhooks(tx, project_id=call.project_id) >= WEBHOOKS_PER_PROJECT:
             raise TooManyWebhooks
         webhook = await store.insert_webhook(
@@ -198,14 +198,14 @@ async def delete_webhook(call: Call, id: UUID) -> Webhook:
     problems=[WebhookMissing],
     example={"gracePeriodSeconds": 86_400},
 )
-async def rotate_webhook_secret(call: Call, id: UUID, data: Rotation | None = None) -> WebhookWithSecret:
+async def rotate_webhook_secret(call: Call, id: UUID, data: WebhookSecretRotation | None = None) -> WebhookWithSecret:
     """Give a subscription a new secret and show it, once.
 
     The old one signs beside it for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 ends it now), so
     that you can change over without losing anything. A secret older than those two is dead at once.
     """
     secret = new_webhook_secret()
-    grace = timedelta(seconds=(data or Rotation()).grace_period_seconds)
+    grace = timedelta(seconds=(data or WebhookSecretRotation()).grace_period_seconds)
     async with call.db.transaction() as tx:
         webhook = await store.rotate_secret(
             tx,
@@ -231,7 +231,7 @@ async def list_webhook_deliveries(
     event: list[str] | None = None,
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
-) -> Listed[Delivery]:
+) -> LinkedList[WebhookDelivery]:
     """What was sent to a subscription in the last 30 days, newest first.
 
     `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event` narrow it, one or several, comma-separated.
@@ -249,9 +249,9 @@ async def list_webhook_deliveries(
         events=event,
         limit=limit + 1,
     )
-    found = listed(call, scope, rows, limit)
+    found = linked_list(call, scope, rows, limit)
     payloads = await _payloads(call, [row.event_id for row in found.items])
-    return Listed([_shown(row, payloads) for row in found.items], found.next_cursor)
+    return LinkedList([_shown(row, payloads) for row in found.items], found.next_cursor)
 
 
 @get(
@@ -259,13 +259,13 @@ async def list_webhook_deliveries(
     needs="webhooks:read",
     problems=[DeliveryMissing],
 )
-async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> DeliveryDetail:
+async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> WebhookDeliveryDetail:
     """One delivery, with the first 4 KiB of what the endpoint answered to the last attempt."""
     row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
     if row is None:
         raise DeliveryMissing
     shown = _shown(row, await _payloads(call, [row.event_id]))
-    return DeliveryDetail(**msgspec.structs.asdict(shown), response_body=row.response_body)
+    return WebhookDeliveryDetail(**msgspec.structs.asdict(shown), response_body=row.response_body)
 
 
 @post(
@@ -290,7 +290,7 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
     problems=[WebhookMissing, WebhookInactive],
     example={"since": "2026-01-31T00:00:00.000Z", "status": "FAILED"},
 )
-async def replay_webhook_deliveries(call: Call, id: UUID, data: Replay) -> Replayed:
+async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -> WebhookReplayResult:
     """Send all deliveries of a time and status again, oldest first: what an outage of yours made you miss.
 
     At most 10,000 in one call; `more` says that others are left. Those under way are left alone.
@@ -313,11 +313,11 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: Replay) -> Repla
         )
         tx.makes_due("webhook_deliveries")
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, deliveries=replayed, status=data.status)
-    return Replayed(replayed=replayed, more=replayed == REPLAYED_AT_ONCE)
+    return WebhookReplayResult(replayed=replayed, more=replayed == REPLAYED_AT_ONCE)
 
 
 @post("/projects/{project_id}/webhooks/{id}/test", needs="webhooks:write", problems=[WebhookMissing])
-async def test_webhook(call: Call, id: UUID) -> Tried:
+async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
     """Send a signed `webhook.test` to the subscription's address now, and say how it went.
 
     `status` is null if there was no answer; `reason` says why, or what is wrong with the answer. It is tried once,
@@ -332,14 +332,14 @@ async def test_webhook(call: Call, id: UUID) -> Tried:
         webhook.url, body, headers=signed_headers(call.world.secrets, webhook, new_id(), call.now, body)
     )
     ms = round(outcome.seconds * 1000, 1)
-    if not isinstance(outcome, Answer):
+    if not isinstance(outcome, OutboundResponse):
         reason = f"Not called: {outcome.reason}" if isinstance(outcome, OutboundRefused) else outcome.reason
-        return Tried(status=None, ok=False, response_time=ms, reason=reason)
-    reason = None if outcome.ok else rules.complaint(outcome.status)
-    return Tried(status=outcome.status, ok=outcome.ok, response_time=ms, reason=reason)
+        return WebhookTestResult(status=None, ok=False, response_time=ms, reason=reason)
+    reason = None if outcome.ok else rules.failure_message(outcome.status)
+    return WebhookTestResult(status=outcome.status, ok=outcome.ok, response_time=ms, reason=reason)
 
 
-async def fan_out(tx: Transaction, events: list[Event]) -> None:
+async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
     """Make a delivery for every subscription that wants an event, in the transaction that records it."""
     subscriptions = await store.subscriptions(tx, project_id=list({event.project_id for event in events}))
     if not subscriptions:
@@ -365,7 +365,7 @@ async def fan_out(tx: Transaction, events: list[Event]) -> None:
     tx.makes_due("webhook_deliveries")
 
 
-async def fan_out_in_bulk(tx: Transaction, written: Written) -> None:
+async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> None:
     """The same for events that one statement recorded, by one statement."""
     subscriptions = await store.subscriptions(tx, project_id=[written.project_id])
     wanted = [
@@ -407,14 +407,16 @@ def _with_secret(webhook: Webhook, secret: str) -> WebhookWithSecret:
 
 
 def _check(call: Call, url: str, entries: Sequence[str]) -> None:
-    faults: list[Fault] = []
+    faults: list[ProblemError] = []
     try:
         check_target(url, call.world.settings.outbound_allow)
     except AddressRefused as refused:
-        faults.append(Fault(path="/url", code="url_refused", message=str(refused)))
+        faults.append(ProblemError(path="/url", code="url_refused", message=str(refused)))
     names = ", ".join(EVENT_NAMES)
     faults += [
-        Fault(path=f"/events/{index}", code="unknown_event", message=f"`{entry}` is no event. There are: {names}.")
+        ProblemError(
+            path=f"/events/{index}", code="unknown_event", message=f"`{entry}` is no event. There are: {names}."
+        )
         for index, entry in enumerate(entries)
         if not rules.is_known(entry)
     ]
@@ -445,8 +447,8 @@ async def _payloads(call: Call, ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
     return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in found}
 
 
-def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> Delivery:
-    return Delivery(
+def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:
+    return WebhookDelivery(
         id=row.id,
         subscription_id=row.subscription_id,
         event_id=row.event_id,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.operation import camel
-from postern.kernel.outbound.client import Answer, OutboundRefused, Outcome
+from postern.kernel.outbound.client import OutboundRefused, OutboundResponse, Outcome
 from postern.kernel.values import to_json
 from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, EventContact, is_about_contacts, is_custom_name
 from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus
@@ -30,7 +30,7 @@ CUSTOM = "custom"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DeliveryVerdict:
     """What becomes of a delivery."""
 
     status: DeliveryStatus
@@ -118,34 +118,34 @@ def read_retry_after(text: str | None, now: Moment) -> timedelta | None:
         return None
 
 
-def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> Verdict:
+def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryVerdict:
     """What becomes of a delivery whose attempt number `tried` (from 1) ended like this at `now`."""
     ms = round(outcome.seconds * 1000, 1)
-    if not isinstance(outcome, Answer):
+    if not isinstance(outcome, OutboundResponse):
         pause = pause_before(tried, chance)
         due_at = Moment.of(now + pause) if pause is not None else None
         reason = outcome.reason
         if isinstance(outcome, OutboundRefused):
             reason = f"Not called: {reason}"
         status: DeliveryStatus = "FAILED" if due_at is None else "PENDING"
-        return Verdict(status, due_at, error_message=reason, response_ms=ms)
+        return DeliveryVerdict(status, due_at, error_message=reason, response_ms=ms)
     body = outcome.body.decode("utf-8", "replace").replace("\0", "")
     if outcome.ok:
-        return Verdict("SUCCEEDED", None, response_status=outcome.status, response_body=body, response_ms=ms)
+        return DeliveryVerdict("SUCCEEDED", None, response_status=outcome.status, response_body=body, response_ms=ms)
     gone = outcome.status == 410
     pause = None if gone else pause_before(tried, chance, read_retry_after(outcome.headers.get("retry-after"), now))
-    return Verdict(
+    return DeliveryVerdict(
         "FAILED" if pause is None else "PENDING",
         None if pause is None else Moment.of(now + pause),
         response_status=outcome.status,
         response_body=body,
         response_ms=ms,
-        error_message=complaint(outcome.status),
+        error_message=failure_message(outcome.status),
         gone=gone,
     )
 
 
-def complaint(status: int) -> str:
+def failure_message(status: int) -> str:
     """What is wrong with an answer of this HTTP status."""
     if status == 410:
         return "The endpoint answered 410: it does not want to be called again."

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.platform.webhooks.model import DeliveryRow, Failing, Subscription, Webhook, WebhookInUse
+from postern.platform.webhooks.model import DeliveryRow, FailureState, Webhook, WebhookInUse, WebhookSubscription
 
 
 @statement("""
@@ -98,7 +98,7 @@ async def delete_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webh
 
 
 @statement("select project_id, id, events from webhooks where project_id = any (%(project_id)s) and active")
-async def subscriptions(tx: Transaction, *, project_id: list[UUID]) -> list[Subscription]: ...
+async def subscriptions(tx: Transaction, *, project_id: list[UUID]) -> list[WebhookSubscription]: ...
 
 
 @statement("""
@@ -177,7 +177,7 @@ async def settle(
     update webhooks set failures = 0, failing_since = null
     where project_id = %(project_id)s and id = %(id)s and failures > 0
 """)
-async def note_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
+async def record_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
 @statement("""
@@ -185,9 +185,9 @@ async def note_success(tx: Transaction, *, project_id: UUID, id: UUID) -> None: 
     where project_id = %(project_id)s and id = %(id)s
     returning failures, failing_since
 """)
-async def note_failures(
+async def record_failures(
     tx: Transaction, *, project_id: UUID, id: UUID, failures: int, now: Moment
-) -> Failing | None: ...
+) -> FailureState | None: ...
 
 
 @statement("""
@@ -272,13 +272,11 @@ async def replay_many(
     )
     select count(*)::int from gone
 """)
-async def forget_deliveries(
-    tx: Queries, *, project_id: UUID, webhook_id: UUID, before: datetime, limit: int
-) -> int: ...
+async def delete_expired(tx: Queries, *, project_id: UUID, webhook_id: UUID, before: datetime, limit: int) -> int: ...
 
 
 @statement("""
     update webhooks set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def tidied(tx: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...
+async def expired_deliveries(tx: Queries, *, project_id: UUID, id: UUID, attempt: int, due_at: datetime) -> bool: ...

@@ -11,7 +11,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, each
+from postern.kernel.due import Work, one_by_one
 from postern.kernel.values import to_json
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event, EventContact
@@ -21,11 +21,11 @@ from postern.platform.webhooks.model import (
     RESPONSE_BYTES,
     TIDY_EVERY,
     DueDelivery,
-    Tidied,
+    ExpiredDeliveries,
     WebhookInUse,
 )
 from postern.platform.webhooks.operations import signed_headers
-from postern.platform.webhooks.rules import Verdict
+from postern.platform.webhooks.rules import DeliveryVerdict
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -49,7 +49,7 @@ async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
         return
     found = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
     contacts = await events.contacts_of(world.db, project_id, found)
-    share = _Share(world, webhook, {event.id: event for event in found}, contacts)
+    share = _SubscriptionBatch(world, webhook, {event.id: event for event in found}, contacts)
     waiting = iter(sorted(jobs, key=lambda job: job.id))
     side_by_side = AT_ONCE if webhook.failures < rules.GIVEN_UP_FAILURES else AT_ONCE_WHILE_FAILING
     try:
@@ -61,7 +61,7 @@ async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
 
 
 @dataclass
-class _Share:
+class _SubscriptionBatch:
     """Some deliveries of one subscription in hand."""
 
     world: "World"
@@ -70,7 +70,7 @@ class _Share:
     contacts: dict[UUID, EventContact]
     """The contacts that the events are about, by the ids of the events."""
     gone: bool = False
-    done: list[tuple[DueDelivery, Verdict]] = field(default_factory=list[tuple[DueDelivery, Verdict]])
+    done: list[tuple[DueDelivery, DeliveryVerdict]] = field(default_factory=list[tuple[DueDelivery, DeliveryVerdict]])
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     settled: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
@@ -83,20 +83,20 @@ class _Share:
             if clock() - self.settled > SETTLE_SECONDS:
                 await self.settle()
 
-    def _without_asking(self, job: DueDelivery, elapsed_seconds: float) -> Verdict | None:
+    def _without_asking(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
         if self.gone or not self.webhook.active:
-            return Verdict("FAILED", tried=False, error_message="The subscription is switched off.")
+            return DeliveryVerdict("FAILED", tried=False, error_message="The subscription is switched off.")
         if job.event_id not in self.events:
-            return Verdict("FAILED", tried=False, error_message="The event is no longer kept.")
+            return DeliveryVerdict("FAILED", tried=False, error_message="The event is no longer kept.")
         if elapsed_seconds > SHARE_SECONDS:
-            return Verdict("PENDING", self.world.clock(), tried=False)
+            return DeliveryVerdict("PENDING", self.world.clock(), tried=False)
         return None
 
-    async def _try(self, job: DueDelivery) -> Verdict:
+    async def _try(self, job: DueDelivery) -> DeliveryVerdict:
         body = to_json(rules.payload_of(self.events[job.event_id], self.contacts.get(job.event_id)))
         headers = signed_headers(self.world.secrets, self.webhook, job.event_id, self.world.clock(), body)
         outcome = await self.world.outbound.post(self.webhook.url, body, headers=headers, keep=RESPONSE_BYTES)
-        return rules.judge(outcome, job.tried + 1, self.world.clock(), self.world.chance.random())
+        return rules.judge(outcome, job.tried + 1, self.world.clock(), self.world.random.random())
 
     async def settle(self) -> None:
         """Write down what became of the deliveries, and what that says about the subscription."""
@@ -120,17 +120,17 @@ class _Share:
                 response_ms=[verdict.response_ms for verdict in verdicts],
                 error_message=[verdict.error_message for verdict in verdicts],
             )
-            await _note(tx, self.webhook, verdicts, now)
+            await _record_result(tx, self.webhook, verdicts, now)
 
 
-async def _note(tx: Transaction, webhook: WebhookInUse, verdicts: list[Verdict], now: Moment) -> None:
+async def _record_result(tx: Transaction, webhook: WebhookInUse, verdicts: list[DeliveryVerdict], now: Moment) -> None:
     """Count what failed in a row, and switch the subscription off when that is enough."""
     which = {"project_id": webhook.project_id, "id": webhook.id}
     if any(verdict.status == "SUCCEEDED" for verdict in verdicts):
-        await store.note_success(tx, **which)
+        await store.record_success(tx, **which)
         return
     failures = sum(verdict.tried for verdict in verdicts)
-    failing = await store.note_failures(tx, **which, failures=failures, now=now) if failures else None
+    failing = await store.record_failures(tx, **which, failures=failures, now=now) if failures else None
     if failing is None:
         return
     gone = any(verdict.gone for verdict in verdicts)
@@ -142,10 +142,10 @@ async def _note(tx: Transaction, webhook: WebhookInUse, verdicts: list[Verdict],
         await events.record_all(tx, [told])
 
 
-async def tidy(world: "World", webhook: Tidied) -> None:
+async def delete_expired(world: "World", webhook: ExpiredDeliveries) -> None:
     """Forget deliveries that are older than we keep them, and come back tomorrow."""
     now = world.clock()
-    while await store.forget_deliveries(
+    while await store.delete_expired(
         world.db,
         project_id=webhook.project_id,
         webhook_id=webhook.id,
@@ -153,7 +153,7 @@ async def tidy(world: "World", webhook: Tidied) -> None:
         limit=FORGOTTEN_AT_ONCE,
     ):
         pass
-    await store.tidied(
+    await store.expired_deliveries(
         world.db, project_id=webhook.project_id, id=webhook.id, attempt=webhook.attempt, due_at=now + TIDY_EVERY
     )
 
@@ -167,7 +167,13 @@ WORK = [
         do=deliver,
         share=100,
         at_once=200,
-        apart="webhook_id",
+        group_column="webhook_id",
     ),
-    Work(name="webhook-tidying", table="webhooks", kind=Tidied, lease=timedelta(minutes=10), do=each(tidy)),
+    Work(
+        name="webhook-tidying",
+        table="webhooks",
+        kind=ExpiredDeliveries,
+        lease=timedelta(minutes=10),
+        do=one_by_one(delete_expired),
+    ),
 ]

@@ -8,7 +8,7 @@ import idna
 import msgspec
 from email_validator import EmailNotValidError, EmailSyntaxError, validate_email
 
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 from postern.protocols.mail.header import CONTROL, encode_words, quote_phrase
 
 LOCAL_LIMIT: Final = 64
@@ -19,7 +19,7 @@ NAME_LIMIT: Final = 320
 """Characters of a display name."""
 
 
-class AddressInvalid(Refused):
+class AddressInvalid(BadRequest):
     """That is not an e-mail address we can send to."""
 
 
@@ -69,10 +69,10 @@ def parse_address(text: str) -> Address:
 
 def normalise(spec: str) -> str:
     """The form that lookups compare: one address, whatever its letter case or spelling of the domain."""
-    return key_of(parse_address(spec))
+    return lookup_key(parse_address(spec))
 
 
-def key_of(address: Address) -> str:
+def lookup_key(address: Address) -> str:
     """The form of a parsed address that lookups compare."""
     return f"{_in_small(address.local)}@{address.domain}"
 

@@ -28,7 +28,7 @@ REFUSED_OR_TEST = ipaddress.IPv4Address("127.0.0.1")
 """URIBL and SURBL refuse with it; no list may mean a listing by it."""
 
 
-class Subject(StrEnum):
+class BlocklistSubject(StrEnum):
     """What a zone lists."""
 
     ADDRESS = "address"
@@ -39,26 +39,26 @@ class Zone(NamedTuple):
     """One list: its zone, what it lists, and the codes that are errors rather than listings."""
 
     name: str
-    subject: Subject
+    subject: BlocklistSubject
     errors: frozenset[str] = frozenset()
     listed_probe: str = LISTED_PROBE
     clear_probe: str = CLEAR_PROBE
 
 
 ZONES: tuple[Zone, ...] = (
-    Zone("zen.spamhaus.org", Subject.ADDRESS),
-    Zone("b.barracudacentral.org", Subject.ADDRESS),
-    Zone("bl.spamcop.net", Subject.ADDRESS),
-    Zone("bl.mailspike.net", Subject.ADDRESS),
-    Zone("psbl.surriel.com", Subject.ADDRESS),
+    Zone("zen.spamhaus.org", BlocklistSubject.ADDRESS),
+    Zone("b.barracudacentral.org", BlocklistSubject.ADDRESS),
+    Zone("bl.spamcop.net", BlocklistSubject.ADDRESS),
+    Zone("bl.mailspike.net", BlocklistSubject.ADDRESS),
+    Zone("psbl.surriel.com", BlocklistSubject.ADDRESS),
     # The DBL answers addresses with an error, so its probes are names (RFC 5782 §5).
-    Zone("dbl.spamhaus.org", Subject.DOMAIN, frozenset({"127.0.1.255"}), "dbltest.com", "invalid"),
-    Zone("multi.surbl.org", Subject.DOMAIN),
-    Zone("multi.uribl.com", Subject.DOMAIN),
+    Zone("dbl.spamhaus.org", BlocklistSubject.DOMAIN, frozenset({"127.0.1.255"}), "dbltest.com", "invalid"),
+    Zone("multi.surbl.org", BlocklistSubject.DOMAIN),
+    Zone("multi.uribl.com", BlocklistSubject.DOMAIN),
 )
 
 
-class Standing(StrEnum):
+class ListingStatus(StrEnum):
     """What a list says about a subject."""
 
     LISTED = "listed"
@@ -66,12 +66,12 @@ class Standing(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Finding(Record):
+class BlocklistFinding(Record):
     """The standing of one subject on one list."""
 
     list_name: str
     subject_value: str
-    standing: Standing
+    standing: ListingStatus
     codes: tuple[str, ...] = ()
     reason: str = ""
 
@@ -85,9 +85,9 @@ def parse_zones(text: str) -> tuple[Zone, ...]:
     zones: list[Zone] = []
     for part in text.replace(",", " ").split():
         kind, colon, name = part.partition(":")
-        if not colon or not name or kind not in list(Subject):
+        if not colon or not name or kind not in list(BlocklistSubject):
             raise ValueError(f"{part!r} is not address:<zone> or domain:<zone>.")
-        subject, name = Subject(kind), name.rstrip(".").lower()
+        subject, name = BlocklistSubject(kind), name.rstrip(".").lower()
         zones.append(known.get((subject, name), Zone(name, subject)))
     return tuple(zones)
 
@@ -108,20 +108,22 @@ class Blocklists:
         self._health: dict[Zone, tuple[float, str | None]] = {}
         self._checking: dict[Zone, asyncio.Lock] = {}
 
-    async def check(self, *, addresses: Sequence[str] = (), domains: Sequence[str] = ()) -> list[Finding]:
+    async def check(self, *, addresses: Sequence[str] = (), domains: Sequence[str] = ()) -> list[BlocklistFinding]:
         """One finding for every subject on every list that lists such subjects. Raises nothing."""
         asked = [
             (zone, subject)
             for zone in self.zones
-            for subject in (addresses if zone.subject is Subject.ADDRESS else domains)
+            for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else domains)
         ]
         return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in asked)))
 
-    async def _find(self, zone: Zone, subject: str) -> Finding:
+    async def _find(self, zone: Zone, subject: str) -> BlocklistFinding:
         fault = await self._fault(zone)
         if fault:
-            return Finding(list_name=zone.name, subject_value=subject, standing=Standing.UNKNOWN, reason=fault)
-        prefix = reversed_address(subject) if zone.subject is Subject.ADDRESS else subject
+            return BlocklistFinding(
+                list_name=zone.name, subject_value=subject, standing=ListingStatus.UNKNOWN, reason=fault
+            )
+        prefix = reversed_address(subject) if zone.subject is BlocklistSubject.ADDRESS else subject
         return await _look_up(self._resolver, zone, prefix, subject)
 
     async def _fault(self, zone: Zone) -> str | None:
@@ -137,32 +139,32 @@ class Blocklists:
 async def fault_of(resolver: Resolver, zone: Zone) -> str | None:
     """Whether a zone is in working order (RFC 5782 §5): None, or what is wrong with it."""
     listed = await _look_up(resolver, zone, zone.listed_probe, zone.listed_probe)
-    if listed.standing is not Standing.LISTED:
+    if listed.standing is not ListingStatus.LISTED:
         return f"{zone.name} does not list its test entry: {listed.reason}"
     clear = await _look_up(resolver, zone, zone.clear_probe, zone.clear_probe)
-    if clear.standing is not Standing.CLEAR:
+    if clear.standing is not ListingStatus.CLEAR:
         return f"{zone.name} does not clear what no list may hold: {clear.reason}"
     return None
 
 
-async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) -> Finding:
+async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) -> BlocklistFinding:
     try:
         codes = tuple(sorted(await resolver.a(f"{prefix}.{zone.name}")))
     except NoSuchRecord:
-        standing, codes, reason = Standing.CLEAR, (), "Not listed."
+        standing, codes, reason = ListingStatus.CLEAR, (), "Not listed."
     except DnsUnavailable as trouble:
-        standing, codes, reason = Standing.UNKNOWN, (), str(trouble)
+        standing, codes, reason = ListingStatus.UNKNOWN, (), str(trouble)
     else:
         standing, reason = meaning(zone, codes)
-    return Finding(list_name=zone.name, subject_value=subject, standing=standing, codes=codes, reason=reason)
+    return BlocklistFinding(list_name=zone.name, subject_value=subject, standing=standing, codes=codes, reason=reason)
 
 
-def meaning(zone: Zone, codes: Sequence[str]) -> tuple[Standing, str]:
+def meaning(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
     """What the addresses that a list answers mean. One error among them makes all of it unknown."""
     errors = [code for code in codes if _is_error(zone, code)]
     if errors:
-        return Standing.UNKNOWN, f"{zone.name} answers {errors[0]}, which is an error and not a listing."
-    return Standing.LISTED, f"{zone.name} answers {', '.join(codes)}."
+        return ListingStatus.UNKNOWN, f"{zone.name} answers {errors[0]}, which is an error and not a listing."
+    return ListingStatus.LISTED, f"{zone.name} answers {', '.join(codes)}."
 
 
 def _is_error(zone: Zone, code: str) -> bool:

@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from postern.protocols.mail.rate_shaper import Limits, Shaper
-from postern.protocols.mail.smtp import Connection, Stale, Trouble, deferred
-from postern.protocols.mail.transports.transport import Accepted, Admit, BeforeDot, Envelope, Outcome, postpone
+from postern.protocols.mail.rate_shaper import RateLimits, RateShaper
+from postern.protocols.mail.smtp import ConnectionFailed, SmtpConnection, StaleConnection, deferred
+from postern.protocols.mail.transports.transport import Accepted, Admit, BeforeDot, DeliveryOutcome, Envelope, postpone
 
 LONGEST_QUEUE = 1_024
 """Messages that wait in memory for one destination; the rest stay where they are stored."""
@@ -23,14 +23,14 @@ RESERVED_SHARE = 5
 """One connection in so many, and at least one, is never taken by bulk mail."""
 
 
-class Site:
+class ConnectionPool:
     """Connections to one destination, shared by all who send there."""
 
     def __init__(
         self,
         label: str,
-        dial: Callable[[], Awaitable[Connection]],
-        limits: Limits,
+        dial: Callable[[], Awaitable[SmtpConnection]],
+        limits: RateLimits,
         *,
         clock: Callable[[], float],
         chance: Callable[[], float],
@@ -42,10 +42,10 @@ class Site:
         """When the next message may go by the shared rate, and when the leased span ends."""
         self._leasing = asyncio.Lock()
         self.label = label
-        self.shaper = Shaper(limits, chance)
+        self.shaper = RateShaper(limits, chance)
         self._dial = dial
         self._clock = clock
-        self._idle: list[Connection] = []
+        self._idle: list[SmtpConnection] = []
         self._busy = 0
         self._bulk = 0
         self._used = 0
@@ -66,7 +66,7 @@ class Site:
         *,
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         refused = self._refusal(envelope) or await self._pace(envelope)
         if refused:
@@ -79,7 +79,7 @@ class Site:
         finally:
             self._leave(envelope.bulk)
 
-    def _refusal(self, envelope: Envelope) -> Outcome | None:
+    def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
         if self.open:
             return self._circuit_open(envelope)
         if sum(map(len, self._waiting)) + self._paced >= LONGEST_QUEUE:
@@ -92,7 +92,7 @@ class Site:
             )
         return None
 
-    def _circuit_open(self, envelope: Envelope) -> Outcome:
+    def _circuit_open(self, envelope: Envelope) -> DeliveryOutcome:
         return postpone(
             envelope,
             f"{self.label} could not be reached several times; it is left alone for a while.",
@@ -101,7 +101,7 @@ class Site:
             retry_after=timedelta(seconds=self.shaper.wait(self._clock())),
         )
 
-    async def _pace(self, envelope: Envelope) -> Outcome | None:
+    async def _pace(self, envelope: Envelope) -> DeliveryOutcome | None:
         """Keep to the rate: wait a little, or send the message back if that would take long."""
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
@@ -114,7 +114,7 @@ class Site:
                 untried=True,
                 retry_after=timedelta(seconds=delay),
             )
-        self.shaper.take(now)
+        self.shaper.acquire(now)
         if delay:
             self._paced += 1
             try:
@@ -146,27 +146,27 @@ class Site:
 
     async def _attempt(
         self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         """Over a resting connection or, if that had died meanwhile, over a new one."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        connection: Connection | None = None
+        connection: SmtpConnection | None = None
         self._used += 1
         try:
-            connection = await self._resting()
+            connection = await self._take_idle()
             if connection:
                 if admit:
                     await admit()
                 try:
                     return self._learn(await connection.send(envelope, message, before_dot=before_dot))
-                except Stale:
+                except StaleConnection:
                     connection = None
             connection = await self._dial()
             self.shaper.connected()
             if admit:
                 await admit()
             return self._learn(await connection.send(envelope, message, before_dot=before_dot))
-        except Trouble as trouble:
+        except ConnectionFailed as trouble:
             self.shaper.failed(self._clock())
             if trouble.reply:
                 self.shaper.deferred(trouble.reply.code, self._clock())
@@ -176,7 +176,7 @@ class Site:
             if connection:
                 self._put_back(connection)
 
-    def _learn(self, outcome: Outcome) -> Outcome:
+    def _learn(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
         """One message is one signal, however many recipients it has."""
         best = next((one for one in outcome.results if isinstance(one, Accepted)), outcome.results[0])
         if outcome.exchange and best.code:
@@ -189,7 +189,7 @@ class Site:
 
     # Connections.
 
-    async def _resting(self) -> Connection | None:
+    async def _take_idle(self) -> SmtpConnection | None:
         loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()
@@ -199,14 +199,14 @@ class Site:
             connection.abort()
         return None
 
-    def _put_back(self, connection: Connection) -> None:
+    def _put_back(self, connection: SmtpConnection) -> None:
         if not connection.usable:
             connection.abort()
         elif (
             connection.messages >= self.shaper.limits.messages_per_connection
             or self._used + len(self._idle) >= self.shaper.connections
         ):
-            self._dismiss(connection)
+            self._discard(connection)
         else:
             self._idle.append(connection)
             if self._reaper is None:
@@ -218,12 +218,12 @@ class Site:
         old = [one for one in self._idle if loop.time() - one.idle_since >= IDLE_SECONDS]
         self._idle = [one for one in self._idle if one not in old]
         for connection in old:
-            self._dismiss(connection)
+            self._discard(connection)
         if self._idle:
             oldest = min(one.idle_since for one in self._idle)
             self._reaper = loop.call_at(oldest + IDLE_SECONDS, self._reap)
 
-    def _dismiss(self, connection: Connection) -> None:
+    def _discard(self, connection: SmtpConnection) -> None:
         goodbye = asyncio.get_running_loop().create_task(connection.quit())
         self._goodbyes.add(goodbye)
         goodbye.add_done_callback(self._goodbyes.discard)
@@ -234,7 +234,7 @@ class Site:
             self._reaper.cancel()
             self._reaper = None
         while self._idle:
-            self._dismiss(self._idle.pop())
+            self._discard(self._idle.pop())
         if self._goodbyes:
             await asyncio.wait(self._goodbyes)
 

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 
 RSA_BITS: Final = 2048
 """RFC 8301 §3.2: at least 1024 to verify, 2048 to sign."""
@@ -38,7 +38,7 @@ SIGNED_WHERE_PRESENT: Final = ("list-id", "feedback-id", "in-reply-to", "referen
 PrivateKey = RSAPrivateKey | Ed25519PrivateKey
 
 
-class KeyUnusable(Refused):
+class KeyUnusable(BadRequest):
     """That is not a private key DKIM can sign with: RSA of 2048 bits or more, or Ed25519, in PEM."""
 
 

@@ -53,14 +53,14 @@ class DmarcRecord(Record):
     text: str = ""
 
 
-class Step(NamedTuple):
+class TreeWalkRecord(NamedTuple):
     """One name of a tree walk at which there is a record."""
 
     domain: str
     record: DmarcRecord
 
 
-class Discovered(Record):
+class DmarcDiscovery(Record):
     """The policy that governs a domain, and where it was found."""
 
     domain: str
@@ -99,16 +99,16 @@ def parse(text: str) -> DmarcRecord | None:
     )
 
 
-async def walk(resolver: Resolver, domain: str) -> list[Step]:
+async def walk(resolver: Resolver, domain: str) -> list[TreeWalkRecord]:
     """The records at a domain and above it, nearest first, from at most eight queries (RFC 9989 §4.10).
 
     Raises DnsUnavailable as soon as one name gives no usable answer: what is not known is not absent.
     """
-    steps: list[Step] = []
+    steps: list[TreeWalkRecord] = []
     for name in names_walked(domain):
         record = await lookup(resolver, name)
         if record:
-            steps.append(Step(name, record))
+            steps.append(TreeWalkRecord(name, record))
             if record.psd is not PublicSuffix.UNKNOWN:
                 break
     return steps
@@ -131,7 +131,7 @@ async def lookup(resolver: Resolver, domain: str) -> DmarcRecord | None:
     return records[0] if len(records) == 1 else None
 
 
-def organizational_domain(domain: str, steps: list[Step]) -> str:
+def organizational_domain(domain: str, steps: list[TreeWalkRecord]) -> str:
     """The organizational domain that the records of a walk from `domain` tell (RFC 9989 §4.10.2)."""
     start = domain.rstrip(".").lower()
     for name, record in steps:
@@ -147,7 +147,7 @@ async def find_organizational_domain(resolver: Resolver, domain: str) -> str:
     return organizational_domain(domain, await walk(resolver, domain))
 
 
-async def discover(resolver: Resolver, domain: str) -> Discovered | None:
+async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
     """The policy that governs mail from `domain`; None if nobody published one (RFC 9989 §4.10.1).
 
     Its own record first, then that of its organizational domain, then that of the public suffix above.
@@ -160,7 +160,7 @@ async def discover(resolver: Resolver, domain: str) -> Discovered | None:
     suffix = next((name for name, record in steps if record.psd is PublicSuffix.YES), None)
     for name in (start, organization, suffix):
         if name is not None and name in records:
-            return Discovered(
+            return DmarcDiscovery(
                 domain=name,
                 organizational_domain=organization,
                 record=records[name],

@@ -4,7 +4,7 @@ import re
 from binascii import b2a_base64
 from typing import Final
 
-from postern.kernel.http.problems import Fault, Refused
+from postern.kernel.http.problems import BadRequest, ProblemError
 
 LINE_LIMIT: Final = 998
 """Octets of one header line, without its CRLF (RFC 5322 §2.1.1)."""
@@ -25,14 +25,14 @@ _PIECES = re.compile(r" *[^ ]+")
 _Q_SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/")
 
 
-class HeaderInvalid(Refused):
+class HeaderInvalid(BadRequest):
     """A header field has a value that may not stand in a message."""
 
     @classmethod
     def at(cls, field: str, message: str) -> "HeaderInvalid":
         """One bad field, by the name callers know it by."""
         text = f"{field}: {message}"
-        return cls(text, errors=[Fault(path=f"/{field}", code=cls.code(), message=text)])
+        return cls(text, errors=[ProblemError(path=f"/{field}", code=cls.code(), message=text)])
 
 
 def check_value(field: str, value: str) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from postern.kernel.http.problems import Fault, Refused, TooLarge
+from postern.kernel.http.problems import BadRequest, ContentTooLarge, ProblemError
 from postern.protocols.mail.address import Address
 from postern.protocols.mail.header import (
     CONTROL,
@@ -40,17 +40,17 @@ HEADERS_LIMIT: Final = 50
 """Header fields that a caller may add."""
 
 
-class AttachmentInvalid(Refused):
+class AttachmentInvalid(BadRequest):
     """An attachment cannot be sent as it is described."""
 
     @classmethod
     def at(cls, number: int, field: str, message: str) -> "AttachmentInvalid":
         """The bad field of the attachment with this number, from 0."""
         path = f"/attachments/{number}/{field}"
-        return cls(message, errors=[Fault(path=path, code=cls.code(), message=message)])
+        return cls(message, errors=[ProblemError(path=path, code=cls.code(), message=message)])
 
 
-class MessageTooLarge(TooLarge):
+class MessageTooLarge(ContentTooLarge):
     """The message is larger than 25 MB once encoded."""
 
 

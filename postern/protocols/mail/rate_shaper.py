@@ -23,7 +23,7 @@ BURST_SECONDS = 0.05
 SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class RateLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What a destination takes at its best."""
 
     connections: int = 10
@@ -32,10 +32,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Messages per second; None for as fast as it answers."""
 
 
-class Shaper:
+class RateShaper:
     """The present allowance for one destination, and its circuit."""
 
-    def __init__(self, limits: Limits, chance: Callable[[], float]) -> None:
+    def __init__(self, limits: RateLimits, chance: Callable[[], float]) -> None:
         self.limits = limits
         self.connections = limits.connections
         """Connections allowed now."""
@@ -71,7 +71,7 @@ class Shaper:
         """Seconds until the next message may go at the present pace; call `take` when it does."""
         return max(0.0, self._next_slot - BURST_SECONDS - now) if self.per_second else 0.0
 
-    def take(self, now: float) -> None:
+    def acquire(self, now: float) -> None:
         """A message goes, or has its turn reserved."""
         if self.per_second:
             self._next_slot = max(self._next_slot, now) + 1 / self.per_second

@@ -16,15 +16,15 @@ from typing import cast
 
 import msgspec
 
-from postern.protocols.mail.smtp_codec import Nonsense, Reply, ReplyReader, spelled, stuffed
+from postern.protocols.mail.smtp_codec import ReplyReader, SmtpReply, SmtpSyntaxError, dot_stuffed, spelled
 from postern.protocols.mail.transports.transport import (
     LONGEST_DIALOGUE,
     NO_TIME,
     Accepted,
     BeforeDot,
     Deferred,
+    DeliveryOutcome,
     Envelope,
-    Outcome,
     Rejected,
     Result,
     postpone,
@@ -32,8 +32,8 @@ from postern.protocols.mail.transports.transport import (
     unfit,
 )
 
-NO_SMTPUTF8 = Reply(553, "5.6.7", "The next hop does not take addresses outside ASCII.")
-NO_ADDRESS = Reply(553, "5.1.3", "That is no e-mail address.")
+NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The next hop does not take addresses outside ASCII.")
+NO_ADDRESS = SmtpReply(553, "5.1.3", "That is no e-mail address.")
 
 
 class Tls(StrEnum):
@@ -47,7 +47,7 @@ class Tls(StrEnum):
     """From the first octet (RFC 8314)."""
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """How long each phase may take; the figures are those of RFC 5321 §4.5.3.2."""
 
     connect: timedelta = timedelta(seconds=30)
@@ -82,7 +82,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """Instead of the system's authorities (MTA-STS, DANE, a private authority)."""
     user: str | None = None
     password: str = ""
-    patience: Patience = Patience()
+    patience: Timeouts = Timeouts()
 
     @property
     def label(self) -> str:
@@ -90,10 +90,10 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.host}:{self.port}"
 
 
-class Trouble(Exception):
+class ConnectionFailed(Exception):
     """The connection is of no use: why, with the peer's reply where it gave one, and what was said before."""
 
-    def __init__(self, text: str, reply: Reply | None = None, enhanced: str = "4.4.2") -> None:
+    def __init__(self, text: str, reply: SmtpReply | None = None, enhanced: str = "4.4.2") -> None:
         super().__init__(text)
         self.text = text
         self.reply = reply
@@ -101,31 +101,31 @@ class Trouble(Exception):
         self.opening: tuple[tuple[str, bytes], ...] = ()
 
 
-class Unreachable(Trouble):
+class Unreachable(ConnectionFailed):
     """Nobody answers there."""
 
 
-class Dropped(Trouble):
+class ConnectionDropped(ConnectionFailed):
     """The peer went away or was silent for too long."""
 
 
-class Silent(Dropped):
+class PeerTimeout(ConnectionDropped):
     """The peer did not answer, or took nothing, for longer than patience lasts."""
 
 
-class Stale(Dropped):
+class StaleConnection(ConnectionDropped):
     """A reused connection died before the peer reacted to anything: try a new one."""
 
 
-class TurnedAway(Trouble):
+class GreetingRefused(ConnectionFailed):
     """The peer greets with a refusal."""
 
 
-class NotEncrypted(Trouble):
+class TlsRequired(ConnectionFailed):
     """No encryption as it was asked for."""
 
 
-class NotAuthenticated(Trouble):
+class AuthenticationFailed(ConnectionFailed):
     """The peer does not take the user and password."""
 
 
@@ -144,12 +144,12 @@ def unchecked_context() -> ssl.SSLContext:
     return context
 
 
-async def connect(peer: Peer) -> "Connection":
+async def connect(peer: Peer) -> "SmtpConnection":
     """A connection that is greeted, encrypted and authenticated as the peer demands. Raises Trouble."""
     connection = await _dial(peer)
     try:
-        await connection.introduce()
-    except Trouble as trouble:
+        await connection.greet()
+    except ConnectionFailed as trouble:
         trouble.opening = connection.said
         connection.abort()
         raise
@@ -159,13 +159,13 @@ async def connect(peer: Peer) -> "Connection":
     return connection
 
 
-async def _dial(peer: Peer) -> "Connection":
+async def _dial(peer: Peer) -> "SmtpConnection":
     loop = asyncio.get_running_loop()
     implicit = peer.tls is Tls.IMPLICIT
     try:
         async with asyncio.timeout(peer.patience.connect.total_seconds()):
             _, connection = await loop.create_connection(
-                lambda: Connection(peer, loop),
+                lambda: SmtpConnection(peer, loop),
                 peer.address or peer.host,
                 peer.port,
                 ssl=_context(peer) if implicit else None,
@@ -175,7 +175,7 @@ async def _dial(peer: Peer) -> "Connection":
     except TimeoutError:
         raise Unreachable(f"{peer.label} does not answer.", enhanced="4.4.1") from None
     except ssl.SSLError as error:
-        raise NotEncrypted(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
+        raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
     except (OSError, UnicodeError) as error:
         raise Unreachable(f"{peer.label}: {error}", enhanced="4.4.1") from None
     return connection
@@ -185,7 +185,7 @@ def _context(peer: Peer) -> ssl.SSLContext:
     return peer.context or (checked_context() if peer.verify else unchecked_context())
 
 
-class Connection(asyncio.Protocol):
+class SmtpConnection(asyncio.Protocol):
     """One SMTP connection: `connect` opens it, `send` takes one message at a time, `quit` ends it."""
 
     def __init__(self, peer: Peer, loop: asyncio.AbstractEventLoop) -> None:
@@ -198,11 +198,11 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._transport: asyncio.Transport | None = None
         self._reader = ReplyReader()
-        self._replies: list[Reply] = []
+        self._replies: list[SmtpReply] = []
         self._wanted = 0
         self._waiter: asyncio.Future[None] | None = None
         self._busy = True
-        self._trouble: Trouble | None = None
+        self._trouble: ConnectionFailed | None = None
         self._leaving = False
         self._needs_reset = False
         self._opening: tuple[tuple[str, bytes], ...] = ()
@@ -236,15 +236,15 @@ class Connection(asyncio.Protocol):
             self._heard += len(data)
         try:
             replies = self._reader.feed(data)
-        except Nonsense as nonsense:
-            self._fail(Dropped(str(nonsense), enhanced="4.5.0"))
+        except SmtpSyntaxError as nonsense:
+            self._fail(ConnectionDropped(str(nonsense), enhanced="4.5.0"))
             return
         if not replies:
             return
         self._replies += replies
         self._leaving = self._leaving or replies[-1].code == 421
         if not self._busy:
-            self._fail(Dropped(f"The peer spoke unasked: {replies[-1].text[:200]}", replies[-1]))
+            self._fail(ConnectionDropped(f"The peer spoke unasked: {replies[-1].text[:200]}", replies[-1]))
         elif self._waiter and (self._leaving or len(self._replies) >= self._wanted):
             self._wake()
         else:
@@ -263,17 +263,17 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell whoever waits."""
-        self._fail(Dropped(f"{self.peer.label} closed the connection{f': {exc}' if exc else ''}."))
+        self._fail(ConnectionDropped(f"{self.peer.label} closed the connection{f': {exc}' if exc else ''}."))
 
     # The opening.
 
-    async def introduce(self) -> None:
+    async def greet(self) -> None:
         """Greeting, EHLO, STARTTLS, AUTH. Raises Trouble."""
         peer = self.peer
         self.encrypted = peer.tls is Tls.IMPLICIT
         greeting = (await self._await(1, peer.patience.greeting.total_seconds()))[0]
         if greeting.code != 220:
-            raise TurnedAway(f"{peer.label} greets with {greeting.code} {greeting.text[:500]}", greeting)
+            raise GreetingRefused(f"{peer.label} greets with {greeting.code} {greeting.text[:500]}", greeting)
         await self._hello()
         if peer.tls in {Tls.STARTTLS, Tls.STARTTLS_REQUIRED}:
             await self._encrypt()
@@ -288,7 +288,7 @@ class Connection(asyncio.Protocol):
         if not reply.good:
             reply = await self._ask(f"HELO {greeting_name(self.peer.hello)}")
         if not reply.good:
-            raise TurnedAway(f"{self.peer.label} refuses EHLO: {reply.code} {reply.text[:500]}", reply)
+            raise GreetingRefused(f"{self.peer.label} refuses EHLO: {reply.code} {reply.text[:500]}", reply)
         # Old servers spell it `AUTH=PLAIN LOGIN`.
         pairs = [line.strip().replace("AUTH=", "AUTH ", 1).partition(" ") for line in lines]
         self.features = {name.upper(): values.strip() for name, _, values in pairs}
@@ -304,7 +304,7 @@ class Connection(asyncio.Protocol):
         reply = await self._ask("STARTTLS") if "STARTTLS" in self.features else None
         if reply is None or reply.code != 220:
             if peer.tls is Tls.STARTTLS_REQUIRED:
-                raise NotEncrypted(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
+                raise TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
             return
         # What came in the clear after that reply may be an attacker's (RFC 3207 §6): it is forgotten.
         self._reader = ReplyReader()
@@ -318,9 +318,9 @@ class Connection(asyncio.Protocol):
                 ssl_handshake_timeout=peer.patience.connect.total_seconds(),
             )
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise NotEncrypted(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
+            raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
         if transport is None or self._trouble:
-            raise self._trouble or NotEncrypted(f"TLS with {peer.label} broke off.", enhanced="4.7.5")
+            raise self._trouble or TlsRequired(f"TLS with {peer.label} broke off.", enhanced="4.7.5")
         self.connection_made(transport)
         self.encrypted = True
         await self._hello()
@@ -328,7 +328,7 @@ class Connection(asyncio.Protocol):
     async def _authenticate(self, user: str, password: str) -> None:
         mechanisms = self.features.get("AUTH", "").upper().split()
         if not self.encrypted and self.peer.tls is not Tls.NONE:
-            raise NotEncrypted(f"No password for {self.peer.label} in the clear.", enhanced="4.7.4")
+            raise TlsRequired(f"No password for {self.peer.label} in the clear.", enhanced="4.7.4")
         if "PLAIN" in mechanisms:
             secret = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
             reply = await self._ask(f"AUTH PLAIN {secret}", shown="AUTH PLAIN ****")
@@ -338,9 +338,11 @@ class Connection(asyncio.Protocol):
                 if reply.code == 334:
                     reply = await self._ask(base64.b64encode(secret.encode()).decode(), shown="****")
         else:
-            raise NotAuthenticated(f"{self.peer.label} offers neither AUTH PLAIN nor LOGIN.", None, "4.7.0")
+            raise AuthenticationFailed(f"{self.peer.label} offers neither AUTH PLAIN nor LOGIN.", None, "4.7.0")
         if reply.code != 235:
-            raise NotAuthenticated(f"{self.peer.label} refuses the password: {reply.code} {reply.text[:500]}", reply)
+            raise AuthenticationFailed(
+                f"{self.peer.label} refuses the password: {reply.code} {reply.text[:500]}", reply
+            )
 
     # Messages.
 
@@ -355,14 +357,14 @@ class Connection(asyncio.Protocol):
         """What was said for the present message, or so far in the opening."""
         return tuple(self._exchange)
 
-    async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> Outcome:
+    async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
         """Send one message; see `Transport.deliver`. Raises Stale where a new connection may do better."""
         refusal = self._refusal(envelope, message)
         if refusal:
             return refuse(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
         if not self.usable or self._replies:
             self.abort()
-            raise Stale("The connection had closed meanwhile.")
+            raise StaleConnection("The connection had closed meanwhile.")
         self._exchange.clear()
         self._heard = 0
         self._busy = True
@@ -377,21 +379,21 @@ class Connection(asyncio.Protocol):
         self._rest()
         return self._outcome(envelope, verdicts, ambiguous, started)
 
-    def _refusal(self, envelope: Envelope, message: bytes) -> Reply | None:
+    def _refusal(self, envelope: Envelope, message: bytes) -> SmtpReply | None:
         """What is certain to fail at this peer is not tried."""
         wrong = unfit(message)
         if wrong:
-            return Reply(554, "5.6.0", wrong)
+            return SmtpReply(554, "5.6.0", wrong)
         if self._most and len(message) > self._most:
             # RFC 1870 §6.
-            return Reply(552, "5.3.4", f"The message has {len(message)} octets, the next hop takes {self._most}.")
+            return SmtpReply(552, "5.3.4", f"The message has {len(message)} octets, the next hop takes {self._most}.")
         if not self._eightbit and not message.isascii():
-            return Reply(554, "5.6.3", "The next hop takes 7-bit messages only.")
+            return SmtpReply(554, "5.6.3", "The next hop takes 7-bit messages only.")
         if not self._smtputf8 and (envelope.needs_smtputf8 or not envelope.mail_from.isascii()):
-            return Reply(553, "5.6.7", "The next hop does not take messages with UTF-8 headers or sender.")
+            return SmtpReply(553, "5.6.7", "The next hop does not take messages with UTF-8 headers or sender.")
         return None
 
-    def _route(self, recipient: str) -> bytes | Reply:
+    def _route(self, recipient: str) -> bytes | SmtpReply:
         try:
             return spelled(recipient, smtputf8=self._smtputf8) or NO_SMTPUTF8
         except ValueError:
@@ -400,10 +402,10 @@ class Connection(asyncio.Protocol):
     async def _transact(
         self,
         envelope: Envelope,
-        routes: list[bytes | Reply],
+        routes: list[bytes | SmtpReply],
         message: bytes,
         before_dot: BeforeDot | None,
-    ) -> tuple[list[Reply], bool]:
+    ) -> tuple[list[SmtpReply], bool]:
         """One verdict per recipient, and whether the end is unknown."""
         paths = [route for route in routes if isinstance(route, bytes)]
         try:
@@ -411,18 +413,18 @@ class Connection(asyncio.Protocol):
         except ValueError:
             return [NO_ADDRESS] * len(routes), False
         if not paths or sender is None:
-            return [cast("Reply", route) for route in routes], False
-        mail, taken, data = await self._propose(self._mail(envelope, sender, message), paths)
+            return [cast("SmtpReply", route) for route in routes], False
+        mail, taken, data = await self._send_envelope(self._mail(envelope, sender, message), paths)
         accepted = mail.good and any(reply.good for reply in taken)
         ambiguous = False
         if data.code == 354 and not accepted:
-            await self._withdraw(any(reply.good for reply in taken))
+            await self._reset(any(reply.good for reply in taken))
         elif data.code == 354:
-            data, ambiguous = await self._hand_over(message, before_dot)
+            data, ambiguous = await self._send_data(message, before_dot)
         elif self.usable:
             self._needs_reset = True
         fates = iter(mail if not mail.good else data if reply.good else reply for reply in taken)
-        return [route if isinstance(route, Reply) else next(fates) for route in routes], ambiguous
+        return [route if isinstance(route, SmtpReply) else next(fates) for route in routes], ambiguous
 
     def _mail(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
         command = b"MAIL FROM:<%s>" % sender
@@ -438,28 +440,28 @@ class Connection(asyncio.Protocol):
             command += b" SMTPUTF8"
         return command + b"\r\n"
 
-    async def _propose(self, mail: bytes, paths: list[bytes]) -> tuple[Reply, list[Reply], Reply]:
+    async def _send_envelope(self, mail: bytes, paths: list[bytes]) -> tuple[SmtpReply, list[SmtpReply], SmtpReply]:
         """MAIL, RCPT and DATA: in one write where the peer can, step by step where it cannot."""
         commands = [mail, *[b"RCPT TO:<%s>\r\n" % path for path in paths], b"DATA\r\n"]
         if self._needs_reset:
             commands.insert(0, b"RSET\r\n")
-        replies: list[Reply] = []
+        replies: list[SmtpReply] = []
         try:
             if self._pipelining:
                 self._write(b"".join(commands))
                 replies += await self._await(len(commands), self._command)
             else:
                 await self._step(commands, len(commands) - len(paths) - 2, replies)
-        except Dropped as dropped:
+        except ConnectionDropped as dropped:
             replies += self._replies
             self._replies.clear()
-            if not replies and self.messages > 1 and not isinstance(dropped, Silent):
-                raise Stale(dropped.text) from None
-            replies.append(Reply(0, dropped.enhanced, dropped.text))
+            if not replies and self.messages > 1 and not isinstance(dropped, PeerTimeout):
+                raise StaleConnection(dropped.text) from None
+            replies.append(SmtpReply(0, dropped.enhanced, dropped.text))
         if replies[0].code == 421 and self.messages > 1:
             # Servers count the messages of a connection and end it so; a new one may do.
             self.abort()
-            raise Stale(replies[0].text)
+            raise StaleConnection(replies[0].text)
         # After a 421 nothing more comes: it stands for everything that was still to be answered.
         replies += [replies[-1]] * (len(commands) - len(replies))
         if self._needs_reset:
@@ -467,7 +469,7 @@ class Connection(asyncio.Protocol):
             del replies[0]
         return replies[0], replies[1:-1], replies[-1]
 
-    async def _step(self, commands: list[bytes], mail: int, replies: list[Reply]) -> None:
+    async def _step(self, commands: list[bytes], mail: int, replies: list[SmtpReply]) -> None:
         """One command at a time: nobody is named after a refused MAIL, no DATA follows without anybody."""
         for at, command in enumerate(commands):
             refused = at > mail and not replies[mail].good
@@ -478,7 +480,7 @@ class Connection(asyncio.Protocol):
             self._write(command)
             replies += await self._await(1, self._command)
 
-    async def _withdraw(self, somebody: bool) -> None:
+    async def _reset(self, somebody: bool) -> None:
         """The peer opened its ear although it took nobody: a lone dot ends that (RFC 2920 §3.1)."""
         if somebody:
             # A recipient without a sender: a dot could deliver an empty message.
@@ -487,12 +489,12 @@ class Connection(asyncio.Protocol):
         self._write(b".\r\n")
         try:
             await self._await(1, self._dot)
-        except Dropped:
+        except ConnectionDropped:
             self.abort()
 
-    async def _hand_over(self, message: bytes, before_dot: BeforeDot | None) -> tuple[Reply, bool]:
+    async def _send_data(self, message: bytes, before_dot: BeforeDot | None) -> tuple[SmtpReply, bool]:
         """The text, the dot, the reply; and whether the dot went out without one."""
-        text = stuffed(message)
+        text = dot_stuffed(message)
         handed = False
         try:
             if before_dot is None:
@@ -507,14 +509,16 @@ class Connection(asyncio.Protocol):
                 self._write(b".\r\n")
             handed = True
             return (await self._await(1, self._dot))[0], False
-        except Dropped as dropped:
+        except ConnectionDropped as dropped:
             # With octets left in our own buffer, the last one of them is the dot's: it never went out.
-            return Reply(0, dropped.enhanced, dropped.text), handed and not self._unsent
+            return SmtpReply(0, dropped.enhanced, dropped.text), handed and not self._unsent
 
-    def _outcome(self, envelope: Envelope, verdicts: list[Reply], ambiguous: bool, started: float) -> Outcome:
+    def _outcome(
+        self, envelope: Envelope, verdicts: list[SmtpReply], ambiguous: bool, started: float
+    ) -> DeliveryOutcome:
         duration = timedelta(seconds=self._loop.time() - started)
         label = self.peer.label
-        return Outcome(
+        return DeliveryOutcome(
             results=tuple(
                 [
                     result(recipient, reply, label, duration)
@@ -530,7 +534,7 @@ class Connection(asyncio.Protocol):
 
     # Between messages.
 
-    async def probe(self, sender: str, recipient: str) -> tuple[Reply, Reply | None]:
+    async def probe(self, sender: str, recipient: str) -> tuple[SmtpReply, SmtpReply | None]:
         """What the peer says to a sender and, if it takes that, to a recipient; nothing is sent. Raises Trouble."""
         self._busy = True
         self._exchange.clear()
@@ -548,7 +552,7 @@ class Connection(asyncio.Protocol):
         self._exchange.clear()
         try:
             alive = (await self._ask("NOOP")).good
-        except Trouble:
+        except ConnectionFailed:
             return False
         self._rest()
         return alive
@@ -560,18 +564,18 @@ class Connection(asyncio.Protocol):
                 self._busy = True
                 self._write(b"QUIT\r\n")
                 await self._await(1, self.peer.patience.goodbye.total_seconds())
-        except Trouble:
+        except ConnectionFailed:
             pass
         finally:
             self.abort()
 
     def abort(self) -> None:
         """Hang up."""
-        self._fail(Dropped("We hung up."))
+        self._fail(ConnectionDropped("We hung up."))
 
     # The machinery.
 
-    async def _ask(self, command: str, *, shown: str | None = None) -> Reply:
+    async def _ask(self, command: str, *, shown: str | None = None) -> SmtpReply:
         """One command, one reply."""
         self._write(f"{command}\r\n".encode(), shown=f"{shown}\r\n".encode() if shown else None)
         return (await self._await(1, self._command))[0]
@@ -580,15 +584,15 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if self._trouble or transport is None or transport.is_closing():
             # What is written to a closing transport is dropped without a word.
-            raise self._trouble or Dropped(f"{self.peer.label} closed the connection.")
+            raise self._trouble or ConnectionDropped(f"{self.peer.label} closed the connection.")
         transport.write(data)
         self._exchange.append(("C", shown or data))
 
-    async def _await(self, wanted: int, pace: float) -> list[Reply]:
-        """The next `wanted` replies, fewer if one is a 421. Raises Dropped; then those that came stay."""
+    async def _await(self, wanted: int, pace: float) -> list[SmtpReply]:
+        """The next `wanted` replies, fewer if one is a 421. Raises ConnectionDropped; then those that came stay."""
         if len(self._replies) < wanted and not (self._leaving and self._replies):
             if self._trouble or self._leaving:
-                raise self._trouble or Dropped(f"{self.peer.label} is closing the connection.")
+                raise self._trouble or ConnectionDropped(f"{self.peer.label} is closing the connection.")
             self._watch(wanted, pace)
             self._waiter = self._loop.create_future()
             try:
@@ -607,14 +611,14 @@ class Connection(asyncio.Protocol):
         self._latest = now + max(self._group, pace)
         self._deadline = now + pace
         if self._timer is None or self._timer.when() > self._deadline:
-            self._ring_at(min(self._deadline, now + self._block))
+            self._set_alarm(min(self._deadline, now + self._block))
 
-    def _ring_at(self, moment: float) -> None:
+    def _set_alarm(self, moment: float) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = self._loop.call_at(moment, self._ring)
+        self._timer = self._loop.call_at(moment, self._on_alarm)
 
-    def _ring(self) -> None:
+    def _on_alarm(self) -> None:
         self._timer = None
         if self._waiter is None or self._waiter.done():
             return
@@ -623,9 +627,9 @@ class Connection(asyncio.Protocol):
             # The text is long and the peer slow, but it moves.
             self._backlog, self._moved = left, now
         if now < (self._moved + self._block if self._unsent else self._deadline):
-            self._ring_at(now + self._block if self._unsent else min(self._deadline, now + self._block))
+            self._set_alarm(now + self._block if self._unsent else min(self._deadline, now + self._block))
         else:
-            self._fail(Silent(f"{self.peer.label} was silent for too long."))
+            self._fail(PeerTimeout(f"{self.peer.label} was silent for too long."))
 
     def _left(self) -> int:
         return self._transport.get_write_buffer_size() if self._transport else 0
@@ -638,7 +642,7 @@ class Connection(asyncio.Protocol):
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _fail(self, trouble: Trouble) -> None:
+    def _fail(self, trouble: ConnectionFailed) -> None:
         if self._trouble is None:
             self._trouble = trouble
             if self._transport:
@@ -650,7 +654,7 @@ class Connection(asyncio.Protocol):
             self._waiter.set_exception(self._trouble)
 
 
-def result(recipient: str, reply: Reply, host: str, duration: timedelta) -> Result:
+def result(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:
     """What a reply means for a recipient."""
     kind: type[Result] = Rejected
     if reply.good:
@@ -668,7 +672,7 @@ def result(recipient: str, reply: Reply, host: str, duration: timedelta) -> Resu
     )
 
 
-def deferred(envelope: Envelope, trouble: Trouble, host: str, spent: timedelta = NO_TIME) -> Outcome:
+def deferred(envelope: Envelope, trouble: ConnectionFailed, host: str, spent: timedelta = NO_TIME) -> DeliveryOutcome:
     """What trouble with a connection means for a message."""
     reply = trouble.reply
     return postpone(

@@ -19,11 +19,11 @@ _ADDRESS = re.compile(
 )
 
 
-class Nonsense(Exception):
+class SmtpSyntaxError(Exception):
     """What the peer says is no SMTP."""
 
 
-class Reply(msgspec.Struct, frozen=True, gc=False):
+class SmtpReply(msgspec.Struct, frozen=True, gc=False):
     """One reply: its code, its enhanced code where it has one, its lines without either."""
 
     code: int
@@ -43,38 +43,38 @@ class ReplyReader:
         self._torn = b""
         self._lines: list[bytes] = []
 
-    def feed(self, data: bytes) -> list[Reply]:
-        """The replies that `data` completes. Raises Nonsense where it cannot be SMTP."""
+    def feed(self, data: bytes) -> list[SmtpReply]:
+        """The replies that `data` completes. Raises SmtpSyntaxError where it cannot be SMTP."""
         *lines, self._torn = (self._torn + data).split(b"\n")
         if len(self._torn) > LONGEST_LINE:
-            raise Nonsense(f"A reply line of more than {LONGEST_LINE} octets.")
+            raise SmtpSyntaxError(f"A reply line of more than {LONGEST_LINE} octets.")
         return [reply for line in lines if (reply := self._add(line))]
 
-    def _add(self, line: bytes) -> Reply | None:
+    def _add(self, line: bytes) -> SmtpReply | None:
         line = line.removesuffix(b"\r")
         code, separator = line[:3], line[3:4]
         if len(line) > LONGEST_LINE or not code.isdigit() or not b"200" <= code <= b"599":
-            raise Nonsense(f"No reply line: {line[:80].decode('ascii', 'backslashreplace')}")
+            raise SmtpSyntaxError(f"No reply line: {line[:80].decode('ascii', 'backslashreplace')}")
         if separator not in (b" ", b"-", b"") or (self._lines and self._lines[0][:3] != code):
-            raise Nonsense(f"A torn reply: {line[:80].decode('ascii', 'backslashreplace')}")
+            raise SmtpSyntaxError(f"A torn reply: {line[:80].decode('ascii', 'backslashreplace')}")
         self._lines.append(line)
         if len(self._lines) > MOST_LINES:
-            raise Nonsense(f"A reply of more than {MOST_LINES} lines.")
+            raise SmtpSyntaxError(f"A reply of more than {MOST_LINES} lines.")
         if separator == b"-":
             return None
         lines, self._lines = self._lines, []
         return _reply(lines)
 
 
-def _reply(lines: list[bytes]) -> Reply:
+def _reply(lines: list[bytes]) -> SmtpReply:
     """RFC 2034 §4: every line of a reply repeats the enhanced code, and its class is the code's."""
     code = int(lines[0][:3])
     texts = [line[4:].decode("utf-8", "replace") for line in lines]
     found = _ENHANCED.match(texts[-1])
     if not found or found[1][0] != str(code)[0]:
-        return Reply(code, "", "\n".join(texts))
+        return SmtpReply(code, "", "\n".join(texts))
     enhanced = found[1]
-    return Reply(code, enhanced, "\n".join(text.removeprefix(enhanced).lstrip() for text in texts))
+    return SmtpReply(code, enhanced, "\n".join(text.removeprefix(enhanced).lstrip() for text in texts))
 
 
 def spelled(address: str, *, smtputf8: bool) -> bytes | None:
@@ -93,7 +93,7 @@ def spelled(address: str, *, smtputf8: bool) -> bytes | None:
     return address.encode("utf-8") if smtputf8 else None
 
 
-def stuffed(message: bytes) -> bytes:
+def dot_stuffed(message: bytes) -> bytes:
     """A message as it follows DATA, without the final dot (RFC 5321 §4.5.2)."""
     if message.startswith(b"."):
         message = b"." + message

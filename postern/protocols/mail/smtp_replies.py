@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """Whose fault a failure is."""
 
     HARD = "hard"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
     """This message or this sender breaks a rule: content, size, authentication, protocol."""
 
 
-class Reason(StrEnum):
+class FailureReason(StrEnum):
     """Why, in a word."""
 
     USER_UNKNOWN = "user_unknown"
@@ -53,109 +53,109 @@ class Reason(StrEnum):
     UNDETERMINED = "undetermined"
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class FailureVerdict(msgspec.Struct, frozen=True):
     """What a failure means."""
 
-    kind: Kind
-    reason: Reason
+    kind: FailureKind
+    reason: FailureReason
 
 
 _RECIPIENT_FAULTS = frozenset(
     {
-        Reason.USER_UNKNOWN,
-        Reason.MAILBOX_INACTIVE,
-        Reason.HAS_MOVED,
-        Reason.HOST_UNKNOWN,
-        Reason.NO_MAIL_HERE,
+        FailureReason.USER_UNKNOWN,
+        FailureReason.MAILBOX_INACTIVE,
+        FailureReason.HAS_MOVED,
+        FailureReason.HOST_UNKNOWN,
+        FailureReason.NO_MAIL_HERE,
     }
 )
 
-_KINDS: dict[Reason, Kind] = {
-    **dict.fromkeys(_RECIPIENT_FAULTS, Kind.HARD),
-    Reason.MAILBOX_FULL: Kind.SOFT,
-    Reason.GREYLISTED: Kind.SOFT,
-    Reason.TOO_MANY: Kind.SOFT,
-    Reason.SYSTEM: Kind.SOFT,
-    Reason.NETWORK: Kind.SOFT,
-    Reason.EXPIRED: Kind.SOFT,
-    Reason.UNDETERMINED: Kind.SOFT,
-    Reason.BLOCKLISTED: Kind.BLOCK,
-    Reason.BAD_REPUTATION: Kind.BLOCK,
-    Reason.SPAM: Kind.BLOCK,
-    Reason.VIRUS: Kind.POLICY,
-    Reason.CONTENT: Kind.POLICY,
-    Reason.TOO_LARGE: Kind.POLICY,
-    Reason.AUTHENTICATION: Kind.POLICY,
-    Reason.RELAYING: Kind.POLICY,
-    Reason.SENDER: Kind.POLICY,
-    Reason.POLICY: Kind.POLICY,
-    Reason.PROTOCOL: Kind.POLICY,
+_KINDS: dict[FailureReason, FailureKind] = {
+    **dict.fromkeys(_RECIPIENT_FAULTS, FailureKind.HARD),
+    FailureReason.MAILBOX_FULL: FailureKind.SOFT,
+    FailureReason.GREYLISTED: FailureKind.SOFT,
+    FailureReason.TOO_MANY: FailureKind.SOFT,
+    FailureReason.SYSTEM: FailureKind.SOFT,
+    FailureReason.NETWORK: FailureKind.SOFT,
+    FailureReason.EXPIRED: FailureKind.SOFT,
+    FailureReason.UNDETERMINED: FailureKind.SOFT,
+    FailureReason.BLOCKLISTED: FailureKind.BLOCK,
+    FailureReason.BAD_REPUTATION: FailureKind.BLOCK,
+    FailureReason.SPAM: FailureKind.BLOCK,
+    FailureReason.VIRUS: FailureKind.POLICY,
+    FailureReason.CONTENT: FailureKind.POLICY,
+    FailureReason.TOO_LARGE: FailureKind.POLICY,
+    FailureReason.AUTHENTICATION: FailureKind.POLICY,
+    FailureReason.RELAYING: FailureKind.POLICY,
+    FailureReason.SENDER: FailureKind.POLICY,
+    FailureReason.POLICY: FailureKind.POLICY,
+    FailureReason.PROTOCOL: FailureKind.POLICY,
 }
 
-_CERTAIN: dict[str, Reason] = {
+_CERTAIN: dict[str, FailureReason] = {
     # Whatever the text says, these say one thing.
-    "1.1": Reason.USER_UNKNOWN,
-    "1.2": Reason.HOST_UNKNOWN,
-    "1.3": Reason.USER_UNKNOWN,
-    "1.4": Reason.USER_UNKNOWN,
-    "1.6": Reason.HAS_MOVED,
-    "1.7": Reason.SENDER,
-    "1.8": Reason.SENDER,
-    "1.9": Reason.RELAYING,
-    "2.1": Reason.MAILBOX_INACTIVE,
-    "2.2": Reason.MAILBOX_FULL,
-    "2.3": Reason.TOO_LARGE,
-    "3.1": Reason.MAILBOX_FULL,
-    "3.4": Reason.TOO_LARGE,
-    "4.7": Reason.EXPIRED,
-    "5.3": Reason.TOO_MANY,
-    "6.7": Reason.PROTOCOL,
-    "7.13": Reason.MAILBOX_INACTIVE,
-    "7.17": Reason.HAS_MOVED,
-    "7.18": Reason.HAS_MOVED,
-    "7.20": Reason.AUTHENTICATION,
-    "7.21": Reason.AUTHENTICATION,
-    "7.22": Reason.AUTHENTICATION,
-    "7.23": Reason.AUTHENTICATION,
-    "7.24": Reason.AUTHENTICATION,
-    "7.25": Reason.AUTHENTICATION,
-    "7.26": Reason.AUTHENTICATION,
-    "7.27": Reason.SENDER,
-    "7.28": Reason.TOO_MANY,
-    "7.29": Reason.AUTHENTICATION,
-    "7.30": Reason.AUTHENTICATION,
-    "7.509": Reason.AUTHENTICATION,
-    "7.515": Reason.AUTHENTICATION,
-    "7.511": Reason.BLOCKLISTED,
-    "7.606": Reason.BLOCKLISTED,
-    "7.708": Reason.BAD_REPUTATION,
+    "1.1": FailureReason.USER_UNKNOWN,
+    "1.2": FailureReason.HOST_UNKNOWN,
+    "1.3": FailureReason.USER_UNKNOWN,
+    "1.4": FailureReason.USER_UNKNOWN,
+    "1.6": FailureReason.HAS_MOVED,
+    "1.7": FailureReason.SENDER,
+    "1.8": FailureReason.SENDER,
+    "1.9": FailureReason.RELAYING,
+    "2.1": FailureReason.MAILBOX_INACTIVE,
+    "2.2": FailureReason.MAILBOX_FULL,
+    "2.3": FailureReason.TOO_LARGE,
+    "3.1": FailureReason.MAILBOX_FULL,
+    "3.4": FailureReason.TOO_LARGE,
+    "4.7": FailureReason.EXPIRED,
+    "5.3": FailureReason.TOO_MANY,
+    "6.7": FailureReason.PROTOCOL,
+    "7.13": FailureReason.MAILBOX_INACTIVE,
+    "7.17": FailureReason.HAS_MOVED,
+    "7.18": FailureReason.HAS_MOVED,
+    "7.20": FailureReason.AUTHENTICATION,
+    "7.21": FailureReason.AUTHENTICATION,
+    "7.22": FailureReason.AUTHENTICATION,
+    "7.23": FailureReason.AUTHENTICATION,
+    "7.24": FailureReason.AUTHENTICATION,
+    "7.25": FailureReason.AUTHENTICATION,
+    "7.26": FailureReason.AUTHENTICATION,
+    "7.27": FailureReason.SENDER,
+    "7.28": FailureReason.TOO_MANY,
+    "7.29": FailureReason.AUTHENTICATION,
+    "7.30": FailureReason.AUTHENTICATION,
+    "7.509": FailureReason.AUTHENTICATION,
+    "7.515": FailureReason.AUTHENTICATION,
+    "7.511": FailureReason.BLOCKLISTED,
+    "7.606": FailureReason.BLOCKLISTED,
+    "7.708": FailureReason.BAD_REPUTATION,
 }
 
-_LIKELY: dict[str, Reason] = {
+_LIKELY: dict[str, FailureReason] = {
     # Used when the text says nothing that we know.
-    "1.10": Reason.NO_MAIL_HERE,
-    "2.0": Reason.UNDETERMINED,
-    "2.4": Reason.SYSTEM,
-    "3.0": Reason.SYSTEM,
-    "3.2": Reason.SYSTEM,
-    "3.3": Reason.PROTOCOL,
-    "3.5": Reason.SYSTEM,
-    "4.0": Reason.NETWORK,
-    "4.1": Reason.NETWORK,
-    "4.2": Reason.NETWORK,
-    "4.3": Reason.NETWORK,
-    "4.4": Reason.NETWORK,
-    "4.5": Reason.SYSTEM,
-    "4.6": Reason.NETWORK,
+    "1.10": FailureReason.NO_MAIL_HERE,
+    "2.0": FailureReason.UNDETERMINED,
+    "2.4": FailureReason.SYSTEM,
+    "3.0": FailureReason.SYSTEM,
+    "3.2": FailureReason.SYSTEM,
+    "3.3": FailureReason.PROTOCOL,
+    "3.5": FailureReason.SYSTEM,
+    "4.0": FailureReason.NETWORK,
+    "4.1": FailureReason.NETWORK,
+    "4.2": FailureReason.NETWORK,
+    "4.3": FailureReason.NETWORK,
+    "4.4": FailureReason.NETWORK,
+    "4.5": FailureReason.SYSTEM,
+    "4.6": FailureReason.NETWORK,
 }
 
-_SUBJECTS: dict[str, Reason] = {
+_SUBJECTS: dict[str, FailureReason] = {
     # The middle digit alone (RFC 3463 §3.1).
-    "3": Reason.SYSTEM,
-    "4": Reason.NETWORK,
-    "5": Reason.PROTOCOL,
-    "6": Reason.CONTENT,
-    "7": Reason.POLICY,
+    "3": FailureReason.SYSTEM,
+    "4": FailureReason.NETWORK,
+    "5": FailureReason.PROTOCOL,
+    "6": FailureReason.CONTENT,
+    "7": FailureReason.POLICY,
 }
 
 
@@ -163,14 +163,14 @@ def _any(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
-_OUR_FAULT: list[tuple[re.Pattern[str], Reason]] = [
+_OUR_FAULT: list[tuple[re.Pattern[str], FailureReason]] = [
     # Read before any code: to suppress a person for our own reputation would be wrong for good.
     (
         _any(
             r"gr[ae]y-?list|come back in|try again in \d+",
             r"temporarily (rejected|deferred).{0,40}(first|unknown)",
         ),
-        Reason.GREYLISTED,
+        FailureReason.GREYLISTED,
     ),
     (
         _any(
@@ -179,7 +179,7 @@ _OUR_FAULT: list[tuple[re.Pattern[str], Reason]] = [
             r"(client|sender|your) (host|ip|address|network)\b.{0,60}\b(blocked|banned|listed)",
             r"\b(ip|host)\b.{0,40}\bis (currently )?(blocked|banned|listed)|part of their network is on our block",
         ),
-        Reason.BLOCKLISTED,
+        FailureReason.BLOCKLISTED,
     ),
     (
         _any(
@@ -187,49 +187,49 @@ _OUR_FAULT: list[tuple[re.Pattern[str], Reason]] = [
             r"\bTSS?\d\d\b|temporarily deferred due to (unexpected volume|user complaints)",
             r"unusual rate of unsolicited|unsolicited mail originating|suspicious due to",
         ),
-        Reason.BAD_REPUTATION,
+        FailureReason.BAD_REPUTATION,
     ),
     (
         _any(
             r"\b(spf|dkim|dmarc|arc)\b|unauthenticated|not authenticated|authentication (required|check|fail)",
             r"reverse dns|\bptr\b|\bhelo\b.*(invalid|reject)|authentication results",
         ),
-        Reason.AUTHENTICATION,
+        FailureReason.AUTHENTICATION,
     ),
-    (_any(r"\bvirus|malware|\binfected\b|phish"), Reason.VIRUS),
-    (_any(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), Reason.SPAM),
+    (_any(r"\bvirus|malware|\binfected\b|phish"), FailureReason.VIRUS),
+    (_any(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), FailureReason.SPAM),
     (
         _any(
             r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)|message (content )?rejected",
             r"(banned|prohibited|disallowed|forbidden) (attachment|file|content)",
             r"attachment.{0,40}not (allowed|accepted)",
         ),
-        Reason.CONTENT,
+        FailureReason.CONTENT,
     ),
     (
         _any(
             r"relay(ing)? (access )?(is )?(denied|not permitted|not allowed|prohibited)|unable to relay|not relay",
             r"we do not relay",
         ),
-        Reason.RELAYING,
+        FailureReason.RELAYING,
     ),
 ]
 
-_THEIRS: list[tuple[re.Pattern[str], Reason]] = [
+_THEIRS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any(
             r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
             r"mailbox.{0,30}\bfull|quota (is )?(exceed|full)|inbox is (out of|full)|not enough (disk|storage)",
             r"insufficient (disk|storage|system storage)",
         ),
-        Reason.MAILBOX_FULL,
+        FailureReason.MAILBOX_FULL,
     ),
     (
         _any(
             r"too many (connections|recipients|messages|sessions|emails|concurrent|invalid)|rate.?limit|throttl",
             r"receiving mail (too quickly|at a rate)|too fast|slow down|(limit|rate).{0,20}exceeded",
         ),
-        Reason.TOO_MANY,
+        FailureReason.TOO_MANY,
     ),
     (
         _any(
@@ -237,7 +237,7 @@ _THEIRS: list[tuple[re.Pattern[str], Reason]] = [
             r"(disabled|inactive|suspended|deactivated|dormant) (mailbox|account|user|recipient)",
             r"no longer (active|in use|available|valid|accepting)|discontinued|has been terminated",
         ),
-        Reason.MAILBOX_INACTIVE,
+        FailureReason.MAILBOX_INACTIVE,
     ),
     (
         _any(
@@ -250,7 +250,7 @@ _THEIRS: list[tuple[re.Pattern[str], Reason]] = [
             r"recipient address rejected: access denied|sorry, no mailbox",
             r"requested action not taken: mailbox unavailable",
         ),
-        Reason.USER_UNKNOWN,
+        FailureReason.USER_UNKNOWN,
     ),
     (
         _any(
@@ -258,56 +258,59 @@ _THEIRS: list[tuple[re.Pattern[str], Reason]] = [
             r"(unrouteable|unroutable|unrouteable mail) (mail )?(domain|address)|bad destination (host|system)",
             r"\bnxdomain\b",
         ),
-        Reason.HOST_UNKNOWN,
+        FailureReason.HOST_UNKNOWN,
     ),
-    (_any(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), Reason.NO_MAIL_HERE),
-    (_any(r"has moved|moved to|new address|forwarding (address|order)"), Reason.HAS_MOVED),
+    (_any(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), FailureReason.NO_MAIL_HERE),
+    (_any(r"has moved|moved to|new address|forwarding (address|order)"), FailureReason.HAS_MOVED),
     (
         _any(
             r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
             r"exceeds.{0,20}(size|maximum)",
         ),
-        Reason.TOO_LARGE,
+        FailureReason.TOO_LARGE,
     ),
-    (_any(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"), Reason.SENDER),
+    (
+        _any(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"),
+        FailureReason.SENDER,
+    ),
     (
         _any(r"tim(ed|e) ?out|connection (refused|reset|closed|lost)|network (is )?unreachable|no route to host"),
-        Reason.NETWORK,
+        FailureReason.NETWORK,
     ),
     (
         _any(
             r"(system|server|service|resources?).{0,30}(unavailable|busy|overload|not available|failure|error)",
             r"try again later|temporar(y|ily)|local error",
         ),
-        Reason.SYSTEM,
+        FailureReason.SYSTEM,
     ),
-    (_any(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), Reason.POLICY),
+    (_any(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), FailureReason.POLICY),
 ]
 
-_CODES: dict[int, Reason] = {
+_CODES: dict[int, FailureReason] = {
     # RFC 5321 §4.2.3, RFC 1846, RFC 7504, and the words of RFC 5321 for codes without an enhanced one.
-    421: Reason.SYSTEM,
-    450: Reason.SYSTEM,
-    451: Reason.SYSTEM,
-    452: Reason.SYSTEM,
-    500: Reason.PROTOCOL,
-    501: Reason.PROTOCOL,
-    502: Reason.PROTOCOL,
-    503: Reason.PROTOCOL,
-    504: Reason.PROTOCOL,
-    521: Reason.NO_MAIL_HERE,
-    525: Reason.MAILBOX_INACTIVE,
-    530: Reason.AUTHENTICATION,
-    535: Reason.AUTHENTICATION,
-    551: Reason.HAS_MOVED,
-    552: Reason.MAILBOX_FULL,
-    553: Reason.USER_UNKNOWN,
-    555: Reason.PROTOCOL,
-    556: Reason.NO_MAIL_HERE,
+    421: FailureReason.SYSTEM,
+    450: FailureReason.SYSTEM,
+    451: FailureReason.SYSTEM,
+    452: FailureReason.SYSTEM,
+    500: FailureReason.PROTOCOL,
+    501: FailureReason.PROTOCOL,
+    502: FailureReason.PROTOCOL,
+    503: FailureReason.PROTOCOL,
+    504: FailureReason.PROTOCOL,
+    521: FailureReason.NO_MAIL_HERE,
+    525: FailureReason.MAILBOX_INACTIVE,
+    530: FailureReason.AUTHENTICATION,
+    535: FailureReason.AUTHENTICATION,
+    551: FailureReason.HAS_MOVED,
+    552: FailureReason.MAILBOX_FULL,
+    553: FailureReason.USER_UNKNOWN,
+    555: FailureReason.PROTOCOL,
+    556: FailureReason.NO_MAIL_HERE,
 }
 
 
-def classify(code: int, enhanced: str = "", text: str = "") -> Verdict:
+def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
     """What a failure means. `code` is 0 where no peer spoke; `enhanced` is such as `5.1.1` or empty.
 
     Only replies of class 5 can be HARD: what may pass is SOFT, whoever's fault it is. A message that was
@@ -316,16 +319,16 @@ def classify(code: int, enhanced: str = "", text: str = "") -> Verdict:
     reason = _reason(code, enhanced, text[:2_000])
     kind = _KINDS[reason]
     permanent = enhanced.startswith("5") if enhanced else code >= 500
-    return Verdict(Kind.SOFT if kind is Kind.HARD and not permanent else kind, reason)
+    return FailureVerdict(FailureKind.SOFT if kind is FailureKind.HARD and not permanent else kind, reason)
 
 
-def _reason(code: int, enhanced: str, text: str) -> Reason:
+def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     detail = enhanced.partition(".")[2]
     found = _first(_OUR_FAULT, text)
     # "5.1.1 … see our anti-spam page" is still about a mailbox.
-    if found and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {Reason.MAILBOX_INACTIVE}:
+    if found and _CERTAIN.get(detail) not in _RECIPIENT_FAULTS - {FailureReason.MAILBOX_INACTIVE}:
         return found
-    if found is Reason.BLOCKLISTED or found is Reason.BAD_REPUTATION:
+    if found is FailureReason.BLOCKLISTED or found is FailureReason.BAD_REPUTATION:
         return found
     return (
         _CERTAIN.get(detail)
@@ -333,17 +336,17 @@ def _reason(code: int, enhanced: str, text: str) -> Reason:
         or _LIKELY.get(detail)
         or _SUBJECTS.get(detail.partition(".")[0])
         or _CODES.get(code)
-        or (Reason.NETWORK if code == 0 else Reason.UNDETERMINED)
+        or (FailureReason.NETWORK if code == 0 else FailureReason.UNDETERMINED)
     )
 
 
-def _first(table: list[tuple[re.Pattern[str], Reason]], text: str) -> Reason | None:
+def _first(table: list[tuple[re.Pattern[str], FailureReason]], text: str) -> FailureReason | None:
     return next((reason for pattern, reason in table if pattern.search(text)), None)
 
 
-def suppresses(verdict: Verdict) -> bool:
+def suppresses(verdict: FailureVerdict) -> bool:
     """Whether this one failure ends all mail to the recipient: only a fault of the recipient's does."""
-    return verdict.kind is Kind.HARD and verdict.reason in _RECIPIENT_FAULTS
+    return verdict.kind is FailureKind.HARD and verdict.reason in _RECIPIENT_FAULTS
 
 
 SOFT_BOUNCES_TO_SUPPRESS = 3
@@ -352,19 +355,19 @@ SOFT_BOUNCES_OVER = timedelta(hours=72)
 """… when they are spread over at least this long."""
 
 
-def counts_towards_suppression(verdict: Verdict) -> bool:
+def counts_towards_suppression(verdict: FailureVerdict) -> bool:
     """Whether a failure is one of those that suppress when they come in a row."""
-    return verdict.kind is Kind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {Reason.MAILBOX_FULL}
+    return verdict.kind is FailureKind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {FailureReason.MAILBOX_FULL}
 
 
-class Lane(StrEnum):
+class MailLane(StrEnum):
     """What sort of mail it is: one must be quick, the other may wait."""
 
     TRANSACTIONAL = "transactional"
     MARKETING = "marketing"
 
 
-HORIZONS = {Lane.TRANSACTIONAL: timedelta(hours=24), Lane.MARKETING: timedelta(hours=72)}
+HORIZONS = {MailLane.TRANSACTIONAL: timedelta(hours=24), MailLane.MARKETING: timedelta(hours=72)}
 """How long after its acceptance a message is tried."""
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 720, 1440))
 """What follows the first, second, … attempt; the last one repeats."""
@@ -376,7 +379,7 @@ LAST_CHANCE = 0.9
 
 def next_retry(
     attempt: int,
-    lane: Lane,
+    lane: MailLane,
     *,
     accepted_at: datetime,
     now: datetime,

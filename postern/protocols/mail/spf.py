@@ -27,7 +27,7 @@ T = TypeVar("T")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class Verdict(StrEnum):
+class SpfVerdict(StrEnum):
     """The results of RFC 7208 §2.6."""
 
     NONE = "none"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 class SpfResult(Record):
     """What SPF says about a host, and why."""
 
-    verdict: Verdict
+    verdict: SpfVerdict
     reason: str
     record: str | None = None
     """The record of the domain that was asked about, if it has exactly one."""
@@ -54,11 +54,11 @@ class SpfRecordBroken(Exception):
     """The record cannot be evaluated (permerror)."""
 
 
-class Term(NamedTuple):
+class SpfTerm(NamedTuple):
     """One mechanism with its qualifier and arguments."""
 
     text: str
-    qualifier: Verdict
+    qualifier: SpfVerdict
     name: str
     target: str | None = None
     network: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
@@ -69,7 +69,7 @@ class Term(NamedTuple):
 class SpfRecord(NamedTuple):
     """A record that follows the grammar."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[SpfTerm, ...]
     redirect: str | None
 
 
@@ -91,12 +91,12 @@ async def authorises(
 
     The result is PASS only then; otherwise it is that of the first address that does not pass.
     """
-    result = SpfResult(verdict=Verdict.NONE, reason="No sending host to look for is known.")
+    result = SpfResult(verdict=SpfVerdict.NONE, reason="No sending host to look for is known.")
     for address in addresses:
         result = await check_host(resolver, address, domain)
-        if result.verdict is not Verdict.PASS:
+        if result.verdict is not SpfVerdict.PASS:
             break
-    if include and result.verdict is not Verdict.PASS:
+    if include and result.verdict is not SpfVerdict.PASS:
         evaluation = _Evaluation(resolver, NO_HOST, f"postmaster@{domain}", "unknown", vouching=include)
         return await evaluation.result(domain)
     return result
@@ -124,15 +124,15 @@ class _Evaluation:
         try:
             verdict = await self.check(domain.rstrip("."))
         except DnsUnavailable as trouble:
-            verdict, self.reason = Verdict.TEMPERROR, str(trouble)
+            verdict, self.reason = SpfVerdict.TEMPERROR, str(trouble)
         except SpfRecordBroken as broken:
-            verdict, self.reason = Verdict.PERMERROR, str(broken)
+            verdict, self.reason = SpfVerdict.PERMERROR, str(broken)
         return SpfResult(verdict=verdict, reason=self.reason, record=self.record, lookups=self.lookups)
 
-    async def check(self, domain: str, *, outermost: bool = True) -> Verdict:
+    async def check(self, domain: str, *, outermost: bool = True) -> SpfVerdict:
         text = await self.fetch(domain)
         if text is None:
-            return Verdict.NONE
+            return SpfVerdict.NONE
         if outermost:
             self.record = text
         record = parse(text)
@@ -142,25 +142,25 @@ class _Evaluation:
                 return term.qualifier
         if record.redirect is None:
             self.reason = f"Nothing in the record of {domain} matches."
-            return Verdict.NEUTRAL
+            return SpfVerdict.NEUTRAL
         return await self.redirected(record.redirect, domain)
 
-    async def redirected(self, target: str, domain: str) -> Verdict:
+    async def redirected(self, target: str, domain: str) -> SpfVerdict:
         self.count_lookup()
         name = await self.expand(target, domain)
         if name.lower() == self.vouching:
-            return await self.vouched(name, "redirect", domain)
+            return await self.validated(name, "redirect", domain)
         verdict = await self.check(name, outermost=False)
-        if verdict is Verdict.NONE:  # RFC 7208 §6.1
+        if verdict is SpfVerdict.NONE:  # RFC 7208 §6.1
             raise SpfRecordBroken(f"{domain} redirects to {name}, which has no SPF record.")
         return verdict
 
-    async def vouched(self, name: str, how: str, domain: str) -> Verdict:
+    async def validated(self, name: str, how: str, domain: str) -> SpfVerdict:
         """The record refers to the one looked for; it only has to be in order itself."""
-        if await self.check(name, outermost=False) is Verdict.NONE:
+        if await self.check(name, outermost=False) is SpfVerdict.NONE:
             raise SpfRecordBroken(f"{name} has no SPF record.")
         self.reason = f"{how}:{name} in the record of {domain} decides."
-        return Verdict.PASS
+        return SpfVerdict.PASS
 
     async def fetch(self, domain: str) -> str | None:
         """The one SPF record of a domain (RFC 7208 §4.3 to §4.5)."""
@@ -175,7 +175,7 @@ class _Evaluation:
             raise SpfRecordBroken(f"{domain} has {len(found)} SPF records; only one is allowed.")
         return found[0] if found else None
 
-    async def matches(self, term: Term, domain: str) -> bool:
+    async def matches(self, term: SpfTerm, domain: str) -> bool:
         if term.name in ("all", "ip4", "ip6"):
             return term.network is None or self.address in term.network
         self.count_lookup()
@@ -194,13 +194,13 @@ class _Evaluation:
 
     async def included(self, name: str, domain: str) -> bool:
         if name.lower() == self.vouching:
-            return await self.vouched(name, "include", domain) is Verdict.PASS
+            return await self.validated(name, "include", domain) is SpfVerdict.PASS
         verdict = await self.check(name, outermost=False)
-        if verdict is Verdict.NONE:  # RFC 7208 §5.2
+        if verdict is SpfVerdict.NONE:  # RFC 7208 §5.2
             raise SpfRecordBroken(f"{domain} includes {name}, which has no SPF record.")
-        return verdict is Verdict.PASS
+        return verdict is SpfVerdict.PASS
 
-    async def exchanges(self, name: str, term: Term) -> bool:
+    async def exchanges(self, name: str, term: SpfTerm) -> bool:
         exchangers = await self.found(self.resolver.mx(name))
         if len(exchangers) > MOST_EXCHANGERS:
             raise SpfRecordBroken(f"{name} has more than {MOST_EXCHANGERS} mail exchangers.")
@@ -240,7 +240,7 @@ class _Evaluation:
                 raise SpfRecordBroken(f"More than {MOST_VOID_LOOKUPS} lookups of the record find nothing.") from None
             return []
 
-    def near(self, addresses: list[str], term: Term) -> bool:
+    def near(self, addresses: list[str], term: SpfTerm) -> bool:
         prefix = term.prefix4 if self.address.version == 4 else term.prefix6
         return any(self.address in ipaddress.ip_network((address, prefix), strict=False) for address in addresses)
 
@@ -299,11 +299,11 @@ TOP_LABEL = re.compile(r"\.(?=[a-z0-9-]*[a-z-])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.
 MODIFIER = re.compile(r"([a-z][a-z0-9_.-]*)=(.*)", re.IGNORECASE | re.DOTALL)
 MECHANISM = re.compile(r"([+?~-]?)([a-z0-9]+)(.*)", re.IGNORECASE | re.DOTALL)
 QUALIFIERS = {
-    "": Verdict.PASS,
-    "+": Verdict.PASS,
-    "-": Verdict.FAIL,
-    "~": Verdict.SOFTFAIL,
-    "?": Verdict.NEUTRAL,
+    "": SpfVerdict.PASS,
+    "+": SpfVerdict.PASS,
+    "-": SpfVerdict.FAIL,
+    "~": SpfVerdict.SOFTFAIL,
+    "?": SpfVerdict.NEUTRAL,
 }
 ARGUMENTS = {
     "all": r"",
@@ -321,7 +321,7 @@ def parse(text: str) -> SpfRecord:
     """The terms of a record. Raises SpfRecordBroken, wherever in the record the fault is (§4.6)."""
     if not is_spf(text):
         raise SpfRecordBroken("It does not begin with v=spf1.")
-    terms: list[Term] = []
+    terms: list[SpfTerm] = []
     modifiers: dict[str, str] = {}
     for word in text[len("v=spf1") :].split(" "):
         modifier = MODIFIER.fullmatch(word)
@@ -339,7 +339,7 @@ def parse(text: str) -> SpfRecord:
     return SpfRecord(tuple(terms), modifiers.get("redirect"))
 
 
-def _term(word: str) -> Term:
+def _term(word: str) -> SpfTerm:
     outer = MECHANISM.fullmatch(word)
     name = outer[2].lower() if outer else ""
     inner = re.fullmatch(ARGUMENTS[name], outer[3], re.IGNORECASE) if outer and name in ARGUMENTS else None
@@ -352,7 +352,7 @@ def _term(word: str) -> Term:
     network = None
     if name in ("ip4", "ip6"):
         network = _network(said["address"], four if name == "ip4" else six, name, word)
-    return Term(word, QUALIFIERS[outer[1]], name, said.get("target"), network, four, six)
+    return SpfTerm(word, QUALIFIERS[outer[1]], name, said.get("target"), network, four, six)
 
 
 def _prefix(digits: str | None, most: int, word: str) -> int:

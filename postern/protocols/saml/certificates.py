@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 from postern.kernel.values import Record
 
 MIN_RSA_BITS = 2048
@@ -29,7 +29,7 @@ MAX_COMMON_NAME_CHARS = 64
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
 
 
-class CertificateRefused(Refused):
+class CertificateRefused(BadRequest):
     """That is not a certificate that signatures can be checked with."""
 
 

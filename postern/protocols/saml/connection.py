@@ -12,7 +12,7 @@ POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 MAX_IDP_CERTIFICATES = 10
 
 
-class Connection(Record, kw_only=True):
+class SamlConnection(Record, kw_only=True):
     """One identity provider as this service provider knows it. Certificates and keys are PEM."""
 
     sp_entity_id: str

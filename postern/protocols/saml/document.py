@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from postern.protocols.saml.trace import Reason, Trace
+from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
 
 MAX_MESSAGE_BYTES = 256 * 1024
 MAX_DEPTH = 32
@@ -47,7 +47,7 @@ def tag(namespace: str, name: str) -> str:
     return f"{{{namespace}}}{name}"
 
 
-def parse(raw: bytes, trace: Trace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> Element:
+def parse(raw: bytes, trace: SamlTrace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> Element:
     """The root of a document that has no DOCTYPE, comment, CDATA section or processing instruction.
 
     Comments split text nodes (CVE-2017-11427) and a DOCTYPE brings entities, so neither reaches
@@ -55,7 +55,7 @@ def parse(raw: bytes, trace: Trace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> El
     Depth, elements, attributes and namespaces are counted while parsing, not afterwards.
     """
     if len(raw) > max_bytes:
-        raise trace.refusal("size", Reason.TOO_LARGE, f"{len(raw):,} bytes; at most {max_bytes:,} are read.")
+        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"{len(raw):,} bytes; at most {max_bytes:,} are read.")
     trace.passed("size", f"{len(raw):,} bytes")
     _refuse_markup(raw, trace)
     parser = plain_parser()
@@ -64,14 +64,14 @@ def parse(raw: bytes, trace: Trace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> El
     except etree.XMLSyntaxError as error:
         # The parser has limits of its own, which a very deep document meets before ours are looked at.
         endless = error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT
-        reason = Reason.TOO_COMPLEX if endless else Reason.MALFORMED
+        reason = SamlRefusalReason.TOO_COMPLEX if endless else SamlRefusalReason.MALFORMED
         raise trace.refusal("xml", reason, f"Not well-formed XML: {error.msg}") from None
     _refuse_equal_ids(root, trace)
     trace.passed("xml")
     return root
 
 
-def parse_inside(raw: bytes, around: Element, trace: Trace) -> Element:
+def parse_inside(raw: bytes, around: Element, trace: SamlTrace) -> Element:
     """The one element in `raw`, where prefixes mean what they mean at `around`.
 
     What is decrypted takes the place of the ciphertext (XML Encryption 1.1 §4.4), and some write it
@@ -87,7 +87,7 @@ def parse_inside(raw: bytes, around: Element, trace: Trace) -> Element:
     content = _DECLARATION.sub("", raw.decode("utf-8-sig")).strip()
     outer = parse(f"<inside{declared}>{content}</inside>".encode(), trace)
     if len(outer) != 1 or outer.text or outer[0].tail:
-        raise trace.refusal("xml", Reason.MALFORMED, "There must be one element and nothing else.")
+        raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "There must be one element and nothing else.")
     return outer[0]
 
 
@@ -105,26 +105,28 @@ def plain_parser() -> "etree.XMLPullParser[etree._Element]":
     )
 
 
-def _refuse_markup(raw: bytes, trace: Trace) -> None:
+def _refuse_markup(raw: bytes, trace: SamlTrace) -> None:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise trace.refusal("markup", Reason.NOT_UTF8, "The document is not UTF-8.") from None
+        raise trace.refusal("markup", SamlRefusalReason.NOT_UTF8, "The document is not UTF-8.") from None
     if declaration := _DECLARATION.match(text):
         encoding = _ENCODING.search(declaration[0])
         if encoding and encoding[1].lower() not in {"utf-8", "us-ascii"}:
-            raise trace.refusal("markup", Reason.NOT_UTF8, f"The document says it is {encoding[1]!r}, not UTF-8.")
+            raise trace.refusal(
+                "markup", SamlRefusalReason.NOT_UTF8, f"The document says it is {encoding[1]!r}, not UTF-8."
+            )
     start = declaration.end() if declaration else 0
     if (at := text.find("<!", start)) >= 0:
         if text[at : at + 9].upper() == "<!DOCTYPE":
-            raise trace.refusal("markup", Reason.DOCTYPE, "A DOCTYPE is never read.")
-        raise trace.refusal("markup", Reason.FORBIDDEN_MARKUP, "Comments and CDATA sections are never read.")
+            raise trace.refusal("markup", SamlRefusalReason.DOCTYPE, "A DOCTYPE is never read.")
+        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, "Comments and CDATA sections are never read.")
     if text.find("<?", start) >= 0:
-        raise trace.refusal("markup", Reason.FORBIDDEN_MARKUP, "Processing instructions are never read.")
+        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, "Processing instructions are never read.")
     trace.passed("markup")
 
 
-def _grow(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: Trace) -> Element:
+def _grow(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: SamlTrace) -> Element:
     depth = elements = namespaces = 0
     for start in range(0, len(raw) or 1, _CHUNK_BYTES):
         parser.feed(raw[start : start + _CHUNK_BYTES])
@@ -138,18 +140,18 @@ def _grow(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: Trac
                 uri = str(what[1])
                 # libxml2 stops canonicalizing at a relative namespace name, and would sign nothing.
                 if uri and not _ABSOLUTE.match(uri):
-                    raise trace.refusal("xml", Reason.MALFORMED, "A namespace name is not an absolute URI.")
+                    raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "A namespace name is not an absolute URI.")
             else:
                 depth, elements = depth + 1, elements + 1
                 if len(what.attrib) > MAX_ATTRIBUTES:
-                    raise trace.refusal("xml", Reason.TOO_COMPLEX, f"More than {MAX_ATTRIBUTES} attributes.")
+                    raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"More than {MAX_ATTRIBUTES} attributes.")
             if depth > MAX_DEPTH or elements > MAX_ELEMENTS or namespaces > MAX_NAMESPACES:
                 limits = f"{MAX_DEPTH} levels, {MAX_ELEMENTS:,} elements, {MAX_NAMESPACES} namespaces"
-                raise trace.refusal("xml", Reason.TOO_COMPLEX, f"More than we read: {limits}.")
+                raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"More than we read: {limits}.")
     return parser.close()
 
 
-def _refuse_equal_ids(root: Element, trace: Trace) -> None:
+def _refuse_equal_ids(root: Element, trace: SamlTrace) -> None:
     """Refuse two equal identifiers, however they are spelled: what a signature points at is one element."""
     seen: set[str] = set()
     for element in root.iter():
@@ -157,7 +159,7 @@ def _refuse_equal_ids(root: Element, trace: Trace) -> None:
             if str(name).rpartition("}")[2].lower() != "id":
                 continue
             if value in seen:
-                raise trace.refusal("xml", Reason.DUPLICATE_ID, "Two elements have the same identifier.")
+                raise trace.refusal("xml", SamlRefusalReason.DUPLICATE_ID, "Two elements have the same identifier.")
             seen.add(str(value))
 
 
@@ -193,26 +195,28 @@ def moment(text: str | None) -> datetime | None:
         return None
 
 
-def decode_base64(value: str | bytes, trace: Trace) -> bytes:
+def decode_base64(value: str | bytes, trace: SamlTrace) -> bytes:
     """The bytes of a base64 form field; white space is allowed (RFC 2045 §6.8)."""
     if len(value) > MAX_MESSAGE_BYTES * 2:
-        raise trace.refusal("size", Reason.TOO_LARGE, f"{len(value):,} characters; the message may have 256 KB.")
+        raise trace.refusal(
+            "size", SamlRefusalReason.TOO_LARGE, f"{len(value):,} characters; the message may have 256 KB."
+        )
     try:
         packed = b"".join((value.encode("ascii") if isinstance(value, str) else value).split())
         return base64.b64decode(packed, validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        raise trace.refusal("base64", Reason.NOT_BASE64, "The message is not base64.") from None
+        raise trace.refusal("base64", SamlRefusalReason.NOT_BASE64, "The message is not base64.") from None
 
 
-def inflate(packed: bytes, trace: Trace) -> bytes:
+def inflate(packed: bytes, trace: SamlTrace) -> bytes:
     """The bytes of a DEFLATE message (SAML bindings §3.4.4.1), never more than the limit."""
     unpacker = zlib.decompressobj(-15)
     try:
         raw = unpacker.decompress(packed, MAX_MESSAGE_BYTES + 1)
     except zlib.error:
-        raise trace.refusal("deflate", Reason.NOT_DEFLATED, "The message is not DEFLATE.") from None
+        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message is not DEFLATE.") from None
     if len(raw) > MAX_MESSAGE_BYTES:
-        raise trace.refusal("size", Reason.TOO_LARGE, f"Unpacked, more than {MAX_MESSAGE_BYTES:,} bytes.")
+        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"Unpacked, more than {MAX_MESSAGE_BYTES:,} bytes.")
     if not unpacker.eof:
-        raise trace.refusal("deflate", Reason.NOT_DEFLATED, "The message breaks off.")
+        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message breaks off.")
     return raw

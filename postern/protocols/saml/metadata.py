@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from postern.kernel.http.problems import Refused, TooLarge
+from postern.kernel.http.problems import BadRequest, ContentTooLarge
 from postern.kernel.values import Record, timestamp
 from postern.protocols.saml.certificates import Certificate, CertificateRefused, bare, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID, MAX_IDP_CERTIFICATES, PERSISTENT_NAME_ID, POST, REDIRECT
@@ -19,11 +19,11 @@ MAX_URL_CHARS = 2048
 CONTENT_TYPE = "application/samlmetadata+xml"
 
 
-class MetadataTooLarge(TooLarge):
+class SamlMetadataTooLarge(ContentTooLarge, code="metadata_too_large"):
     """An identity provider's metadata may have 100 KB."""
 
 
-class MetadataRefused(Refused):
+class SamlMetadataRefused(BadRequest, code="metadata_refused"):
     """That is not the metadata of one SAML 2.0 identity provider."""
 
 
@@ -61,15 +61,15 @@ def read_metadata(
     """What the XML of an identity provider says.
 
     A collection of several needs the `entity_id` that is meant. Addresses must be https unless
-    `allow_http`. Raises MetadataTooLarge beyond 100 KB, else MetadataRefused with the reason.
+    `allow_http`. Raises MetadataTooLarge beyond 100 KB, else SamlMetadataRefused with the reason.
     """
     provider = _one_provider(_parse(raw), entity_id, now)
     name = provider.get("entityID", "").strip()
     if not name or len(name) > MAX_ENTITY_ID_CHARS:
-        raise MetadataRefused(f"The entity id must have 1 to {MAX_ENTITY_ID_CHARS:,} characters.")
+        raise SamlMetadataRefused(f"The entity id must have 1 to {MAX_ENTITY_ID_CHARS:,} characters.")
     roles = [each for each in children(provider, MD, "IDPSSODescriptor") if _speaks_saml(each)]
     if len(roles) != 1:
-        raise MetadataRefused(f"{name} has {len(roles)} identity provider roles for SAML 2.0 instead of one.")
+        raise SamlMetadataRefused(f"{name} has {len(roles)} identity provider roles for SAML 2.0 instead of one.")
     role = roles[0]
     found = IdentityProvider(
         entity_id=name,
@@ -84,7 +84,7 @@ def read_metadata(
         valid_until=_valid_until(provider, role, now),
     )
     if found.sso_redirect_url is None and found.sso_post_url is None:
-        raise MetadataRefused(f"{name} has no sign-on address for redirects or forms.")
+        raise SamlMetadataRefused(f"{name} has no sign-on address for redirects or forms.")
     return found
 
 
@@ -115,29 +115,29 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
 
 
-def need_web_address(url: str, what: str, *, allow_http: bool = False) -> str:
+def require_web_address(url: str, what: str, *, allow_http: bool = False) -> str:
     """The address, if a browser can be sent there: https, a host, no credentials, no fragment."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise MetadataRefused(f"The {what} is not an address: {url[:200]!r}.") from None
+        raise SamlMetadataRefused(f"The {what} is not an address: {url[:200]!r}.") from None
     schemes = {"https", "http"} if allow_http else {"https"}
     plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
     if not plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
-        raise MetadataRefused(f"The {what} must be an https address, not {url[:200]!r}.")
+        raise SamlMetadataRefused(f"The {what} must be an https address, not {url[:200]!r}.")
     return url
 
 
 def _parse(raw: bytes) -> Element:
     """Comments are common in metadata and carry nothing; a DOCTYPE is refused."""
     if len(raw) > MAX_METADATA_BYTES:
-        raise MetadataTooLarge
+        raise SamlMetadataTooLarge
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise MetadataRefused("The metadata is not UTF-8.") from None
+        raise SamlMetadataRefused("The metadata is not UTF-8.") from None
     if "<!DOCTYPE" in text.upper():
-        raise MetadataRefused("A DOCTYPE is never read.")
+        raise SamlMetadataRefused("A DOCTYPE is never read.")
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -150,9 +150,9 @@ def _parse(raw: bytes) -> Element:
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise MetadataRefused(f"The metadata is not well-formed XML: {error.msg}") from None
+        raise SamlMetadataRefused(f"The metadata is not well-formed XML: {error.msg}") from None
     if root.getroottree().docinfo.internalDTD is not None:
-        raise MetadataRefused("A DOCTYPE is never read.")
+        raise SamlMetadataRefused("A DOCTYPE is never read.")
     return root
 
 
@@ -163,11 +163,11 @@ def _one_provider(root: Element, entity_id: str | None, now: datetime) -> Elemen
         _valid_until(root, root, now)
         providers = [each for each in children(root, MD, "EntityDescriptor") if children(each, MD, "IDPSSODescriptor")]
     else:
-        raise MetadataRefused(f"{etree.QName(root).localname} is not SAML metadata.")
+        raise SamlMetadataRefused(f"{etree.QName(root).localname} is not SAML metadata.")
     if entity_id is not None:
         providers = [each for each in providers if each.get("entityID", "").strip() == entity_id]
     if len(providers) != 1:
-        raise MetadataRefused(f"{len(providers)} identity providers are described; it must be one.")
+        raise SamlMetadataRefused(f"{len(providers)} identity providers are described; it must be one.")
     return providers[0]
 
 
@@ -178,14 +178,16 @@ def _speaks_saml(role: Element) -> bool:
 def _address(role: Element, service: str, binding: str, allow_http: bool) -> str | None:
     for each in children(role, MD, service):
         if each.get("Binding") == binding:
-            return need_web_address(each.get("Location", "").strip(), service, allow_http=allow_http)
+            return require_web_address(each.get("Location", "").strip(), service, allow_http=allow_http)
     return None
 
 
 def _answers(role: Element, allow_http: bool) -> str | None:
     for each in children(role, MD, "SingleLogoutService"):
         if each.get("Binding") in {REDIRECT, POST} and each.get("ResponseLocation"):
-            return need_web_address(each.get("ResponseLocation", "").strip(), "ResponseLocation", allow_http=allow_http)
+            return require_web_address(
+                each.get("ResponseLocation", "").strip(), "ResponseLocation", allow_http=allow_http
+            )
     return None
 
 
@@ -199,12 +201,12 @@ def _signing_certificates(role: Element) -> list[Certificate]:
             try:
                 certificate = read_certificate(text)
             except CertificateRefused as error:
-                raise MetadataRefused(f"A signing certificate cannot be used: {error.detail}") from None
+                raise SamlMetadataRefused(f"A signing certificate cannot be used: {error.detail}") from None
             found[certificate.fingerprint] = certificate
     if not found:
-        raise MetadataRefused("There is no signing certificate.")
+        raise SamlMetadataRefused("There is no signing certificate.")
     if len(found) > MAX_IDP_CERTIFICATES:
-        raise MetadataRefused(f"There are more than {MAX_IDP_CERTIFICATES} signing certificates.")
+        raise SamlMetadataRefused(f"There are more than {MAX_IDP_CERTIFICATES} signing certificates.")
     return list(found.values())
 
 
@@ -226,10 +228,10 @@ def _valid_until(provider: Element, role: Element, now: datetime) -> datetime | 
             continue
         found = moment(text)
         if found is None:
-            raise MetadataRefused(f"validUntil {text[:100]!r} is not a moment with a time zone.")
+            raise SamlMetadataRefused(f"validUntil {text[:100]!r} is not a moment with a time zone.")
         ends.append(found)
     if ends and min(ends) <= now:
-        raise MetadataRefused(f"This metadata was valid until {timestamp(min(ends))}.")
+        raise SamlMetadataRefused(f"This metadata was valid until {timestamp(min(ends))}.")
     return min(ends, default=None)
 
 

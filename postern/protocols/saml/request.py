@@ -18,7 +18,7 @@ from signxml.algorithms import CanonicalizationMethod, DigestAlgorithm, Signatur
 from signxml.signer import XMLSigner
 
 from postern.kernel.values import timestamp
-from postern.protocols.saml.connection import POST, Connection
+from postern.protocols.saml.connection import POST, SamlConnection
 from postern.protocols.saml.document import DS, SAML, SAMLP, Element, tag
 
 MAX_RELAY_STATE_BYTES = 80
@@ -36,7 +36,7 @@ def new_message_id() -> str:
 
 
 def authn_request(
-    connection: Connection,
+    connection: SamlConnection,
     *,
     id: str,
     destination: str,
@@ -57,7 +57,7 @@ def authn_request(
 
 
 def logout_request(
-    connection: Connection,
+    connection: SamlConnection,
     *,
     id: str,
     destination: str,
@@ -78,7 +78,7 @@ def logout_request(
 
 
 def logout_response(
-    connection: Connection,
+    connection: SamlConnection,
     *,
     id: str,
     destination: str,

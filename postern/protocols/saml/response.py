@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from lxml import etree
 
 from postern.kernel.values import Record
-from postern.protocols.saml.connection import Connection
+from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.document import (
     DS,
     SAML,
@@ -30,7 +30,7 @@ from postern.protocols.saml.document import (
 )
 from postern.protocols.saml.encryption import decrypt, is_malleable
 from postern.protocols.saml.signature import verified
-from postern.protocols.saml.trace import Reason, SamlRejected, Step, Trace
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SamlTrace, SsoTraceStep
 
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
@@ -65,7 +65,7 @@ _MOVED = ("{*}Signature", "{*}Assertion", "{*}EncryptedAssertion", "{*}Response"
 _CONDITIONS = {tag(SAML, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")}
 
 
-class SignOn(Record, kw_only=True):
+class SamlLogin(Record, kw_only=True):
     """Who signed on, as the identity provider signed it."""
 
     name_id: str
@@ -84,24 +84,24 @@ class SignOn(Record, kw_only=True):
     """The request this answers; none if the identity provider began."""
     issuer: str
     encrypted: bool
-    trace: list[Step]
+    trace: list[SsoTraceStep]
 
 
 def read_response(
     raw: bytes | str,
     *,
-    connection: Connection,
+    connection: SamlConnection,
     expected_request_ids: Collection[str],
     now: datetime,
     skew: timedelta = DEFAULT_SKEW,
-) -> SignOn:
+) -> SamlLogin:
     """Who signed on, says a Response that came by HTTP-POST: XML as bytes, or the base64 form value.
 
     `expected_request_ids` are the requests that this very browser began and that nobody has answered.
     The caller still refuses a replay, with one atomic insert of `assertion_id`.
     Raises SamlRejected with a reason and the trace.
     """
-    trace = Trace()
+    trace = SamlTrace()
     sent = parse(decode_base64(raw, trace) if isinstance(raw, str) else raw, trace)
     _need_shape(sent, trace)
     _need_success(sent, trace)
@@ -116,64 +116,76 @@ def read_response(
     return found
 
 
-def _need_shape(root: Element, trace: Trace) -> None:
+def _need_shape(root: Element, trace: SamlTrace) -> None:
     """A Response, with the parts a Response has, and every signature and assertion in its one place.
 
     Wrapping attacks (XSW) all keep the signed element somewhere and put a second one where it is read.
     """
     if root.tag != tag(SAMLP, "Response"):
-        raise trace.refusal("response", Reason.WRONG_MESSAGE, f"A {etree.QName(root).localname} is not a Response.")
+        raise trace.refusal(
+            "response", SamlRefusalReason.WRONG_MESSAGE, f"A {etree.QName(root).localname} is not a Response."
+        )
     if root.get("Version") != "2.0":
-        raise trace.refusal("response", Reason.WRONG_VERSION, "Only SAML 2.0 is read.")
+        raise trace.refusal("response", SamlRefusalReason.WRONG_VERSION, "Only SAML 2.0 is read.")
     if identifier(root) is None:
-        raise trace.refusal("response", Reason.MALFORMED, "The Response has no identifier.")
+        raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response has no identifier.")
     for part in root:
         if part.tag not in _RESPONSE_PARTS:
-            raise trace.refusal("response", Reason.MALFORMED, f"A Response has no {etree.QName(part).localname}.")
+            raise trace.refusal(
+                "response", SamlRefusalReason.MALFORMED, f"A Response has no {etree.QName(part).localname}."
+            )
     places = {root} | set(children(root, SAML, "Assertion"))
     for element in root.iter(*_MOVED):
         name = etree.QName(element).localname
         parent = element.getparent()
         if name == "Signature" and parent not in places:
-            raise trace.refusal("response", Reason.MISPLACED_SIGNATURE, "A signature stands where none belongs.")
+            raise trace.refusal(
+                "response", SamlRefusalReason.MISPLACED_SIGNATURE, "A signature stands where none belongs."
+            )
         if name in {"Assertion", "EncryptedAssertion"} and parent is not root:
-            raise trace.refusal("response", Reason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs.")
+            raise trace.refusal(
+                "response", SamlRefusalReason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs."
+            )
         if name == "Response" and element is not root:
-            raise trace.refusal("response", Reason.MALFORMED, "A Response stands inside another.")
+            raise trace.refusal("response", SamlRefusalReason.MALFORMED, "A Response stands inside another.")
     trace.passed("response", root.get("ID", ""))
 
 
-def _need_success(root: Element, trace: Trace) -> None:
+def _need_success(root: Element, trace: SamlTrace) -> None:
     """The status, before anything else is asked: a refusal carries no assertion (SAML core §3.2.2.2)."""
     statuses = children(root, SAMLP, "Status")
     codes = children(statuses[0], SAMLP, "StatusCode") if len(statuses) == 1 else []
     if len(codes) != 1:
-        raise trace.refusal("status", Reason.MALFORMED, "The Response has no status.")
+        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The Response has no status.")
     if codes[0].get("Value") == SUCCESS:
         trace.passed("status", SUCCESS)
         return
     words = [codes[0].get("Value", ""), *(each.get("Value", "") for each in codes[0])]
     words += [text_of(each) or "" for each in children(statuses[0], SAMLP, "StatusMessage")]
     detail = "The identity provider answered: " + " / ".join(word for word in words if word)
-    raise trace.refusal("status", Reason.STATUS_NOT_SUCCESS, detail)
+    raise trace.refusal("status", SamlRefusalReason.STATUS_NOT_SUCCESS, detail)
 
 
-def _need_one_assertion(root: Element, trace: Trace) -> None:
+def _need_one_assertion(root: Element, trace: SamlTrace) -> None:
     count = len(children(root, SAML, "Assertion")) + len(children(root, SAML, "EncryptedAssertion"))
     if count == 0:
-        raise trace.refusal("assertion", Reason.NO_ASSERTION, "The Response has no assertion.")
+        raise trace.refusal("assertion", SamlRefusalReason.NO_ASSERTION, "The Response has no assertion.")
     if count > 1:
-        raise trace.refusal("assertion", Reason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is read.")
+        raise trace.refusal(
+            "assertion", SamlRefusalReason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is read."
+        )
 
 
-def _read_signed_response(sent: Element, connection: Connection, now: datetime, trace: Trace) -> tuple[Element, bool]:
+def _read_signed_response(
+    sent: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
+) -> tuple[Element, bool]:
     """The Response as signed, or as sent if it bears no signature of its own."""
     if not children(sent, DS, "Signature"):
         trace.passed("response signature", "The Response itself is not signed.")
         return sent, False
     signed = verified(sent, connection, now, trace, "response signature")
-    _need_shape(signed, Trace())
-    _need_one_assertion(signed, Trace())
+    _need_shape(signed, SamlTrace())
+    _need_one_assertion(signed, SamlTrace())
     return signed, True
 
 
@@ -181,9 +193,9 @@ def _read_signed_assertion(
     sent: Element,
     response: Element,
     response_signed: bool,
-    connection: Connection,
+    connection: SamlConnection,
     now: datetime,
-    trace: Trace,
+    trace: SamlTrace,
 ) -> tuple[Element, bool]:
     """The assertion as signed, by itself or with its Response, and whether it came encrypted."""
     sealed = children(response, SAML, "EncryptedAssertion")
@@ -192,20 +204,20 @@ def _read_signed_assertion(
     return _read_assertion(sent, response, response_signed, sealed, connection, now, trace), bool(sealed)
 
 
-def _read_malleable_assertion(sealed: Element, connection: Connection, now: datetime, trace: Trace) -> Element:
+def _read_malleable_assertion(sealed: Element, connection: SamlConnection, now: datetime, trace: SamlTrace) -> Element:
     """The assertion in a ciphertext that anybody could have changed: every fault of it is one answer.
 
     Whoever learns whether what they changed was still XML, or still an assertion, decrypts it with some thousands of
     questions (Jager and Somorovsky, 2011). AES-GCM notices the change itself, and a signed Response shows it before.
     """
-    inside = Trace()
+    inside = SamlTrace()
     try:
         found = _read_assertion(sealed, sealed, False, [sealed], connection, now, inside)
     except SamlRejected as refused:
-        if refused.reason is Reason.ENCRYPTION_REFUSED:
+        if refused.reason is SamlRefusalReason.ENCRYPTION_REFUSED:
             raise trace.refusal("decryption", refused.reason, refused.detail) from None
         detail = "The assertion cannot be opened with our keys, or it is not genuine."
-        raise trace.refusal("decryption", Reason.DECRYPTION_FAILED, detail) from None
+        raise trace.refusal("decryption", SamlRefusalReason.DECRYPTION_FAILED, detail) from None
     trace.steps += inside.steps
     return found
 
@@ -215,16 +227,18 @@ def _read_assertion(
     response: Element,
     response_signed: bool,
     sealed: list[Element],
-    connection: Connection,
+    connection: SamlConnection,
     now: datetime,
-    trace: Trace,
+    trace: SamlTrace,
 ) -> Element:
     step = "assertion signature"
     if sealed:
         plain = _parse_decrypted(decrypt(sealed[0], connection, trace), sealed[0], trace)
         _need_lone_assertion(plain, trace, "decryption")
     elif connection.want_encrypted:
-        raise trace.refusal("decryption", Reason.NOT_ENCRYPTED, "This connection takes encrypted assertions only.")
+        raise trace.refusal(
+            "decryption", SamlRefusalReason.NOT_ENCRYPTED, "This connection takes encrypted assertions only."
+        )
     else:
         plain = children(sent, SAML, "Assertion")[0]
     if children(plain, DS, "Signature"):
@@ -234,36 +248,36 @@ def _read_assertion(
         _need_lone_assertion(signed, trace, step)
         return signed
     if not response_signed:
-        raise trace.refusal(step, Reason.UNSIGNED, "Neither the Response nor the assertion is signed.")
+        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
     return plain if sealed else children(response, SAML, "Assertion")[0]
 
 
-def _parse_decrypted(plain: bytes, sealed: Element, trace: Trace) -> Element:
+def _parse_decrypted(plain: bytes, sealed: Element, trace: SamlTrace) -> Element:
     """What was encrypted, read with the same care as what was not."""
     try:
-        return parse_inside(plain, sealed, Trace())
+        return parse_inside(plain, sealed, SamlTrace())
     except SamlRejected as refused:
         raise trace.refusal("decryption", refused.reason, f"Inside: {refused.detail}") from None
 
 
-def _need_lone_assertion(root: Element, trace: Trace, step: str) -> None:
+def _need_lone_assertion(root: Element, trace: SamlTrace, step: str) -> None:
     """One assertion, with nothing hidden inside."""
     if root.tag != tag(SAML, "Assertion"):
-        raise trace.refusal(step, Reason.WRONG_MESSAGE, "What is signed or encrypted is not an assertion.")
+        raise trace.refusal(step, SamlRefusalReason.WRONG_MESSAGE, "What is signed or encrypted is not an assertion.")
     for element in root.iter(*_MOVED):
         name = etree.QName(element).localname
         if name == "Signature" and element.getparent() is not root:
-            raise trace.refusal(step, Reason.MISPLACED_SIGNATURE, "A signature stands where none belongs.")
+            raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "A signature stands where none belongs.")
         if name in {"Assertion", "EncryptedAssertion", "Response"} and element is not root:
-            raise trace.refusal(step, Reason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs.")
+            raise trace.refusal(step, SamlRefusalReason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs.")
 
 
 class _Claims:
     """The checks of one reading: what was expected, and the trace they are noted in."""
 
     def __init__(
-        self, connection: Connection, expected: frozenset[str], now: datetime, skew: timedelta, trace: Trace
+        self, connection: SamlConnection, expected: frozenset[str], now: datetime, skew: timedelta, trace: SamlTrace
     ) -> None:
         self.connection = connection
         self.expected = expected
@@ -272,7 +286,7 @@ class _Claims:
         self.oldest = now - MAX_ISSUE_AGE - skew
         self.trace = trace
 
-    def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SignOn | None:
+    def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SamlLogin | None:
         """The signed claims, with every check noted; nothing if too little of them can be read."""
         self._need_parts(assertion)
         self._check_issuer(response, "response issuer", needed=response_signed)
@@ -297,7 +311,7 @@ class _Claims:
             for context in children(statement, SAML, "AuthnContext")
             for each in children(context, SAML, "AuthnContextClassRef")
         ]
-        return SignOn(
+        return SamlLogin(
             name_id=text_of(name_id) or "",
             format=name_id.get("Format"),
             session_index=statement.get("SessionIndex"),
@@ -316,16 +330,18 @@ class _Claims:
 
     def _need_parts(self, assertion: Element) -> None:
         if assertion.get("Version") != "2.0":
-            raise self.trace.refusal("assertion", Reason.WRONG_VERSION, "Only SAML 2.0 is read.")
+            raise self.trace.refusal("assertion", SamlRefusalReason.WRONG_VERSION, "Only SAML 2.0 is read.")
         if identifier(assertion) is None:
-            raise self.trace.refusal("assertion", Reason.MALFORMED, "The assertion has no identifier.")
+            raise self.trace.refusal("assertion", SamlRefusalReason.MALFORMED, "The assertion has no identifier.")
         for part in assertion:
             if part.tag not in _ASSERTION_PARTS:
                 detail = f"{etree.QName(part).localname} inside an assertion is not read."
-                raise self.trace.refusal("assertion", Reason.UNSUPPORTED, detail)
+                raise self.trace.refusal("assertion", SamlRefusalReason.UNSUPPORTED, detail)
         for name in ("Issuer", "Subject", "Conditions", "AuthnStatement"):
             if len(children(assertion, SAML, name)) > 1:
-                raise self.trace.refusal("assertion", Reason.MALFORMED, f"The assertion has several {name} elements.")
+                raise self.trace.refusal(
+                    "assertion", SamlRefusalReason.MALFORMED, f"The assertion has several {name} elements."
+                )
         self.trace.passed("assertion", assertion.get("ID", ""))
 
     def _check_issuer(self, element: Element, step: str, *, needed: bool) -> str | None:
@@ -340,7 +356,7 @@ class _Claims:
         kind = issuers[0].get("Format", ENTITY) if issuers else ENTITY
         if held and kind != ENTITY:
             held, detail = False, f"{issuer} is said to be {kind or 'nothing'}, not an entity."
-        self.trace.check(step, ok=held, reason=Reason.WRONG_ISSUER, detail=detail)
+        self.trace.check(step, ok=held, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
         return issuer
 
     def _check_destination(self, response: Element, *, needed: bool) -> None:
@@ -348,17 +364,17 @@ class _Claims:
         found = response.get("Destination")
         held = found == self.connection.acs_url if found or needed else True
         detail = f"{found}" if held else f"{found} instead of {self.connection.acs_url}"
-        self.trace.check("destination", ok=held, reason=Reason.WRONG_DESTINATION, detail=detail)
+        self.trace.check("destination", ok=held, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
 
     def _check_moment_of_issue(self, element: Element, step: str) -> None:
         """When it was written: a moment ago, whatever validity it gives itself."""
         issued, detail = moment(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
         if issued is None:
-            self.trace.check(step, ok=False, reason=Reason.MALFORMED, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=detail)
         elif issued < self.oldest:
-            self.trace.check(step, ok=False, reason=Reason.EXPIRED, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRefusalReason.EXPIRED, detail=detail)
         else:
-            self.trace.check(step, ok=issued <= self.early, reason=Reason.NOT_YET_VALID, detail=detail)
+            self.trace.check(step, ok=issued <= self.early, reason=SamlRefusalReason.NOT_YET_VALID, detail=detail)
 
     def _name_id(self, assertion: Element) -> Element | None:
         subjects = children(assertion, SAML, "Subject")
@@ -367,27 +383,29 @@ class _Claims:
             self.trace.check(
                 "subject",
                 ok=False,
-                reason=Reason.UNSUPPORTED,
+                reason=SamlRefusalReason.UNSUPPORTED,
                 detail="Encrypted name identifiers are not read.",
             )
             return None
         text = text_of(found[0]) if len(found) == 1 else None
         held = text is not None and len(text) <= MAX_NAME_ID_CHARS
         detail = text if text and held else "There is no name identifier."
-        self.trace.check("subject", ok=held, reason=Reason.NO_SUBJECT, detail=detail)
+        self.trace.check("subject", ok=held, reason=SamlRefusalReason.NO_SUBJECT, detail=detail)
         return found[0] if held else None
 
     def _check_conditions(self, assertion: Element) -> datetime | None:
         """The times, then the audience; any condition we do not know ends it (SAML core §2.5.1.1)."""
         found = children(assertion, SAML, "Conditions")
         if not found:
-            self.trace.check("audience", ok=False, reason=Reason.WRONG_AUDIENCE, detail="There are no conditions.")
+            self.trace.check(
+                "audience", ok=False, reason=SamlRefusalReason.WRONG_AUDIENCE, detail="There are no conditions."
+            )
             return None
         conditions = found[0]
         for each in conditions:
             if each.tag not in _CONDITIONS:
                 detail = f"The condition {etree.QName(each).localname} is not known."
-                self.trace.check("conditions", ok=False, reason=Reason.UNKNOWN_CONDITION, detail=detail)
+                self.trace.check("conditions", ok=False, reason=SamlRefusalReason.UNKNOWN_CONDITION, detail=detail)
         self._check_times(conditions, "conditions")
         restrictions = [
             [text_of(audience) for audience in children(each, SAML, "Audience")]
@@ -396,19 +414,22 @@ class _Claims:
         held = bool(restrictions) and all(self.connection.sp_entity_id in each for each in restrictions)
         named = ", ".join(str(name) for each in restrictions for name in each) or "nobody"
         detail = named if held else f"{named} instead of {self.connection.sp_entity_id}"
-        self.trace.check("audience", ok=held, reason=Reason.WRONG_AUDIENCE, detail=detail)
+        self.trace.check("audience", ok=held, reason=SamlRefusalReason.WRONG_AUDIENCE, detail=detail)
         return moment(conditions.get("NotOnOrAfter"))
 
     def _check_times(self, element: Element, step: str) -> bool:
         """`NotBefore` and `NotOnOrAfter`, if given, with the clocks a little apart."""
         held = True
-        for name, reason in (("NotBefore", Reason.NOT_YET_VALID), ("NotOnOrAfter", Reason.EXPIRED)):
+        for name, reason in (
+            ("NotBefore", SamlRefusalReason.NOT_YET_VALID),
+            ("NotOnOrAfter", SamlRefusalReason.EXPIRED),
+        ):
             text = element.get(name)
             if text is None:
                 continue
             found = moment(text)
             if found is None:
-                held &= self.trace.check(step, ok=False, reason=Reason.MALFORMED, detail=f"{name} {text}")
+                held &= self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=f"{name} {text}")
                 continue
             fine = found <= self.early if name == "NotBefore" else self.late < found
             held &= self.trace.check(step, ok=fine, reason=reason, detail=f"{name} {text}")
@@ -424,15 +445,15 @@ class _Claims:
         ]
         if len(bearers) != 1:
             detail = f"{len(bearers)} bearer confirmations; exactly one is read."
-            self.trace.check("confirmation", ok=False, reason=Reason.NOT_CONFIRMED, detail=detail)
+            self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
             return None
         recipient = bearers[0].get("Recipient")
         held = recipient == self.connection.acs_url
         detail = f"{recipient}" if held else f"{recipient} instead of {self.connection.acs_url}"
-        held &= self.trace.check("recipient", ok=held, reason=Reason.WRONG_RECIPIENT, detail=detail)
+        held &= self.trace.check("recipient", ok=held, reason=SamlRefusalReason.WRONG_RECIPIENT, detail=detail)
         if bearers[0].get("NotOnOrAfter") is None:
             detail = "The confirmation has no end."
-            held &= self.trace.check("confirmation", ok=False, reason=Reason.NOT_CONFIRMED, detail=detail)
+            held &= self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
         held &= self._check_times(bearers[0], "confirmation")
         return bearers[0] if held else None
 
@@ -441,7 +462,7 @@ class _Claims:
         if confirmed is None:
             return None
         outer, inner = response.get("InResponseTo"), confirmed.get("InResponseTo")
-        step, reason = "in response to", Reason.WRONG_IN_RESPONSE_TO
+        step, reason = "in response to", SamlRefusalReason.WRONG_IN_RESPONSE_TO
         if outer is not None and outer != inner:
             self.trace.check(step, ok=False, reason=reason, detail=f"{outer} outside, {inner} inside")
         elif inner is not None:
@@ -451,7 +472,7 @@ class _Claims:
         else:
             allowed = self.connection.allow_idp_initiated
             detail = "The identity provider began" + ("." if allowed else ", which this connection does not allow.")
-            self.trace.check(step, ok=allowed, reason=Reason.UNSOLICITED, detail=detail)
+            self.trace.check(step, ok=allowed, reason=SamlRefusalReason.UNSOLICITED, detail=detail)
         return inner
 
     def _check_authn_statement(self, assertion: Element) -> Element | None:
@@ -459,17 +480,17 @@ class _Claims:
         step = "authentication"
         if not found or moment(found[0].get("AuthnInstant")) is None:
             detail = "The assertion does not say when somebody signed on."
-            self.trace.check(step, ok=False, reason=Reason.NO_AUTHN_STATEMENT, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
         if not _says_how(found[0]):
             detail = "The assertion does not say how somebody signed on."
-            self.trace.check(step, ok=False, reason=Reason.NO_AUTHN_STATEMENT, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
         ends = found[0].get("SessionNotOnOrAfter")
         if ends is not None:
             end = moment(ends)
             held = end is not None and self.late < end
-            self.trace.check(step, ok=held, reason=Reason.EXPIRED, detail=f"SessionNotOnOrAfter {ends}")
+            self.trace.check(step, ok=held, reason=SamlRefusalReason.EXPIRED, detail=f"SessionNotOnOrAfter {ends}")
         else:
             self.trace.passed(step, f"{found[0].get('AuthnInstant')}")
         return found[0]
@@ -489,7 +510,7 @@ class _Claims:
                     friendly.setdefault(short, name)
         if any(len(text) > MAX_VALUE_CHARS for each in values.values() for text in each):
             detail = f"A value has more than {MAX_VALUE_CHARS:,} characters."
-            self.trace.check("attributes", ok=False, reason=Reason.TOO_LARGE, detail=detail)
+            self.trace.check("attributes", ok=False, reason=SamlRefusalReason.TOO_LARGE, detail=detail)
         else:
             self.trace.passed("attributes", ", ".join(values))
         return values, friendly

@@ -22,9 +22,9 @@ from signxml.exceptions import InvalidDigest, SignXMLException
 from signxml.verifier import SignatureConfiguration, VerifyResult, XMLVerifier
 
 from postern.protocols.saml.certificates import fingerprint, load_certificate
-from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES, Connection
+from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES, SamlConnection
 from postern.protocols.saml.document import DS, EC, MAX_MESSAGE_BYTES, Element, children, identifier, parse, tag
-from postern.protocols.saml.trace import Reason, Trace
+from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
 
 ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
@@ -50,7 +50,7 @@ MAX_PREFIXES = 32
 _PREFIXES = re.compile(r"\A(?:#default|[A-Za-z_][\w.-]*)(?: (?:#default|[A-Za-z_][\w.-]*))*\Z")
 
 
-def verified(element: Element, connection: Connection, now: datetime, trace: Trace, step: str) -> Element:
+def verified(element: Element, connection: SamlConnection, now: datetime, trace: SamlTrace, step: str) -> Element:
     """What the enveloped signature of `element` really covers, parsed again from the signed bytes.
 
     Any of the connection's certificates may have made it; the certificate that came along in
@@ -61,20 +61,22 @@ def verified(element: Element, connection: Connection, now: datetime, trace: Tra
     carried = _carried_fingerprint(signature)
     signed, certificate = _find_signer(element, method, connection, carried, trace, step)
     _need_unexpired(certificate, connection, now, trace, step)
-    root = parse(signed, Trace())
+    root = parse(signed, SamlTrace())
     if root.tag != element.tag or root.get("ID") != element.get("ID") or children(root, DS, "Signature"):
-        raise trace.refusal(step, Reason.SIGNATURE_INVALID, "The signed bytes are not the element that carries them.")
+        raise trace.refusal(
+            step, SamlRefusalReason.SIGNATURE_INVALID, "The signed bytes are not the element that carries them."
+        )
     trace.passed(step, f"{method.name} by certificate {fingerprint(certificate)}")
     return root
 
 
-def one_signature(element: Element, trace: Trace, step: str) -> Element:
+def one_signature(element: Element, trace: SamlTrace, step: str) -> Element:
     """The one signature that is a direct child of `element`."""
     found = children(element, DS, "Signature")
     if not found:
-        raise trace.refusal(step, Reason.UNSIGNED, "There is no signature.")
+        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "There is no signature.")
     if len(found) > 1:
-        raise trace.refusal(step, Reason.MISPLACED_SIGNATURE, "There are several signatures in one place.")
+        raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "There are several signatures in one place.")
     return found[0]
 
 
@@ -82,14 +84,14 @@ def verify_raw(
     data: bytes,
     value: bytes,
     method: str,
-    connection: Connection,
+    connection: SamlConnection,
     now: datetime,
-    trace: Trace,
+    trace: SamlTrace,
     step: str,
 ) -> None:
     """Check the detached signature of a redirect (SAML bindings §3.4.4.1) over exactly the bytes sent."""
     if method not in METHODS:
-        reason = Reason.WEAK_ALGORITHM if "sha1" in method.lower() else Reason.SIGNATURE_FORM
+        reason = SamlRefusalReason.WEAK_ALGORITHM if "sha1" in method.lower() else SamlRefusalReason.SIGNATURE_FORM
         raise trace.refusal(step, reason, f"The signature method {method!r} is not accepted.")
     for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]:
         certificate = load_certificate(pem)
@@ -97,26 +99,28 @@ def verify_raw(
             _need_unexpired(certificate, connection, now, trace, step)
             trace.passed(step, f"{METHODS[method].name} by certificate {fingerprint(certificate)}")
             return
-    raise trace.refusal(step, Reason.SIGNATURE_INVALID, "None of the pinned certificates made this signature.")
+    raise trace.refusal(
+        step, SamlRefusalReason.SIGNATURE_INVALID, "None of the pinned certificates made this signature."
+    )
 
 
 def _need_unexpired(
-    certificate: x509.Certificate, connection: Connection, now: datetime, trace: Trace, step: str
+    certificate: x509.Certificate, connection: SamlConnection, now: datetime, trace: SamlTrace, step: str
 ) -> None:
     if certificate.not_valid_after_utc < now and not connection.accept_expired_certificates:
         ended = certificate.not_valid_after_utc.date().isoformat()
         detail = f"Signed with certificate {fingerprint(certificate)}, which ended on {ended}."
-        raise trace.refusal(step, Reason.CERTIFICATE_EXPIRED, detail)
+        raise trace.refusal(step, SamlRefusalReason.CERTIFICATE_EXPIRED, detail)
 
 
-def _refuse_other_forms(signature: Element, parent: Element, trace: Trace, step: str) -> SignatureMethod:
+def _refuse_other_forms(signature: Element, parent: Element, trace: SamlTrace, step: str) -> SignatureMethod:
     """The signature method, once every element of the signature is one we know, in its one place."""
 
     def need(element: Element, *allowed: tuple[str, ...]) -> list[Element]:
         names = tuple(str(each.tag) for each in element)
         if names not in [tuple(tag(DS, name) for name in each) for each in allowed]:
             detail = f"{etree.QName(element).localname} holds something unexpected."
-            raise trace.refusal(step, Reason.SIGNATURE_FORM, detail)
+            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
         return list(element)
 
     signed_info, value, *_ = need(
@@ -127,9 +131,13 @@ def _refuse_other_forms(signature: Element, parent: Element, trace: Trace, step:
     enveloped, exclusive = need(transforms, ("Transform", "Transform"))
     own = identifier(parent)
     if own is None or reference.get("URI") != f"#{own}":
-        raise trace.refusal(step, Reason.SIGNATURE_FORM, "The signature points at something other than its parent.")
+        raise trace.refusal(
+            step, SamlRefusalReason.SIGNATURE_FORM, "The signature points at something other than its parent."
+        )
     if enveloped.get("Algorithm") != ENVELOPED or len(enveloped):
-        raise trace.refusal(step, Reason.SIGNATURE_FORM, "The first transform is not the enveloped signature.")
+        raise trace.refusal(
+            step, SamlRefusalReason.SIGNATURE_FORM, "The first transform is not the enveloped signature."
+        )
     for each in (canon, exclusive):
         _need_exclusive(each, trace, step)
     _need_strong(method, METHODS, trace, step)
@@ -137,7 +145,7 @@ def _refuse_other_forms(signature: Element, parent: Element, trace: Trace, step:
     for each in (value, digest_value):
         text = each.text or ""
         if len(each) or len(text) > MAX_SIGNATURE_CHARS or not _is_base64(text):
-            raise trace.refusal(step, Reason.SIGNATURE_FORM, f"{etree.QName(each).localname} is not base64.")
+            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, f"{etree.QName(each).localname} is not base64.")
     return METHODS[method.get("Algorithm", "")]
 
 
@@ -148,23 +156,25 @@ def _is_base64(text: str) -> bool:
         return False
 
 
-def _need_exclusive(element: Element, trace: Trace, step: str) -> None:
+def _need_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
     algorithm = element.get("Algorithm")
     if algorithm != EXCLUSIVE:
         detail = f"Only exclusive canonicalization without comments is accepted, not {algorithm!r}."
-        raise trace.refusal(step, Reason.SIGNATURE_FORM, detail)
+        raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
     if not len(element):
         return
     prefixes = element[0].get("PrefixList", "")
     alone = len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
     if not alone or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
-        raise trace.refusal(step, Reason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted.")
+        raise trace.refusal(
+            step, SamlRefusalReason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted."
+        )
 
 
 def _need_strong(
     element: Element,
     accepted: "dict[str, SignatureMethod] | dict[str, DigestAlgorithm]",
-    trace: Trace,
+    trace: SamlTrace,
     step: str,
 ) -> None:
     algorithm = element.get("Algorithm", "")
@@ -172,7 +182,7 @@ def _need_strong(
         return
     weak = "sha1" in algorithm.lower() or "md5" in algorithm.lower()
     detail = f"The algorithm {algorithm!r} is not accepted: SHA-256 or better is needed."
-    raise trace.refusal(step, Reason.WEAK_ALGORITHM if weak else Reason.SIGNATURE_FORM, detail)
+    raise trace.refusal(step, SamlRefusalReason.WEAK_ALGORITHM if weak else SamlRefusalReason.SIGNATURE_FORM, detail)
 
 
 def _carried_fingerprint(signature: Element) -> str | None:
@@ -189,9 +199,9 @@ def _carried_fingerprint(signature: Element) -> str | None:
 def _find_signer(
     element: Element,
     method: SignatureMethod,
-    connection: Connection,
+    connection: SamlConnection,
     carried: str | None,
-    trace: Trace,
+    trace: SamlTrace,
     step: str,
 ) -> tuple[bytes, x509.Certificate]:
     """The signed bytes, and which pinned certificate signed them.
@@ -209,14 +219,16 @@ def _find_signer(
             return _signed_bytes(bare, certificate, method), certificate
         except InvalidDigest:
             detail = "The content was changed after it was signed."
-            raise trace.refusal(step, Reason.CONTENT_CHANGED, detail) from None
+            raise trace.refusal(step, SamlRefusalReason.CONTENT_CHANGED, detail) from None
         except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError) as error:
-            raise trace.refusal(step, Reason.SIGNATURE_INVALID, str(error)) from None
+            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_INVALID, str(error)) from None
     known = [fingerprint(certificate) for certificate in pinned]
     if carried and carried not in known:
         detail = f"Signed with certificate {carried}, which is not pinned here ({', '.join(known)} are)."
-        raise trace.refusal(step, Reason.UNKNOWN_CERTIFICATE, detail)
-    raise trace.refusal(step, Reason.SIGNATURE_INVALID, "None of the pinned certificates made this signature.")
+        raise trace.refusal(step, SamlRefusalReason.UNKNOWN_CERTIFICATE, detail)
+    raise trace.refusal(
+        step, SamlRefusalReason.SIGNATURE_INVALID, "None of the pinned certificates made this signature."
+    )
 
 
 def _sealed_info(bare: Element) -> tuple[bytes, bytes]:
@@ -234,7 +246,7 @@ def _without_key_info(element: Element) -> Element:
     The enveloped transform takes the whole Signature out before the digest is made, so this changes
     nothing that is signed.
     """
-    copy = parse(etree.tostring(element, with_tail=False), Trace(), max_bytes=2 * MAX_MESSAGE_BYTES)
+    copy = parse(etree.tostring(element, with_tail=False), SamlTrace(), max_bytes=2 * MAX_MESSAGE_BYTES)
     signature = children(copy, DS, "Signature")[0]
     for each in children(signature, DS, "KeyInfo"):
         signature.remove(each)
@@ -286,9 +298,9 @@ def _raw_holds(certificate: x509.Certificate, data: bytes, value: bytes, method:
     return True
 
 
-def raw_base64(value: str, trace: Trace, step: str) -> bytes:
+def raw_base64(value: str, trace: SamlTrace, step: str) -> bytes:
     """The bytes of a detached signature."""
     try:
         return base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise trace.refusal(step, Reason.NOT_BASE64, "The signature is not base64.") from None
+        raise trace.refusal(step, SamlRefusalReason.NOT_BASE64, "The signature is not base64.") from None

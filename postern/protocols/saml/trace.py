@@ -2,13 +2,13 @@
 
 from enum import StrEnum
 
-from postern.kernel.http.problems import Refused
+from postern.kernel.http.problems import BadRequest
 from postern.kernel.values import Record
 
 MAX_DETAIL_CHARS = 400
 
 
-class Reason(StrEnum):
+class SamlRefusalReason(StrEnum):
     """Why a message was refused. Closed list; it may grow."""
 
     TOO_LARGE = "TOO_LARGE"
@@ -51,7 +51,7 @@ class Reason(StrEnum):
     UNSUPPORTED = "UNSUPPORTED"
 
 
-class Step(Record, kw_only=True):
+class SsoTraceStep(Record, kw_only=True):
     """One check: its name, whether it held, and what was seen."""
 
     step: str
@@ -59,36 +59,36 @@ class Step(Record, kw_only=True):
     detail: str = ""
 
 
-class SamlRejected(Refused):
+class SamlRejected(BadRequest):
     """The identity provider's message was refused; `reason` and the trace say why."""
 
-    def __init__(self, reason: Reason, detail: str, trace: list[Step]) -> None:
+    def __init__(self, reason: SamlRefusalReason, detail: str, trace: list[SsoTraceStep]) -> None:
         super().__init__(detail)
         self.reason = reason
         self.trace = trace
 
 
-class Trace:
+class SamlTrace:
     """Collects the steps of one reading."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self._first: tuple[Reason, str] | None = None
+        self.steps: list[SsoTraceStep] = []
+        self._first: tuple[SamlRefusalReason, str] | None = None
 
     def passed(self, step: str, detail: str = "") -> None:
         """Note a check that held."""
-        self.steps.append(Step(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
+        self.steps.append(SsoTraceStep(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
 
-    def refusal(self, step: str, reason: Reason, detail: str) -> SamlRejected:
+    def refusal(self, step: str, reason: SamlRefusalReason, detail: str) -> SamlRejected:
         """Note a check that failed and ends the reading: raise what this returns."""
         self.check(step, ok=False, reason=reason, detail=detail)
         first_reason, first_detail = self._first or (reason, detail)
         return SamlRejected(first_reason, first_detail, self.steps)
 
-    def check(self, step: str, *, ok: bool, reason: Reason, detail: str) -> bool:
+    def check(self, step: str, *, ok: bool, reason: SamlRefusalReason, detail: str) -> bool:
         """Note a check and go on, so that one test sign-on shows every wrong setting at once."""
         detail = detail[:MAX_DETAIL_CHARS]
-        self.steps.append(Step(step=step, ok=ok, detail=detail))
+        self.steps.append(SsoTraceStep(step=step, ok=ok, detail=detail))
         if not ok and self._first is None:
             self._first = (reason, detail)
         return ok

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from postern.identity.access.model import CHECKS_AT_ONCE, Standing
+from postern.identity.access.model import CHECKS_AT_ONCE, AccessFacts
 from postern.identity.access.rules import decide
 from tests.identity.customers.conftest import door
 from tests.identity.organizations.conftest import people
@@ -208,7 +208,7 @@ FLAGS = list(itertools.product((True, False), repeat=6))
 
 @pytest.mark.parametrize(("declared", "banned", "suspended", "member", "by_role", "everywhere"), FLAGS)
 def test_every_way_a_check_can_go(declared, banned, suspended, member, by_role, everywhere):
-    standing = Standing(
+    standing = AccessFacts(
         number=1,
         declared=declared,
         customer_known=True,

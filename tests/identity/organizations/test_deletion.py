@@ -51,7 +51,7 @@ async def full(people: People):
 async def rows_of(world, project_id: str, organization_id: str) -> dict[str, int]:
     """How many rows each table has that would go with the organization, and the organization itself."""
     left = {}
-    for doomed in [*await catalog.followers_of(world.db, "organizations")]:
+    for doomed in [*await catalog.tables_referencing(world.db, "organizations")]:
         query = SQL("select count(*) from {} where {}").format(Identifier(doomed.table), doomed.which)
         values = {"project_id": UUID(project_id), "id": UUID(organization_id)}
         async with world.db.connection() as connection:
@@ -173,7 +173,7 @@ async def test_a_big_one_gives_the_worker_back_in_between(people, full, world, m
 
 async def test_every_follower_of_an_organization_is_found_by_index(world):
     """Two columns each, the project first: the sweep reads what it deletes and nothing else."""
-    names = [each.table for each in await catalog.followers_of(world.db, "organizations")]
+    names = [each.table for each in await catalog.tables_referencing(world.db, "organizations")]
     assert set(names) >= {"organization_members", "invitations", "organization_domains", "sso_sign_ons", "sso_keys"}
     assert names.index("sso_sign_ons") < names.index("sso_connections"), "followers of followers first"
     async with world.db.connection() as connection:

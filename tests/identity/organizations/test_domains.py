@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from postern.identity.organizations.model import NEXT_DOMAIN
-from postern.identity.organizations.rules import is_public_mailbox, look_again_in, public_mailboxes, sign_of
+from postern.identity.organizations.rules import is_public_mailbox, next_check_in, public_mailboxes, sign_of
 
 STATUSES = ("PENDING", "VERIFIED", "FAILED", "LAPSED")
 
@@ -318,10 +318,10 @@ def test_when_a_domain_is_looked_at_again(clock):
     since, minute = clock(), timedelta(minutes=1)
     now, looks = since, []
     while now < since + timedelta(days=1):
-        wait = look_again_in("PENDING", watched_since=since, now=now)
+        wait = next_check_in("PENDING", watched_since=since, now=now)
         looks.append(wait)
         now += wait
     assert looks[:28] == [minute] * 10 + [10 * minute] * 18
     assert set(looks[28:]) == {60 * minute}
-    assert look_again_in("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
-    assert look_again_in("FAILED", watched_since=since, now=now) is None
+    assert next_check_in("VERIFIED", watched_since=since, now=now) == timedelta(days=1)
+    assert next_check_in("FAILED", watched_since=since, now=now) is None

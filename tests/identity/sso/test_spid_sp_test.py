@@ -23,9 +23,9 @@ import pytest
 import uvicorn
 from lxml import etree
 
-from postern.kernel.limits import Limiter
+from postern.kernel.limits import RateLimiter
 from postern.protocols.saml.document import SAML, inflate
-from postern.protocols.saml.trace import Trace
+from postern.protocols.saml.trace import SamlTrace
 from tests.identity.sso.conftest import BACK, CHALLENGE
 from tests.peers.identity_provider import keys
 
@@ -96,7 +96,7 @@ def tool(tmp_path, monkeypatch) -> Any:
 def response_to(tool: Any, case: str, location: str, attributes: dict[str, str], now: datetime) -> bytes:
     """What the tool would post for a case, as the answer to an AuthnRequest that came by redirect."""
     query = parse_qs(urlsplit(location).query)
-    request = etree.fromstring(inflate(b64decode(query["SAMLRequest"][0]), Trace()))
+    request = etree.fromstring(inflate(b64decode(query["SAMLRequest"][0]), SamlTrace()))
     tool.authnreq_etree, tool.authnreq_attrs = request, request.attrib
     identifiers = (f"_{name}-{case}-{request.get('ID')}" for name in ("response", "assertion", "session"))
     tool.response_attrs = {
@@ -145,7 +145,7 @@ async def test_every_response_of_spid_sp_test_is_judged_as_saml_has_it(acme, too
         for case, definition in tool.tests.items():
             good = definition["status_codes"] == [200] or case in ONLY_SPID
             expected[case] = "ACCEPTED" if good else "REFUSED"
-            world.limiter = Limiter()  # On a quick machine they come faster than anybody may sign on.
+            world.limiter = RateLimiter()  # On a quick machine they come faster than anybody may sign on.
             async with httpx.AsyncClient(timeout=60) as browser:
                 started = await browser.get(login, params={"redirectUrl": BACK, "codeChallenge": CHALLENGE})
                 assert started.status_code == 302, started.text

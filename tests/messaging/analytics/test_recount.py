@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from postern.messaging.analytics.retention import put_sums_together
+from postern.messaging.analytics.retention import merge_sums
 from tests.messaging.analytics.test_analytics import BROWSER, MAIL
 from tests.messaging.campaigns.test_ab_people import link_of
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
@@ -91,7 +91,7 @@ async def test_all_statistics_equal_a_recount(project, stranger, world, clock, w
     assert (await detail(project, stopped))["stats"]["total"] == 5
     await summary_equals(project, world)
     clock.move(timedelta(hours=2))
-    await put_sums_together(world)
+    await merge_sums(world)
     assert (
         await rows(
             world, "select 1 from send_rollups where project_id = %s and slot <> 0 and bucket > '-infinity'", project.id

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from postern.kernel.http.pagination import csv_line, guarded, unguarded
 from postern.messaging.audiences import attributes, contacts, csv_reader
-from postern.messaging.audiences.csv_cells import Declared, cells_of
+from postern.messaging.audiences.csv_cells import DeclaredType, cells_of
 from postern.messaging.audiences.imports import header_of
 from postern.messaging.audiences.model import attribute_fault
 from tests.messaging.audiences.test_audiences import audience
@@ -128,7 +128,7 @@ def test_what_an_export_writes_an_import_reads_as_it_was(given_attributes, more,
     layout = header.layout
     lines = csv_reader.split_lines([written[header.length :]])
     (line,) = csv_reader.read_lines(layout, lines, number=2, position=header.length)
-    known = {name: Declared(kind, inferred) for name, kind in declared.items()}
+    known = {name: DeclaredType(kind, inferred) for name, kind in declared.items()}
     found = csv_reader.row_of(layout, line, csv_reader.readers_of(layout, known))
     assert exactly(found.attributes) == exactly(given_attributes)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.kernel.due import Lane, claim
+from postern.kernel.due import ClaimGroup, claim
 from postern.messaging.audiences import csv_reader, work
 from postern.messaging.audiences.model import ImportFileInvalid
 from postern.protocols.mail.address import AddressInvalid, normalise, parse_address
@@ -235,8 +235,8 @@ OPEN_QUOTE = b'a","""\n'
 
 async def test_lines_that_each_open_a_quote_are_read_in_time_that_grows_with_the_file(project, work_off, monkeypatch):
     read: list[int] = []
-    plain = csv_reader._Source.__next__
-    monkeypatch.setattr(csv_reader._Source, "__next__", lambda source: (read.append(1), plain(source))[1])
+    plain = csv_reader._LineSource.__next__
+    monkeypatch.setattr(csv_reader._LineSource, "__next__", lambda source: (read.append(1), plain(source))[1])
     good = b'good%d@example.com,"two\nlines"\n'
     body = b"email,b\n" + good % 1 + OPEN_QUOTE * 16_000 + b"x,\n" * 40_000 + good % 2
     done = await take_in(project, work_off, body)
@@ -270,7 +270,7 @@ async def test_a_killed_import_goes_on_where_it_was(project, world, clock, work_
 
     monkeypatch.setattr(work.import_store, "advance", advance)
     imports = work.WORK[0]
-    (job,) = await claim(world.db, imports, Lane(UUID(project.id), None), clock(), 1)
+    (job,) = await claim(world.db, imports, ClaimGroup(UUID(project.id), None), clock(), 1)
     with pytest.raises(Killed):
         await work.run_import(world, job)
     half = (await project.client.get(f"/contacts/imports/{up['id']}")).json()
@@ -286,9 +286,9 @@ async def test_a_killed_import_goes_on_where_it_was(project, world, clock, work_
 
 async def test_an_overtaken_attempt_changes_nothing(project, world, clock, work_off):
     up = (await upload(project, "email\na@example.com\n")).json()
-    (old,) = await claim(world.db, work.WORK[0], Lane(UUID(project.id), None), clock(), 1)
+    (old,) = await claim(world.db, work.WORK[0], ClaimGroup(UUID(project.id), None), clock(), 1)
     clock.move(timedelta(minutes=3))
-    (new,) = await claim(world.db, work.WORK[0], Lane(UUID(project.id), None), clock(), 1)
+    (new,) = await claim(world.db, work.WORK[0], ClaimGroup(UUID(project.id), None), clock(), 1)
     await work.run_import(world, old)
     assert (await project.client.get("/contacts")).json()["total"] == 0
     await work.run_import(world, new)

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from postern.cli import CannotRun
-from postern.cli.contacts import how_to_read, import_file, preview_file, preview_text, read_types, summary
+from postern.cli.contacts import import_file, preview_file, preview_text, read_options, read_types, summary
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_a_preview_says_how_a_file_is_read(project, client, work_off, tmp_
     file.write_bytes("sep=;\r\nKunde;Straße;Notiz\r\na@example.com;Große Straße;x\r\n".encode("cp1252"))
     refused = preview_text(await preview_file(client, project.id, file))
     assert "Refused: There is no column `email`" in refused
-    reading = how_to_read("windows-1252", ["Kunde=email", "Notiz="])
+    reading = read_options("windows-1252", ["Kunde=email", "Notiz="])
     assert preview_text(await preview_file(client, project.id, file, reading=reading)).splitlines() == [
         "windows-1252 (declared), cells separated by semicolons.",
         "  Kunde -> email (declared): a@example.com",
@@ -88,4 +88,4 @@ async def test_a_preview_says_how_a_file_is_read(project, client, work_off, tmp_
     (contact,) = (await project.client.get("/contacts")).json()["data"]
     assert contact["attributes"] == {"Straße": "Große Straße"}
     with pytest.raises(typer.BadParameter, match="Kunde=email"):
-        how_to_read(None, ["Kunde"])
+        read_options(None, ["Kunde"])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postern.messaging.audiences import csv_headers, csv_reader, work
-from postern.messaging.audiences.charsets import CODECS, Survey, charset_named
+from postern.messaging.audiences.charsets import CODECS, Utf8Detector, charset_named
 from postern.messaging.audiences.model import PREVIEWS_AT_ONCE, ImportFileInvalid
 from tests.messaging.audiences.test_import import by_email, counts
 
@@ -698,7 +698,7 @@ def test_no_bytes_break_the_header(data: bytes, declared: str | None, utf8: bool
 @given(st.binary(max_size=300), st.integers(1, 40))
 def test_whether_a_file_is_utf8_does_not_depend_on_its_pieces(data: bytes, size: int) -> None:
     """Defects: C10"""
-    whole, parts = Survey(1_000), Survey(1_000)
+    whole, parts = Utf8Detector(1_000), Utf8Detector(1_000)
     whole.feed(data)
     whole.end()
     for at in range(0, len(data), size):

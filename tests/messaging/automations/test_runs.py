@@ -9,7 +9,7 @@ import pytest
 import standardwebhooks
 
 from postern.kernel.database.statements import Jsonb
-from postern.kernel.due import Lane, claim
+from postern.kernel.due import ClaimGroup, claim
 from postern.messaging.automations import steps
 from postern.messaging.automations.work import WORK, advance
 from postern.platform.events import operations as events
@@ -229,7 +229,7 @@ async def test_an_event_recorded_while_a_run_begins_to_wait_is_found_when_time_i
     clock.move(timedelta(milliseconds=1))
     made = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
-        await store.insert(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
+        await store.insert_event(tx, project_id=[made.project_id], rows=Jsonb([msgspec.structs.asdict(made)]))
     await work_off()
     assert (await runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)
@@ -469,7 +469,7 @@ async def test_each_step_happens_once_although_two_workers_have_the_run(
 ):
     automation = await automate({"type": "CONTACT_CREATED"}, email(), {"type": "DELAY", "days": 1})
     await contact()
-    lane = Lane(UUID(project.id))
+    lane = ClaimGroup(UUID(project.id))
     slow = await claim(world.db, WORK[0], lane, clock(), 10)
     clock.move(timedelta(minutes=3))
     quick = await claim(world.db, WORK[0], lane, clock(), 10)
@@ -492,7 +492,7 @@ async def test_a_deleted_automation_keeps_no_other_from_calling(
         for path in ("/going", "/staying")
     ]
     await contact()
-    lane, (moving, calling) = Lane(UUID(project.id)), WORK
+    lane, (moving, calling) = ClaimGroup(UUID(project.id)), WORK
     await advance(world, await claim(world.db, moving, lane, clock(), 10))
     jobs = await claim(world.db, calling, lane, clock(), 10)
     assert len(jobs) == 2
@@ -505,14 +505,14 @@ async def test_a_deleted_automation_keeps_no_other_from_calling(
 
 async def test_one_poisoned_run_fails_alone(automate, contact, email, world, work_off, runs, mails, monkeypatch):
 
-    whole = steps.Progress._send
+    whole = steps.RunBatch._send
 
     async def send(self, group, step):
         if any(self.contacts[run.row.contact_id].email == "poison@example.com" for run in group):
             raise ValueError("poison")
         await whole(self, group, step)
 
-    monkeypatch.setattr(steps.Progress, "_send", send)
+    monkeypatch.setattr(steps.RunBatch, "_send", send)
     automation = await automate({"type": "CONTACT_CREATED"}, email())
     for name in ("ada", "poison", "bob"):
         await contact(f"{name}@example.com")

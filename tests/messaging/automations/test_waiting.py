@@ -9,7 +9,7 @@ from psycopg.sql import SQL, Composable
 
 from postern.kernel import due
 from postern.kernel.database.statements import STATEMENTS
-from postern.kernel.due import Lane
+from postern.kernel.due import ClaimGroup
 from postern.kernel.values import new_id
 from postern.messaging.automations.work import WORK
 
@@ -65,12 +65,12 @@ async def test_looking_for_due_runs_reads_one_row_a_project_however_many_wait(wa
         (projects,) = await (await connection.execute(query)).fetchone()
         explained = Explained(connection)
         for work in (ADVANCING, CALLING):
-            found = await due.look(explained, work, clock())
+            found = await due.find_due(explained, work, clock())
             assert UUID(project.id) not in {lane.project_id for lane in found.lanes}
         assert explained.read <= 2 * projects
         assert "Seq Scan" not in explained.scans
         explained = Explained(connection)
-        assert await due.claim(explained, ADVANCING, Lane(UUID(project.id)), clock(), 500) == []
+        assert await due.claim(explained, ADVANCING, ClaimGroup(UUID(project.id)), clock(), 500) == []
         assert explained.read == 0
 
 

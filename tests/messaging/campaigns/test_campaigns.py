@@ -153,13 +153,13 @@ async def test_pausing_loses_nobody_and_repeats_nothing(project, work_off):
 
 
 async def test_cancelling_stops_what_has_not_been_handed_over(project, world, work_off):
-    from postern.kernel.due import claim, look
+    from postern.kernel.due import claim, find_due
     from postern.messaging.campaigns.work import WORK
 
     campaign, _ = await prepared(project, 6)
     await act(project, campaign, "send")
     (lane, *_) = [
-        lane for lane in (await look(world.db, WORK[0], world.clock())).lanes if str(lane.project_id) == project.id
+        lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.project_id) == project.id
     ]
     for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
         await WORK[0].do(world, [row])  # the sends exist, and none has been handed over

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from postern.kernel.due import claim
-from postern.kernel.due import look as look_for_due
+from postern.kernel.due import find_due as look_for_due
 from postern.messaging.campaigns import running
 from postern.messaging.campaigns.work import WORK as CAMPAIGNS
-from postern.messaging.emails.delivery import hand_over
-from postern.messaging.emails.pre_send_check import Turn, look
-from postern.messaging.emails.work import SENDS, hand_over_share, load
+from postern.messaging.emails.delivery import deliver_claimed
+from postern.messaging.emails.pre_send_check import SendTurn, look
+from postern.messaging.emails.work import SENDS, deliver_share, load
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.emails.test_relay import sender, sink
 
@@ -62,7 +62,7 @@ async def test_what_comes_to_the_wire_after_a_pause_is_not_handed_over(sender, s
     assert len(jobs) == 4
     await act(sender, campaign, "pause")
     for job in jobs:  # The worker has read them as going, and comes to the wire only now.
-        assert await hand_over(world, job) == "QUEUED"
+        assert await deliver_claimed(world, job) == "QUEUED"
     await work_off()
     assert not sink.messages
     await act(sender, campaign, "resume")
@@ -102,11 +102,11 @@ async def test_nothing_is_held_for_ever_by_a_worker_that_is_late(project, world,
     await act(project, campaign, "pause")
     from postern.messaging.emails import store
 
-    seen = await store.contents(world.db, project_id=share[0].project_id, ids=[share[0].content_id])
+    seen = await store.get_contents(world.db, project_id=share[0].project_id, ids=[share[0].content_id])
     assert [each.state for each in seen] == ["HELD"]
     await act(project, campaign, "resume")
     await work_off()
-    await store.hold(
+    await store.hold_sends(
         world.db,
         project_id=[each.project_id for each in share],
         content_ids=[share[0].content_id],
@@ -149,10 +149,10 @@ async def test_cancelling_reaches_retries_and_what_a_dead_worker_had(sender, sin
     await filled(world, sender)
     first, second, third = await claimed(world, sender, MARKETING)
     sink.behaviour.replies["RCPT"] = b"451 4.2.0 Mailbox busy, try again later"
-    await hand_over_share(world, [first])
+    await deliver_share(world, [first])
     sink.behaviour.replies.clear()
     await look(
-        world, [Turn(second, [second.recipient], leavable=True, needs_mark=True)]
+        world, [SendTurn(second, [second.recipient], leavable=True, needs_mark=True)]
     )  # … and the worker dies with it on the wire, and with the third in hand.
     assert await statuses(sender, campaign) == ["DELAYED", "QUEUED", "QUEUED"]
     assert (await act(sender, campaign, "cancel")).json()["status"] == "CANCELLED"

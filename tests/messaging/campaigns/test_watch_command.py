@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from postern.cli import CannotRun, make_command
-from postern.cli.campaigns import Rate, amount, bar, summary, watched
-from postern.cli.client import There
+from postern.cli.campaigns import SendRate, amount, bar, summary, watch_campaign
+from postern.cli.client import ProjectClient
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 
 
@@ -17,7 +17,7 @@ async def there(project, app):
     headers = {"Authorization": f"Bearer {project.secret_key}"}
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers) as http:
-        yield There(http, "http://postern.test", project.id, "")
+        yield ProjectClient(http, "http://postern.test", project.id, "")
 
 
 async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, monkeypatch):
@@ -36,7 +36,7 @@ async def test_a_campaign_is_shown_until_it_is_sent(project, there, work_off, mo
             looks.append((state["status"], *amount(state)))
             show(state, rate)
 
-        last = await watched(there, campaign["id"], look)
+        last = await watch_campaign(there, campaign["id"], look)
     assert looks == [("SENDING", 0, 30), ("SENT", 30, 30)]
     assert last["progress"]["expected"] == 30
     printed = paper.getvalue()
@@ -50,17 +50,17 @@ async def test_a_cancelled_campaign_ends_the_watching(project, there):
     campaign, _ = await prepared(project, 3)
     await act(project, campaign, "send")
     await act(project, campaign, "cancel")
-    last = await watched(there, campaign["id"], lambda *_: None)
+    last = await watch_campaign(there, campaign["id"], lambda *_: None)
     assert summary(last).startswith("Cancelled: 0 sent")
 
 
 async def test_an_unknown_campaign_is_one_sentence(there):
     with pytest.raises(CannotRun, match="no such campaign"):
-        await watched(there, "nonsense", lambda *_: None)
+        await watch_campaign(there, "nonsense", lambda *_: None)
 
 
 def test_the_rate_is_that_of_the_last_moments():
-    rate = Rate()
+    rate = SendRate()
     assert rate.of(0, 100.0) == 0.0
     assert rate.of(50, 101.0) == 50.0
     assert rate.of(50, 111.0) == pytest.approx(0.0)

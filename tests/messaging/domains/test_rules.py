@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from postern.kernel.http.problems import Invalid
 from postern.messaging.domains.model import NEXT_STATUS, Sign, Status
-from postern.messaging.domains.rules import Published, as_domain, look_again_in, registered_domain, sign_of, spf_value
+from postern.messaging.domains.rules import (
+    PublishedRecords,
+    as_domain,
+    next_check_in,
+    registered_domain,
+    sign_of,
+    spf_value,
+)
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -100,7 +107,7 @@ def test_what_a_look_means(status, seen, watched, failing, sign):
 def test_a_pending_domain_is_looked_at_often_at_first():
     waits, now = [], NOW
     while (age := now - NOW) < 30 * DAY:
-        waits.append(look_again_in("PENDING", watched_since=NOW, failing_since=None, now=now))
+        waits.append(next_check_in("PENDING", watched_since=NOW, failing_since=None, now=now))
         now += waits[-1]
         assert age < 30 * DAY
     assert waits[:10] == [MINUTE] * 10
@@ -109,16 +116,16 @@ def test_a_pending_domain_is_looked_at_often_at_first():
 
 
 def test_the_other_states_are_looked_at_daily_hourly_or_never():
-    assert look_again_in("VERIFIED", watched_since=NOW, failing_since=None, now=NOW) == DAY
-    assert look_again_in("VERIFIED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
-    assert look_again_in("DEGRADED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
-    assert look_again_in("FAILED", watched_since=NOW, failing_since=NOW, now=NOW) is None
+    assert next_check_in("VERIFIED", watched_since=NOW, failing_since=None, now=NOW) == DAY
+    assert next_check_in("VERIFIED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
+    assert next_check_in("DEGRADED", watched_since=NOW, failing_since=NOW, now=NOW) == HOUR
+    assert next_check_in("FAILED", watched_since=NOW, failing_since=NOW, now=NOW) is None
 
 
 def test_the_spf_record_names_the_addresses():
-    known = Published(addresses=("192.0.2.1", "2001:db8::1"), relays=("smtp.example.net",))
+    known = PublishedRecords(addresses=("192.0.2.1", "2001:db8::1"), relays=("smtp.example.net",))
     assert spf_value(known) == "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 ~all"
-    assert spf_value(Published()) == "v=spf1 a mx ~all"
+    assert spf_value(PublishedRecords()) == "v=spf1 a mx ~all"
 
 
 @pytest.mark.parametrize(
@@ -138,4 +145,4 @@ def test_the_advice_on_spf_names_the_relay(relays, terms):
 
     Defects: N6
     """
-    assert spf_value(Published(relays=relays)) == f"v=spf1 {terms} ~all"
+    assert spf_value(PublishedRecords(relays=relays)) == f"v=spf1 {terms} ~all"

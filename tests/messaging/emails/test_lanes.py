@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 
 from postern.kernel.http.call import ProjectMissing
 from postern.messaging.emails import content_snapshots, delivery, store, work
-from postern.messaging.emails.delivery import hand_over, hold_all
-from postern.messaging.emails.leases import in_hand
+from postern.messaging.emails.delivery import deliver_claimed, keep_leases
+from postern.messaging.emails.leases import lease_keeper
 from postern.messaging.emails.model import SendBody
-from postern.messaging.emails.work import SENDS, hand_over_share, load
+from postern.messaging.emails.work import SENDS, deliver_share, load
 from tests.workers import at_work
 
 TRANSACTIONAL, MARKETING = SENDS
@@ -36,7 +36,7 @@ async def test_one_projects_pile_does_not_stand_before_anothers_message(project,
     async def note(there, sends):
         shares.append(str(sends[0].project_id))
         assert len({send.project_id for send in sends}) == 1
-        await hand_over_share(there, sends)
+        await deliver_share(there, sends)
 
     async with at_work(world, [replace(TRANSACTIONAL, do=note, share=10, at_once=1)]):
         await until_delivered(other, 1)
@@ -55,7 +55,7 @@ async def test_marketing_in_hand_does_not_hold_transactional_mail_up(project, wo
     async def slowly(there, sends):
         begun.set()
         await go_on.wait()
-        await hand_over_share(there, sends)
+        await deliver_share(there, sends)
 
     async with at_work(world, [TRANSACTIONAL, replace(MARKETING, do=slowly)]):
         try:
@@ -81,7 +81,7 @@ async def test_a_pile_has_several_hands_and_never_all_of_them(project, new_proje
             if len(held) == 2:
                 both.set()
             await go_on.wait()
-        await hand_over_share(there, sends)
+        await deliver_share(there, sends)
 
     async with at_work(world, [replace(TRANSACTIONAL, do=hold_the_pile, share=10, at_once=4)]):
         try:
@@ -104,19 +104,19 @@ async def test_a_share_of_large_messages_is_handed_over_in_lots_that_fit_into_me
     for mails in ([large] * 5, [MAIL] * 20):
         assert (await project.client.post("/emails/batch", {"emails": mails})).status_code == 201
     lots = []
-    together = work._hand_over_together
+    together = work._deliver_together
 
     async def note(there, sends):
         if str(sends[0].project_id) != project.id:  # Other tests leave mail due in the same database.
             await together(there, sends)
             return
         lots.append(len(sends))
-        kept = [send for send in in_hand(there)._sends.values() if str(send.project_id) == project.id]
+        kept = [send for send in lease_keeper(there)._sends.values() if str(send.project_id) == project.id]
         assert {send.id for send in sends} <= {send.id for send in kept}
         assert len(kept) == 25 - sum(lots[:-1]), "The leases of those that still wait are kept, too."
         await together(there, sends)
 
-    monkeypatch.setattr(work, "_hand_over_together", note)
+    monkeypatch.setattr(work, "_deliver_together", note)
     await work_off()
     assert lots == [2, 2, 21]
     assert (await project.client.get("/emails/logs?status=DELIVERED")).json()["total"] == 25
@@ -150,7 +150,7 @@ async def test_a_project_that_was_deleted_meanwhile_takes_no_others_messages_wit
         *await load(world, await queued_sends(world, project, 2)),
     ]
     assert (await other.developer.delete("")).status_code == 200
-    gone, *statuses = await asyncio.gather(*(hand_over(world, job) for job in jobs), return_exceptions=True)
+    gone, *statuses = await asyncio.gather(*(deliver_claimed(world, job) for job in jobs), return_exceptions=True)
     assert isinstance(gone, ProjectMissing)
     assert statuses == ["DELIVERED", "DELIVERED"]
 
@@ -165,7 +165,7 @@ async def test_a_renewal_that_comes_late_leaves_a_settled_attempt_alone(project,
         async with world.db.connection() as connection:
             await connection.execute("update sends set due_at = %s where id = %s", [now + due, send.id])
         fence = {"project_id": [send.project_id], "id": [send.id], "attempt": [send.attempt]}
-        await store.renew(world.db, **fence, until=now + timedelta(minutes=1))
+        await store.renew_leases(world.db, **fence, until=now + timedelta(minutes=1))
         assert await due_of(world, send) == now + expected
 
 
@@ -173,19 +173,21 @@ async def test_what_is_held_is_not_in_hand_any_more(project, world, monkeypatch)
     held, going = await queued_sends(world, project, 2)
     async with world.db.transaction() as tx:
         content_id = uuid4()
-        await content_snapshots.keep(tx, held.project_id, content_id, SendBody(subject="Hello"), world.clock())
-        await content_snapshots.hold(tx, held.project_id, [content_id])
+        await content_snapshots.insert_snapshot(
+            tx, held.project_id, content_id, SendBody(subject="Hello"), world.clock()
+        )
+        await content_snapshots.hold_campaign(tx, held.project_id, [content_id])
     async with world.db.connection() as connection:
         await connection.execute("update sends set content_id = %s where id = %s", [content_id, held.id])
     sends = await store.sends_by_id(world.db, project_id=held.project_id, ids=[held.id, going.id])
     seen = []
 
     async def note(there, sends):
-        seen.append({send.id for send in in_hand(there)._sends.values()})
-        return await hold_all(there, sends)
+        seen.append({send.id for send in lease_keeper(there)._sends.values()})
+        return await keep_leases(there, sends)
 
-    monkeypatch.setattr(delivery, "hold_all", note)
-    await hand_over_share(world, sends)
+    monkeypatch.setattr(delivery, "keep_leases", note)
+    await deliver_share(world, sends)
     assert held.id not in seen[0]
     assert await due_of(world, held) is None
 

@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from postern.kernel.values import new_id
-from postern.messaging.emails.system_mail import deliver_letter
+from postern.messaging.emails.system_mail import deliver_system_mail
 from postern.messaging.emails.transports import NoSmartHost
-from postern.platform.accounts.mailer import Letter
+from postern.platform.accounts.mailer import AccountMailRequest
 from tests.messaging.domains.test_domains import publish
 from tests.peers.ports import nobodys_port
 from tests.peers.smtp_sink import Sink
@@ -306,11 +306,11 @@ async def test_without_a_relay_mail_expires_at_its_time_and_not_before(by_the_se
 
 
 async def test_a_letter_to_a_developer_waits_for_a_relay(world, sink):
-    letter = Letter(to="ada@example.org", subject="Hello", paragraphs=["Hello."])
+    letter = AccountMailRequest(to="ada@example.org", subject="Hello", paragraphs=["Hello."])
     world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=None)
-    assert not await deliver_letter(world, new_id(), letter)
+    assert not await deliver_system_mail(world, new_id(), letter)
     world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")
-    assert await deliver_letter(world, new_id(), letter)
+    assert await deliver_system_mail(world, new_id(), letter)
     assert len(sink.messages) == 1
 
 

@@ -57,7 +57,7 @@ async def test_a_message_waits_for_render_processes_with_the_reason(sender, sink
 async def test_a_crowd_of_expensive_messages_waits_for_its_turn(sender, sink, world, clock, work_off):
     """More wait than a project's own lane takes: the others come back in a moment."""
     world.rendering._charge(sender.id, 10_000)
-    assert world.rendering.has_own_lane(sender.id)
+    assert world.rendering.has_own_process(sender.id)
     ids = await queued(sender, 40)
     await work_off()
     logs = [await entry(sender, each) for each in ids]

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from postern.messaging.emails.retention import tidy
+from postern.messaging.emails.retention import delete_expired
 
 MAIL = {"to": ["ada@example.com"], "from": "Acme <hello@acme.example>", "subject": "Hello", "text": "x"}
 
@@ -15,7 +15,7 @@ async def test_words_go_when_a_projects_retention_ends_and_the_log_stays(project
     at = (clock() + timedelta(days=20)).isoformat()
     waiting = (await project.client.post("/emails", {**MAIL, "scheduledAt": at})).json()
     clock.move(timedelta(days=3))
-    await tidy(world)
+    await delete_expired(world)
     assert (await project.client.get(f"/emails/logs/{mine['id']}")).json()["status"] == "DELIVERED"
     gone = await project.client.get(f"/emails/logs/{mine['id']}/message")
     assert (gone.status_code, gone.json()["code"]) == (404, "message_gone")
@@ -30,6 +30,6 @@ async def test_old_keys_are_forgotten(project, world):
         await connection.execute(
             "update idempotency_keys set created_at = now() - interval '25 hours' where project_id = %s", [project.id]
         )
-        await tidy(world)
+        await delete_expired(world)
         row = await connection.execute("select count(*) from idempotency_keys where project_id = %s", [project.id])
         assert await row.fetchone() == (0,)

@@ -9,13 +9,13 @@ from postern.messaging.emails import store
 from postern.messaging.emails.transports import LEASED_AHEAD, _lease
 from postern.protocols.mail.connection_pool import LEASED_SECONDS
 from postern.protocols.mail.smtp import Tls
-from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope
 from tests.peers.smtp_sink import Sink
 
 
 def relay(sink, rate):
-    return Relay(host="127.0.0.1", port=sink.port, tls=Tls.NONE, per_second=rate)
+    return RelayServer(host="127.0.0.1", port=sink.port, tls=Tls.NONE, per_second=rate)
 
 
 def envelope():

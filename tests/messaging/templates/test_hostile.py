@@ -11,9 +11,9 @@ from postern.kernel.http.problems import Problem
 from postern.messaging.emails.model import BODY_CHARACTERS, VARIABLES_BYTES
 from postern.messaging.templates.model import WORDS_CHARACTERS
 from postern.protocols.mail.templates.builder import MJML_CHARACTERS
-from postern.protocols.mail.templates.checking import check_message, preview, write_template
+from postern.protocols.mail.templates.checking import check_message, preview, preview_template
 from postern.protocols.mail.templates.content import nowhere
-from postern.protocols.mail.templates.template import Kind, RenderFailed, TemplateInvalid, compile_template
+from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 
 DEEP = {
     "minus": "{{ " + "-" * 20_000 + "1}}",
@@ -41,7 +41,7 @@ MJML: dict[str, str] = {
 
 
 @pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(OutputFormat))
 def test_what_is_nested_too_deep_is_refused_before_the_engine_reads_it(source, kind):
     """Defects: S1"""
     with pytest.raises(TemplateInvalid):
@@ -107,7 +107,7 @@ async def test_every_entry_point_refuses_deep_templates_with_the_place(project, 
 def test_nothing_of_python_is_reached_and_offered_names_keep_their_meaning(source, made):
     """Defects: S2"""
     values = {"l": [1, 2], "m": {"a": {"b": 3}}}
-    text = compile_template(source, Kind.TEXT).render(values)
+    text = compile_template(source, OutputFormat.TEXT).render(values)
     assert "0x" not in text
     assert "built-in" not in text
     assert text.replace("['a', {'b': 3}]", "('a', {'b': 3})") == made
@@ -154,7 +154,7 @@ GROWING = {
 
 
 def in_template(**parts):
-    return lambda source: write_template(nowhere, *(made(source) for made in {**NO_PARTS, **parts}.values()))
+    return lambda source: preview_template(nowhere, *(made(source) for made in {**NO_PARTS, **parts}.values()))
 
 
 def in_builder(make):

@@ -11,9 +11,9 @@ import pytest
 
 from postern.kernel.clock import Moment
 from postern.messaging.audiences import contacts
-from postern.messaging.tracking.model import Hit, RecentClick
+from postern.messaging.tracking.model import HitRequest, RecentClick
 from postern.messaging.tracking.operations import UNSUBSCRIBE_BODY_LIMIT
-from postern.messaging.tracking.recording import keep_all
+from postern.messaging.tracking.recording import record_hits
 from postern.messaging.tracking.rules import judge
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -222,14 +222,14 @@ LATER = DELIVERED + timedelta(minutes=5)
     ],
 )
 def test_who_is_behind_a_hit(kind, agent, at, verdict, reason):
-    hit = Hit(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
+    hit = HitRequest(send_id=uuid4(), kind=kind, url="https://a/", ip_address="", user_agent=agent, occurred_at=at)
     judged = judge(hit, DELIVERED, [])
     assert (judged.verdict, judged.reason) == (verdict, reason)
 
 
 def test_all_links_at_once_is_a_scanner():
     send_id = uuid4()
-    hit = Hit(
+    hit = HitRequest(
         send_id=send_id, kind="CLICK", url="c", ip_address="", user_agent=BROWSER["user-agent"], occurred_at=LATER
     )
     near = [RecentClick(send_id=send_id, url=url, occurred_at=LATER) for url in ("a", "b")]
@@ -287,7 +287,7 @@ async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(pro
             await connection.execute(query, [contact_id, UUID(project.id), send_id])
     clock.move(timedelta(minutes=1))
     hits = [
-        Hit(
+        HitRequest(
             send_id=send_id,
             kind=kind,
             url="https://x.example",
@@ -298,11 +298,11 @@ async def test_readers_and_changers_of_the_same_peopledo_not_stop_each_other(pro
         for kind, send_id in (("OPEN", sends[1]), ("CLICK", sends[0]))
     ]
     async with world.db.transaction() as tx:
-        await contacts.hold(tx, UUID(project.id), people[:1])
-        keeping = asyncio.create_task(keep_all(world, hits))
+        await contacts.lock_contacts(tx, UUID(project.id), people[:1])
+        keeping = asyncio.create_task(record_hits(world, hits))
         await asyncio.wait([keeping], timeout=0.3)
         assert not keeping.done()
-        assert await contacts.hold(tx, UUID(project.id), people[1:]) == people[1:]
+        assert await contacts.lock_contacts(tx, UUID(project.id), people[1:]) == people[1:]
     assert await keeping == [True, True]
     found = [(await project.client.get(f"/contacts/{contact_id}")).json() for contact_id in people]
     assert [(bool(each["lastOpenedAt"]), bool(each["lastClickedAt"])) for each in found] == [

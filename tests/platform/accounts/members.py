@@ -4,13 +4,13 @@ import re
 from typing import Any
 from uuid import uuid4
 
-from postern.messaging.emails.system_mail import captured_letters
+from postern.messaging.emails.system_mail import captured_system_mail
 from tests.conftest import PASSWORD, Client, Tenant
 
 
 def letters(world: Any, to: str) -> list[Any]:
     """The letters to an address that the server captured, oldest first."""
-    return captured_letters(world, to)
+    return captured_system_mail(world, to)
 
 
 def token_in(letter: Any) -> str:

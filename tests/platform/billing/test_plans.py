@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
-from postern.platform.billing.model import Limits, Standing
-from postern.platform.billing.rules import Subscription, next_period, parse_limits, period_end, standing_of
+from postern.platform.billing.model import PlanLimits, SubscriptionState
+from postern.platform.billing.rules import StripeSubscription, next_period, parse_limits, period_end, standing_of
 
 MAIL = {"to": ["a@example.com"], "from": "a@acme.example", "subject": "Hi", "text": "Hello"}
 
@@ -266,8 +266,8 @@ async def test_the_mails_of_automations_count_and_end_at_the_limit(project, worl
 
 def test_limits_are_read_strictly():
     assert parse_limits("free: projects=3 emails=10000; pro: emails=5") == {
-        "free": Limits(projects=3, emails=10_000),
-        "pro": Limits(emails=5),
+        "free": PlanLimits(projects=3, emails=10_000),
+        "pro": PlanLimits(emails=5),
     }
     assert parse_limits(None) == parse_limits("  ") == {}
     for text in ("gold: emails=1", "free: colour=1", "free: emails=-1", "free emails=1", "free: emails=many"):
@@ -294,17 +294,22 @@ PRICES = {"m": ("pro", "monthly"), "y": ("pro", "yearly"), "b": ("b2b", "monthly
 @pytest.mark.parametrize(
     ("subscriptions", "standing"),
     [
-        ([], Standing()),
-        ([("canceled", "m")], Standing(status="cancelled")),
-        ([("active", "m"), ("canceled", "y")], Standing(plan="pro", billing_cycle="monthly", status="active")),
-        ([("canceled", "y"), ("trialing", "m")], Standing(plan="pro", billing_cycle="monthly", status="active")),
-        ([("past_due", "y")], Standing(plan="pro", billing_cycle="yearly", status="past_due")),
-        ([("active", "b")], Standing(b2b_enhanced=True)),
-        ([("canceled", "b")], Standing()),
-        ([("incomplete", "m")], Standing()),
-        ([("active", "unknown"), ("a new state", "m")], Standing()),
+        ([], SubscriptionState()),
+        ([("canceled", "m")], SubscriptionState(status="cancelled")),
+        ([("active", "m"), ("canceled", "y")], SubscriptionState(plan="pro", billing_cycle="monthly", status="active")),
+        (
+            [("canceled", "y"), ("trialing", "m")],
+            SubscriptionState(plan="pro", billing_cycle="monthly", status="active"),
+        ),
+        ([("past_due", "y")], SubscriptionState(plan="pro", billing_cycle="yearly", status="past_due")),
+        ([("active", "b")], SubscriptionState(b2b_enhanced=True)),
+        ([("canceled", "b")], SubscriptionState()),
+        ([("incomplete", "m")], SubscriptionState()),
+        ([("active", "unknown"), ("a new state", "m")], SubscriptionState()),
     ],
 )
 def test_what_subscriptions_add_up_to(subscriptions, standing):
-    told = [Subscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions]
+    told = [
+        StripeSubscription(status=status, prices=(price,), current_period_end=None) for status, price in subscriptions
+    ]
     assert standing_of(told, PRICES) == standing

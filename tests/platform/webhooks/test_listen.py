@@ -13,7 +13,7 @@ import svix
 
 from postern.cli import CannotRun
 from postern.cli import listen as listening
-from postern.cli.listen import follow, send_on
+from postern.cli.listen import follow, forward
 from postern.security.signatures import new_webhook_secret
 from tests.peers.whole_server import whole_server
 
@@ -64,9 +64,9 @@ async def test_events_are_shown_once_and_forwarded_signed(server, looks, project
             for pending in (first, anext(stream), anext(stream)):
                 event = await pending
                 seen.append(event["id"])
-                said = await send_on(there, receiver.url("/hook"), event, secret)
+                said = await forward(there, receiver.url("/hook"), event, secret)
                 assert said.startswith("  → 200 in ")
-        assert "ConnectError" in await send_on(there, "http://127.0.0.1:9/", event, secret)
+        assert "ConnectError" in await forward(there, "http://127.0.0.1:9/", event, secret)
     await stream.aclose()
     assert seen == [after[0], after[1], after[3]]
     assert not set(seen) & set(before)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.kernel.clock import Moment
-from postern.kernel.outbound.client import Answer, OutboundFailed, OutboundRefused
+from postern.kernel.outbound.client import OutboundFailed, OutboundRefused, OutboundResponse
 from postern.kernel.values import to_json
 from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import make_event
@@ -120,7 +120,7 @@ def test_no_retry_after_breaks_us(text):
 
 
 def answer(status, body=b"", **headers):
-    return Answer(status, headers, body, True, 0.25)
+    return OutboundResponse(status, headers, body, True, 0.25)
 
 
 @pytest.mark.parametrize(

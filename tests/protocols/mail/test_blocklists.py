@@ -5,8 +5,8 @@ import pytest
 from postern.protocols.mail.blocklists import (
     ZONES,
     Blocklists,
-    Standing,
-    Subject,
+    BlocklistSubject,
+    ListingStatus,
     Zone,
     fault_of,
     parse_zones,
@@ -41,7 +41,7 @@ async def test_every_list_is_asked_about_what_it_lists(zone, resolver):
         ("zen.spamhaus.org", "192.0.2.10", ("127.0.0.3", "127.0.0.4")),
         ("dbl.spamhaus.org", "bad.example", ("127.0.1.2",)),
     }
-    assert {each.standing for each in found} == {Standing.LISTED, Standing.CLEAR}
+    assert {each.standing for each in found} == {ListingStatus.LISTED, ListingStatus.CLEAR}
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,10 @@ async def test_every_list_is_asked_about_what_it_lists(zone, resolver):
     ],
 )
 async def test_error_codes_are_unknown_and_never_a_listing(zone, resolver, asked, codes, standing):
-    subject = {"addresses": ["192.0.2.10"]} if asked.subject is Subject.ADDRESS else {"domains": ["192.0.2.10"]}
-    prefix = "10.2.0.192" if asked.subject is Subject.ADDRESS else "192.0.2.10"
+    subject = (
+        {"addresses": ["192.0.2.10"]} if asked.subject is BlocklistSubject.ADDRESS else {"domains": ["192.0.2.10"]}
+    )
+    prefix = "10.2.0.192" if asked.subject is BlocklistSubject.ADDRESS else "192.0.2.10"
     zone.set(f"{prefix}.{asked.name}", "A", *codes)
     (found,) = await Blocklists(resolver, [asked]).check(**subject)
     assert found.standing == standing
@@ -89,10 +91,10 @@ async def test_a_list_that_cannot_be_reached_is_unknown(zone, resolver, fault):
     lists = Blocklists(asking, [ZEN])
     getattr(zone, fault)("10.2.0.192.zen.spamhaus.org")
     (found,) = await lists.check(addresses=["192.0.2.10"])
-    assert found.standing is Standing.UNKNOWN
+    assert found.standing is ListingStatus.UNKNOWN
     getattr(zone, fault)()
     (found,) = await Blocklists(asking, [ZEN]).check(addresses=["192.0.2.10"])
-    assert found.standing is Standing.UNKNOWN
+    assert found.standing is ListingStatus.UNKNOWN
 
 
 async def test_health_is_asked_once_in_a_while_and_not_for_every_subject(zone, resolver):
@@ -116,7 +118,7 @@ def test_zones_are_a_setting():
     assert parse_zones("address:zen.spamhaus.org., domain:dbl.spamhaus.org address:bl.example") == (
         ZEN,
         DBL,
-        Zone("bl.example", Subject.ADDRESS),
+        Zone("bl.example", BlocklistSubject.ADDRESS),
     )
     for wrong in ("zen.spamhaus.org", "ip:zen.spamhaus.org", "address:"):
         with pytest.raises(ValueError):

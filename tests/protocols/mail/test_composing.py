@@ -2,16 +2,16 @@
 
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa
 from postern.protocols.mail.templates import composing
-from postern.protocols.mail.templates.composing import Draft, Order, Words, make_all
-from postern.protocols.mail.templates.content import Tracking
+from postern.protocols.mail.templates.composing import ComposeRequest, MessageDraft, MessageTemplates, compose_all
+from postern.protocols.mail.templates.content import TrackingOptions
 
 NOW = 1_770_000_000
 RSA = Signer.load("acme.example", "one", generate_rsa())
 EDWARDS = Signer.load("acme.example", "two", generate_ed25519())
-TRACKING = Tracking(base="https://mail.acme.example", key=b"k" * 32)
+TRACKING = TrackingOptions(base="https://mail.acme.example", key=b"k" * 32)
 
 
-def draft(number=0, **changes) -> Draft:
+def draft(number=0, **changes) -> MessageDraft:
     given = {
         "send_id": f"{number:032}",
         "values": {"name": f"Zoë {number}", "big": 2**53, "half": 0.5, "none": None, "list": [{"a": True}]},
@@ -27,12 +27,12 @@ def draft(number=0, **changes) -> Draft:
         "list_id": "<news.acme.example>",
         "feedback_id": "a:b:c",
     }
-    return Draft(**{**given, **changes})
+    return MessageDraft(**{**given, **changes})
 
 
-def orders(count, *, words=None, signers=(RSA, EDWARDS), **changes) -> list[Order]:
-    words = words or Words("Hello {{name}}", '<a href="https://acme.example/{{name}}">{{name}}</a>', None)
-    return [Order(words, draft(number, **changes), signers) for number in range(count)]
+def orders(count, *, words=None, signers=(RSA, EDWARDS), **changes) -> list[ComposeRequest]:
+    words = words or MessageTemplates("Hello {{name}}", '<a href="https://acme.example/{{name}}">{{name}}</a>', None)
+    return [ComposeRequest(words, draft(number, **changes), signers) for number in range(count)]
 
 
 def test_our_own_mistake_names_its_place_and_fails_one_message_alone(monkeypatch):
@@ -40,7 +40,7 @@ def test_our_own_mistake_names_its_place_and_fails_one_message_alone(monkeypatch
         raise ZeroDivisionError
 
     monkeypatch.setattr(composing.mime, "compose", broken)
-    (made,) = make_all(orders(1), now=NOW)
+    (made,) = compose_all(orders(1), now=NOW)
     assert made.reason == "It could not be composed: ZeroDivisionError."
     assert made.trace
     assert "in broken" in made.trace

@@ -14,7 +14,7 @@ from postern.protocols.mail.templates.content import (
     TemplateInvalid,
     TooManyLinks,
     TooManyLinksRendered,
-    Tracking,
+    TrackingOptions,
     click_url,
     compile_content,
     sign_link,
@@ -24,7 +24,7 @@ from postern.protocols.mail.templates.content import (
 )
 
 KEY, OLD = b"k" * 32, b"o" * 32
-TRACKING = Tracking(base="https://go.test", key=KEY)
+TRACKING = TrackingOptions(base="https://go.test", key=KEY)
 
 
 class Anchors(HTMLParser):
@@ -56,7 +56,7 @@ def target(link: str, send_id: str = "S1") -> str:
     return url
 
 
-def render(source: str, tracking: Tracking | None = TRACKING, **values):
+def render(source: str, tracking: TrackingOptions | None = TRACKING, **values):
     return compile_content(subject="S", html=source).render(values, send_id="S1", tracking=tracking)
 
 
@@ -87,7 +87,7 @@ def test_links_lead_where_they_led_and_nothing_else_changes():
         "https://z.test/q",
     ]
     assert found[3:] == ["mailto:a@b.test", "tel:1", "#top", "", "/local", "https://quiet.test"]
-    untracked = render(source, Tracking(base="https://go.test", key=KEY, opens=False, clicks=False))
+    untracked = render(source, TrackingOptions(base="https://go.test", key=KEY, opens=False, clicks=False))
     assert anchors(untracked.html).hrefs[:3] == [
         "https://x.test/a?b=1&c=2#d",
         "http://y.test",
@@ -157,7 +157,7 @@ def test_the_pixel_stands_before_the_end_of_the_body():
         r'<img src="https://go\.test/t/o/S1"[^>]*></BODY></html>$', render("<html><BODY>x</BODY></html>").html
     )
     assert render("<p>x</p>").html.startswith('<p>x</p><img src="https://go.test/t/o/S1"')
-    assert "<img" not in render("<p>x</p>", Tracking(base="https://go.test", key=KEY, opens=False)).html
+    assert "<img" not in render("<p>x</p>", TrackingOptions(base="https://go.test", key=KEY, opens=False)).html
 
 
 def test_a_message_has_at_most_a_thousand_links():

@@ -9,7 +9,7 @@ from postern.protocols.mail.dmarc import (
     DmarcRecord,
     Policy,
     PublicSuffix,
-    Step,
+    TreeWalkRecord,
     aligned,
     discover,
     find_organizational_domain,
@@ -172,5 +172,5 @@ async def test_alignment(zone, resolver):
 
 
 def test_a_suffix_says_where_the_organization_begins():
-    steps = [Step("co.example", DmarcRecord(psd=PublicSuffix.YES))]
+    steps = [TreeWalkRecord("co.example", DmarcRecord(psd=PublicSuffix.YES))]
     assert organizational_domain("a.b.c.co.example", steps) == "c.co.example"

@@ -16,12 +16,12 @@ from postern.protocols.mail.templates.content import (
     RenderFailed,
     TooManyLinks,
     TooManyLinksRendered,
-    Tracking,
+    TrackingOptions,
     compile_content,
     compile_links,
     text_from_html,
 )
-from postern.protocols.mail.templates.html_tokens import Kind, attributes, text_value, tokens
+from postern.protocols.mail.templates.html_tokens import HtmlTokenKind, attributes, text_value, tokens
 from postern.protocols.mail.templates.links import split_after_body_tag
 
 
@@ -29,18 +29,22 @@ def ours(source: str) -> list[tuple]:
     """Start tags with their attributes, end tags, comments, and the characters between them."""
     found: list[tuple] = []
     for token in tokens(source):
-        if token.kind is Kind.START:
+        if token.kind is HtmlTokenKind.START:
             values: dict[str, str] = {}
             for each in attributes(source, token):
                 values.setdefault(each.name, each.value)
             found.append(("start", token.name, values))
-        elif token.kind is Kind.END:
+        elif token.kind is HtmlTokenKind.END:
             found.append(("end", token.name))
-        elif token.kind is Kind.COMMENT:
+        elif token.kind is HtmlTokenKind.COMMENT:
             found.append(("comment",))
         else:
             written = source[token.start : token.end]
-            text = text_value(written) if token.kind is Kind.TEXT else written.replace("\r\n", "\n").replace("\r", "\n")
+            text = (
+                text_value(written)
+                if token.kind is HtmlTokenKind.TEXT
+                else written.replace("\r\n", "\n").replace("\r", "\n")
+            )
             found.append(("text", text.replace("\0", "").replace("\ufffd", "")))
     return joined(found)
 
@@ -184,7 +188,7 @@ def test_a_tracked_link_leads_where_the_attribute_says(written, meant):
     Defects: M3
     """
     content = compile_content(subject="S", html=f"<p><a class=x href={written}>x</a>")
-    tracking = Tracking(base="https://go.test", key=b"k" * 32)
+    tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
     assert targets(content.render({}, send_id="S1", tracking=tracking).html) == [meant]
     assert content.render({}, send_id="S1").text == f"x ({meant})\n"
     rendered = compile_content(subject="S", html="<a href={{ url }}>x</a>")
@@ -205,7 +209,7 @@ def test_what_is_no_link_of_the_document_is_left_alone():
     Defects: M3
     """
     link = '<a href="https://x.test/">'
-    tracking = Tracking(base="https://go.test", key=b"k" * 32, opens=False)
+    tracking = TrackingOptions(base="https://go.test", key=b"k" * 32, opens=False)
     for source in (
         f"<!--{link}-->", f"<style>{link}</style>", f"<title>{link}</title>", f"<textarea>{link}</textarea>",
         f"<script>{link}</script>", f"<xmp>{link}</xmp>", f"<!doctype {link[:-1]}>", link[:-1], f"<img alt='{link}'>",
@@ -223,7 +227,7 @@ def test_a_condition_within_a_tag_chooses_among_tracked_links():
         '<a{% if vip %} class="x"{% endif %} href="https://y.test/">2</a>'
     )
     content = compile_content(subject="S", html=source)
-    tracking = Tracking(base="https://go.test", key=b"k" * 32)
+    tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
     for vip, first in ((True, "https://vip.test/"), (False, "https://all.test/")):
         made = content.render({"vip": vip}, send_id="S1", tracking=tracking)
         assert targets(made.html) == [first, "https://y.test/"]
@@ -296,7 +300,7 @@ def test_hostile_values_cost_little_once_they_are_rendered(piece):
     Defects: S3
     """
     content = compile_content(subject="S", html='<a href="{{ url }}">x</a>{{ html|safe }}')
-    tracking = Tracking(base="https://go.test", key=b"k" * 32)
+    tracking = TrackingOptions(base="https://go.test", key=b"k" * 32)
 
     def render(value: str) -> None:
         try:

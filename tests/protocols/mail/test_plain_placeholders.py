@@ -5,8 +5,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.plain_placeholders import CHARACTERS_MAX, HOLES_MAX, NUMBER_MAX, fill_holes
-from postern.protocols.mail.templates.template import Kind, RenderFailed, TemplateInvalid, compile_template
+from postern.protocols.mail.templates.plain_placeholders import CHARACTERS_MAX, HOLES_MAX, NUMBER_MAX, fill_placeholders
+from postern.protocols.mail.templates.template import OutputFormat, RenderFailed, TemplateInvalid, compile_template
 
 NAMES = [
     "a", "name", "A_1", "_", "__class__", "Namé", "a-b", "a.b", "true", "none", "not", "loop", "self", "range",
@@ -29,12 +29,12 @@ VALUES = st.dictionaries(
 @settings(max_examples=1_500, deadline=None)
 @given(source=SOURCES, values=VALUES)
 def test_what_is_filled_is_what_the_engine_makes(source, values):
-    made = fill_holes(source, values)
+    made = fill_placeholders(source, values)
     if made is None:
         return
     try:
-        assert compile_template(source, Kind.TEXT).render(values) == made
-        compile_template(source, Kind.HTML).render(values)
+        assert compile_template(source, OutputFormat.TEXT).render(values) == made
+        compile_template(source, OutputFormat.HTML).render(values)
     except (TemplateInvalid, RenderFailed) as refused:
         raise AssertionError(f"filled as {made!r}, but refused") from refused
 
@@ -44,9 +44,9 @@ def test_each_name_that_the_engine_reads_otherwise_is_left_to_it():
     for name in sorted(set(re.findall(r"\w+", " ".join(NAMES)))):
         for values in ({}, {name: "x"}):
             source = f"{{{{ {name} }}}}"
-            made = fill_holes(source, values)
+            made = fill_placeholders(source, values)
             try:
-                rendered = compile_template(source, Kind.TEXT).render(values)
+                rendered = compile_template(source, OutputFormat.TEXT).render(values)
             except (TemplateInvalid, RenderFailed):
                 rendered = None
             assert made in (None, rendered), name
@@ -54,16 +54,19 @@ def test_each_name_that_the_engine_reads_otherwise_is_left_to_it():
 
 def test_ordinary_mail_needs_no_engine():
     values = {"name": "Ada", "count": 3}
-    assert fill_holes("Dear {{name}}, {{ count }} items{{ missing }}. {{name}}!", values) == "Dear Ada, 3 items. Ada!"
-    assert fill_holes("p } a { color", values) is None
-    assert fill_holes("{{ name|upper }}", values) is None
-    assert fill_holes("{{ name }}", {"name": ["Ada"]}) is None
+    assert (
+        fill_placeholders("Dear {{name}}, {{ count }} items{{ missing }}. {{name}}!", values)
+        == "Dear Ada, 3 items. Ada!"
+    )
+    assert fill_placeholders("p } a { color", values) is None
+    assert fill_placeholders("{{ name|upper }}", values) is None
+    assert fill_placeholders("{{ name }}", {"name": ["Ada"]}) is None
 
 
 def test_what_is_large_is_left_to_the_engine():
-    assert fill_holes("{{a}}" * HOLES_MAX, {"a": "x"}) == "x" * HOLES_MAX
-    assert fill_holes("{{a}}" * (HOLES_MAX + 1), {"a": "x"}) is None
-    assert fill_holes("{{a}}" * 2, {"a": "x" * (CHARACTERS_MAX // 2)}) is None
-    assert fill_holes("{{a}}" + " " * CHARACTERS_MAX, {"a": "x"}) is None
-    assert fill_holes("{{a}}", {"a": NUMBER_MAX}) == str(NUMBER_MAX)
-    assert fill_holes("{{a}}", {"a": NUMBER_MAX + 1}) is None
+    assert fill_placeholders("{{a}}" * HOLES_MAX, {"a": "x"}) == "x" * HOLES_MAX
+    assert fill_placeholders("{{a}}" * (HOLES_MAX + 1), {"a": "x"}) is None
+    assert fill_placeholders("{{a}}" * 2, {"a": "x" * (CHARACTERS_MAX // 2)}) is None
+    assert fill_placeholders("{{a}}" + " " * CHARACTERS_MAX, {"a": "x"}) is None
+    assert fill_placeholders("{{a}}", {"a": NUMBER_MAX}) == str(NUMBER_MAX)
+    assert fill_placeholders("{{a}}", {"a": NUMBER_MAX + 1}) is None

@@ -8,8 +8,8 @@ from postern.protocols.mail.rate_shaper import (
     FAILURES_TO_OPEN,
     LONGEST_PAUSE,
     SLOWEST_PER_SECOND,
-    Limits,
-    Shaper,
+    RateLimits,
+    RateShaper,
 )
 
 
@@ -17,8 +17,8 @@ def half() -> float:
     return 0.5
 
 
-def shaper(**limits) -> Shaper:
-    return Shaper(Limits(**limits), half)
+def shaper(**limits) -> RateShaper:
+    return RateShaper(RateLimits(**limits), half)
 
 
 # What happens, and then: open?, does the next caller get in?
@@ -91,7 +91,7 @@ def test_a_421_halves_at_once_and_others_only_in_a_row():
 def test_a_storm_and_the_way_back(configured):
     subject, now = shaper(connections=10, per_second=configured), 100.0
     for _ in range(300):
-        subject.take(now)
+        subject.acquire(now)
     for _ in range(100):
         now += 2
         subject.deferred(421, now)
@@ -99,7 +99,7 @@ def test_a_storm_and_the_way_back(configured):
     assert subject.per_second == min(SLOWEST_PER_SECOND, configured or SLOWEST_PER_SECOND)
     for _ in range(ACCEPTED_TO_RECOVER * 40):
         now += max(subject.delay(now), 0.001)
-        subject.take(now)
+        subject.acquire(now)
         subject.accepted()
     assert subject.connections == 10
     assert subject.per_second == configured or (configured is None and subject.per_second > 100)
@@ -109,5 +109,5 @@ def test_the_pace_is_even():
     subject, now = shaper(per_second=100), 50.0
     for _ in range(1_000):
         now += subject.delay(now)
-        subject.take(now)
+        subject.acquire(now)
     assert now - 50 == pytest.approx(10, abs=0.2)

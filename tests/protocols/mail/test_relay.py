@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from postern.protocols.mail import connection_pool as site_module
-from postern.protocols.mail.smtp import Patience, Tls
-from postern.protocols.mail.transports.relay import MOST_RELAYS, Relay, RelayTransport
+from postern.protocols.mail.smtp import Timeouts, Tls
+from postern.protocols.mail.transports.relay import MOST_RELAYS, RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, Deferred, Envelope
 from tests.peers.ports import nobodys_port
 from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_context
@@ -37,8 +37,8 @@ def envelope(*recipients: str, **more) -> Envelope:
     return Envelope(mail_from="b@a.test", recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
 
 
-def relay(sink: Sink, **more) -> Relay:
-    return Relay(**{"host": "127.0.0.1", "port": sink.port, "tls": Tls.NONE} | more)
+def relay(sink: Sink, **more) -> RelayServer:
+    return RelayServer(**{"host": "127.0.0.1", "port": sink.port, "tls": Tls.NONE} | more)
 
 
 def names(outcomes) -> set[str]:
@@ -108,7 +108,7 @@ async def test_resting_connections_are_asked_and_then_closed(monkeypatch):
 
 async def test_the_circuit_opens_and_closes_again(held):
     clock = Clock()
-    transport = RelayTransport([Relay(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
+    transport = RelayTransport([RelayServer(host="127.0.0.1", port=held.getsockname()[1], tls=Tls.NONE)], clock=clock)
     tried = [await transport.deliver(envelope(), MESSAGE) for _ in range(3)]
     assert names(tried) == {"Deferred"}
     assert not any(outcome.untried for outcome in tried)
@@ -249,7 +249,7 @@ async def test_bulk_mail_leaves_room_for_the_rest():
 
 async def test_a_stalled_relay_is_given_up():
     brief = timedelta(seconds=0.1)
-    hasty = Patience(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
+    hasty = Timeouts(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
     async with Sink(Behaviour(stall_at="GREETING")) as sink:
         transport = RelayTransport([relay(sink)], patience=hasty)
         outcome = await transport.deliver(envelope(), MESSAGE)
@@ -272,4 +272,4 @@ async def test_replies_lost_after_the_dot_are_ambiguous_and_nothing_else_is():
 @pytest.mark.parametrize("count", [0, MOST_RELAYS + 1])
 def test_how_many_relays(count):
     with pytest.raises(ValueError):
-        RelayTransport([Relay(host="a.test")] * count)
+        RelayTransport([RelayServer(host="a.test")] * count)

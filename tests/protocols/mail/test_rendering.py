@@ -13,15 +13,21 @@ import pytest
 
 from postern.kernel.http.problems import Invalid, Problem
 from postern.protocols.mail.templates import render_process, rendering
-from postern.protocols.mail.templates.composing import Made, Order, Words, make_all, write
+from postern.protocols.mail.templates.composing import (
+    ComposeRequest,
+    ComposeResult,
+    MessageTemplates,
+    compile_templates,
+    compose_all,
+)
 from postern.protocols.mail.templates.rendering import (
-    Child,
-    Frame,
-    NeedsOwnLane,
+    NeedsOwnProcess,
     ProcessDied,
+    RenderChild,
     RenderingBusy,
     RenderProcess,
     RenderProcesses,
+    RenderRequest,
     framed,
 )
 from tests.protocols.mail.test_composing import EDWARDS, NOW, RSA, draft, orders
@@ -54,28 +60,28 @@ async def made(process, wanted):
 
 
 async def test_it_makes_what_this_process_makes_and_learns_words_and_signers_as_they_come():
-    first, second = orders(20), orders(3, words=Words("Another", None, "{{name}} & co."), signers=(EDWARDS,))
-    expected = [make_all(each, now=NOW) for each in (first, second)]
+    first, second = orders(20), orders(3, words=MessageTemplates("Another", None, "{{name}} & co."), signers=(EDWARDS,))
+    expected = [compose_all(each, now=NOW) for each in (first, second)]
     assert all(each.reason is None and b"DKIM-Signature" in each.message for group in expected for each in group)
     async with one_process() as apart:
         assert await asyncio.gather(made(apart, first), made(apart, second)) == expected
         assert await made(apart, [*second, *first]) == [*expected[1], *expected[0]]
         assert await made(apart, orders(1, signers=())) == [
-            Made(message=write(*orders(1)[0][:2])[0], subject="Hello Zoë 0")
+            ComposeResult(message=compile_templates(*orders(1)[0][:2])[0], subject="Hello Zoë 0")
         ]
 
 
 async def test_what_is_wrong_with_one_message_is_its_reason_alone():
     bad = [
-        Order(Words("{{ 1 / n }}"), draft(values={"n": 0}), (RSA,)),
-        Order(Words("{% if %}"), draft(), (RSA,)),
-        Order(Words("x"), draft(sender="nobody"), (RSA,)),
-        Order(Words("x"), draft(message_id="a\r\nb"), (RSA,)),
+        ComposeRequest(MessageTemplates("{{ 1 / n }}"), draft(values={"n": 0}), (RSA,)),
+        ComposeRequest(MessageTemplates("{% if %}"), draft(), (RSA,)),
+        ComposeRequest(MessageTemplates("x"), draft(sender="nobody"), (RSA,)),
+        ComposeRequest(MessageTemplates("x"), draft(message_id="a\r\nb"), (RSA,)),
     ]
     good = orders(2)
     async with several() as apart:
-        answers = await apart.make_all([good[0], *bad, good[1]], now=NOW)
-    assert answers == make_all([good[0], *bad, good[1]], now=NOW)
+        answers = await apart.compose_all([good[0], *bad, good[1]], now=NOW)
+    assert answers == compose_all([good[0], *bad, good[1]], now=NOW)
     assert [each.reason is None for each in answers] == [True, False, False, False, False, True]
     assert all(each.trace is None and not each.message for each in answers[1:-1])
 
@@ -92,8 +98,8 @@ async def test_what_cannot_be_written_into_a_frame_is_the_reason_of_its_message(
     """Defects: S1"""
     bad = orders(1, values={"name": value})
     async with several() as apart:
-        answers = await apart.make_all([*orders(2), *bad], now=NOW)
-        assert answers[:2] == make_all(orders(2), now=NOW)
+        answers = await apart.compose_all([*orders(2), *bad], now=NOW)
+        assert answers[:2] == compose_all(orders(2), now=NOW)
         # Which of the two is met first depends on the version of Python.
         assert re.search("not plain JSON|nested more than", answers[2].reason)
         with pytest.raises(Invalid):
@@ -103,10 +109,13 @@ async def test_what_cannot_be_written_into_a_frame_is_the_reason_of_its_message(
 @pytest.mark.parametrize(("limit", "most"), [("KNOWN_SIGNERS", 3), ("KNOWN_CHARACTERS", 40)])
 async def test_beyond_its_limits_it_begins_anew(monkeypatch, limit, most):
     monkeypatch.setattr(rendering, limit, most)
-    wanted = [orders(2, words=Words(f"Number {n} of {{{{name}}}}"), signers=(RSA, EDWARDS)[n % 2 :]) for n in range(5)]
+    wanted = [
+        orders(2, words=MessageTemplates(f"Number {n} of {{{{name}}}}"), signers=(RSA, EDWARDS)[n % 2 :])
+        for n in range(5)
+    ]
     async with one_process() as apart:
         for group in [*wanted, *wanted]:
-            assert await made(apart, group) == make_all(group, now=NOW)
+            assert await made(apart, group) == compose_all(group, now=NOW)
         assert len(apart._signers) <= 4
 
 
@@ -114,8 +123,8 @@ async def test_many_short_words_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(rendering, "KNOWN_CHARACTERS", 10_000)
     async with one_process() as apart:
         for group in range(10):
-            wanted = [Order(Words(f"{group}{number}"), draft(number)) for number in range(10)]
-            assert await made(apart, wanted) == make_all(wanted, now=NOW)
+            wanted = [ComposeRequest(MessageTemplates(f"{group}{number}"), draft(number)) for number in range(10)]
+            assert await made(apart, wanted) == compose_all(wanted, now=NOW)
         assert len(apart._words) < 50
 
 
@@ -123,15 +132,15 @@ async def test_a_killed_process_is_replaced_and_what_it_had_in_hand_is_done_agai
     """Defects: S1"""
     group = orders(50)
     async with several() as apart:
-        await apart.make_all(group[:1], now=NOW)
+        await apart.compose_all(group[:1], now=NOW)
         for each in apart.process_ids:
             os.kill(each, signal.SIGKILL)
-        assert await apart.make_all(group, now=NOW) == make_all(group, now=NOW)
-        waiting = asyncio.create_task(apart.make_all(group, now=NOW))
+        assert await apart.compose_all(group, now=NOW) == compose_all(group, now=NOW)
+        waiting = asyncio.create_task(apart.compose_all(group, now=NOW))
         await asyncio.sleep(0)
         for each in apart.process_ids:
             os.kill(each, signal.SIGKILL)
-        assert await waiting == make_all(group, now=NOW)
+        assert await waiting == compose_all(group, now=NOW)
 
 
 CRASHING = """
@@ -165,7 +174,7 @@ class CrashingChildren:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subprocess, "Popen", start)
-            return Child(low=low)
+            return RenderChild(low=low)
 
     def give_back(self, child):
         child.process.kill()
@@ -184,10 +193,10 @@ async def crashing():
 async def test_the_message_that_ends_a_process_fails_and_the_others_of_its_group_are_made():
     """Defects: S1"""
     good = orders(5)
-    bad = Order(Words("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
+    bad = ComposeRequest(MessageTemplates("crash {{name}}", "<p>x</p>"), draft(9), (), "bad")
     async with crashing() as apart:
-        answers = await apart.make_all([*good[:2], bad, *good[2:]], now=NOW)
-        assert [*answers[:2], *answers[3:]] == make_all(good, now=NOW)
+        answers = await apart.compose_all([*good[:2], bad, *good[2:]], now=NOW)
+        assert [*answers[:2], *answers[3:]] == compose_all(good, now=NOW)
         assert "template_crashed" in answers[2].reason
         with pytest.raises(Problem) as crashed:
             await apart.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
@@ -197,39 +206,41 @@ async def test_the_message_that_ends_a_process_fails_and_the_others_of_its_group
 
 async def test_a_project_that_ends_processes_again_and_again_has_a_lane_of_its_own():
     """Defects: S1"""
-    bad = [Order(Words(f"crash {n}", "<p>x</p>"), draft(n), (), "bad") for n in range(3)]
+    bad = [ComposeRequest(MessageTemplates(f"crash {n}", "<p>x</p>"), draft(n), (), "bad") for n in range(3)]
     good = orders(3)
     async with crashing() as apart:
-        answers = await apart.make_all([*bad, *good], now=NOW)
-        assert [type(each) for each in answers[:3]] == [Made, Made, NeedsOwnLane]
-        assert answers[3:] == make_all(good, now=NOW)
-        assert apart.has_own_lane("bad")
-        assert not apart.has_own_lane("")
+        answers = await apart.compose_all([*bad, *good], now=NOW)
+        assert [type(each) for each in answers[:3]] == [ComposeResult, ComposeResult, NeedsOwnProcess]
+        assert answers[3:] == compose_all(good, now=NOW)
+        assert apart.has_own_process("bad")
+        assert not apart.has_own_process("")
         shared = sorted(apart.process_ids)
-        assert "template_crashed" in (await apart.make(bad[2], now=NOW)).reason
+        assert "template_crashed" in (await apart.compose(bad[2], now=NOW)).reason
         with pytest.raises(Problem):
             await apart.call("bad", "check_message", "crash", "<p>x</p>", None, {}, "1")
         assert {*shared} <= {*apart.process_ids}, "the shared processes live on"
-        assert (await apart.make(Order(Words("fine"), draft(9), (), "bad"), now=NOW)).reason is None
-        waiting = [asyncio.create_task(apart.make(each, now=NOW)) for each in bad * 20]
+        assert (
+            await apart.compose(ComposeRequest(MessageTemplates("fine"), draft(9), (), "bad"), now=NOW)
+        ).reason is None
+        waiting = [asyncio.create_task(apart.compose(each, now=NOW)) for each in bad * 20]
         answers = await asyncio.gather(*waiting, return_exceptions=True)
         assert any(isinstance(each, RenderingBusy) for each in answers)
 
 
 async def test_what_takes_too_much_processor_time_is_ended_and_says_where(monkeypatch):
     """Defects: S1, S3"""
-    words = Words("s", SLOW)
+    words = MessageTemplates("s", SLOW)
     good = orders(3)
     async with several() as apart:
-        bad = Order(words, draft(values=SLOW_VALUES), (), "bad")
-        answers = await apart.make_all([good[0], bad, *good[1:]], now=NOW)
-        assert [answers[0], *answers[2:]] == make_all(good, now=NOW)
+        bad = ComposeRequest(words, draft(values=SLOW_VALUES), (), "bad")
+        answers = await apart.compose_all([good[0], bad, *good[1:]], now=NOW)
+        assert [answers[0], *answers[2:]] == compose_all(good, now=NOW)
         assert "template_too_expensive" in answers[1].reason
         with pytest.raises(Problem) as refused:
             await apart.call("bad", "check_message", "s", SLOW, None, SLOW_VALUES, "1")
         assert refused.value.code() == "template_too_expensive"
         assert refused.value.errors[0].path == "/html"
-        assert apart.has_own_lane("bad")
+        assert apart.has_own_process("bad")
 
 
 async def test_what_takes_too_much_memory_is_refused_and_the_process_lives_or_is_replaced(monkeypatch):
@@ -242,17 +253,19 @@ async def test_what_takes_too_much_memory_is_refused_and_the_process_lives_or_is
             await apart.call("p", "check_message", "crash", "<p>x</p>", None, {}, "1")
         assert refused.value.code() == "template_too_expensive"
         assert refused.value.errors[0].path == "/html"
-        answers = await apart.make_all([Order(Words("crash"), draft(), (), "p"), *orders(1)], now=NOW)
+        answers = await apart.compose_all(
+            [ComposeRequest(MessageTemplates("crash"), draft(), (), "p"), *orders(1)], now=NOW
+        )
         assert "template_too_expensive" in answers[0].reason
-        assert await apart.make_all(orders(1), now=NOW) == make_all(orders(1), now=NOW)
+        assert await apart.compose_all(orders(1), now=NOW) == compose_all(orders(1), now=NOW)
 
 
 def test_a_process_has_limits_and_none_of_our_secrets(monkeypatch):
     """Defects: S1"""
     monkeypatch.setenv("POSTERN_SECRET", "the master key")
-    child = Child()
+    child = RenderChild()
     try:
-        child.socket.sendall(framed(Frame(1, 0, True, [], [], [], [])))
+        child.socket.sendall(framed(RenderRequest(1, 0, True, [], [], [], [])))
         assert child.socket.recv(1)
         limits = Path(f"/proc/{child.process.pid}/limits").read_text()
         assert "unlimited" not in next(line for line in limits.splitlines() if line.startswith("Max address space"))
@@ -272,7 +285,7 @@ async def test_who_gives_up_in_the_middle_takes_nothing_from_the_next():
         given_up.cancel()
         with pytest.raises(asyncio.CancelledError):
             await given_up
-        assert await next_one == make_all(orders(3), now=NOW)
+        assert await next_one == compose_all(orders(3), now=NOW)
 
 
 async def test_who_waits_when_it_is_ended_is_told():
@@ -289,9 +302,9 @@ async def test_who_waits_when_it_is_ended_is_told():
 
 
 def test_it_ends_without_a_word_when_who_asked_died_in_the_middle():
-    frame = framed(Frame(1, NOW, False, [], [], [], []))
+    frame = framed(RenderRequest(1, NOW, False, [], [], [], []))
     for left in (frame[:2], frame[:-1], frame + frame[:-1]):
-        child = Child()
+        child = RenderChild()
         child.socket.sendall(left)
         child.socket.shutdown(1)
         assert child.process.wait(120) == 0
@@ -299,7 +312,7 @@ def test_it_ends_without_a_word_when_who_asked_died_in_the_middle():
 
 
 async def test_it_ends_when_who_started_it_has_gone():
-    child = Child()
+    child = RenderChild()
     child.socket.close()  # As the kernel does for a process that is killed.
     assert await asyncio.to_thread(child.process.wait, 120) == 0
     child.end()
@@ -317,9 +330,9 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch):
     """Defects: S1"""
     monkeypatch.setattr(sys.modules[__name__], "CRASHING", GREEDY)
     async with crashing() as apart:
-        await apart.make_all(orders(1), now=NOW)
+        await apart.compose_all(orders(1), now=NOW)
         before = apart.process_ids
-        assert await apart.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
+        assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
         assert apart.process_ids != before
 
 
@@ -327,11 +340,11 @@ async def test_they_are_started_before_anybody_needs_them_and_idle_ones_are_used
     async with several(3) as apart:
         await apart.start()
         assert len(apart.process_ids) == 3
-        first = asyncio.create_task(apart.make_all(orders(300), now=NOW))
+        first = asyncio.create_task(apart.compose_all(orders(300), now=NOW))
         await asyncio.sleep(0)
-        assert await apart.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
+        assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
         assert not first.done()
-        assert await first == make_all(orders(300), now=NOW)
+        assert await first == compose_all(orders(300), now=NOW)
 
 
 NOISY = """
@@ -352,7 +365,7 @@ async def test_what_is_printed_there_does_not_come_between_the_answers(monkeypat
     monkeypatch.setattr(sys.modules[__name__], "CRASHING", NOISY)
     async with crashing() as apart:
         for _ in range(2):
-            assert await apart.make_all(orders(2), now=NOW) == make_all(orders(2), now=NOW)
+            assert await apart.compose_all(orders(2), now=NOW) == compose_all(orders(2), now=NOW)
     assert capfd.readouterr().err.count("Something to say.") == 4
 
 
@@ -373,5 +386,5 @@ async def test_the_size_of_who_starts_a_process_does_not_count_as_its_own():
         del ballast
         first = apart.process_id
         for _ in range(5):
-            assert await made(apart, orders(1)) == make_all(orders(1), now=NOW)
+            assert await made(apart, orders(1)) == compose_all(orders(1), now=NOW)
         assert apart.process_id == first

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from postern.protocols.mail.smtp import (
-    Dropped,
-    NotAuthenticated,
-    NotEncrypted,
-    Patience,
+    AuthenticationFailed,
+    ConnectionDropped,
+    GreetingRefused,
     Peer,
+    Timeouts,
     Tls,
-    TurnedAway,
+    TlsRequired,
     Unreachable,
     connect,
 )
@@ -22,7 +22,7 @@ from tests.peers.smtp_sink import Behaviour, Sink, client_context, server_contex
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n"
 SHORT = timedelta(seconds=0.15)
-HASTY = Patience(greeting=SHORT, command=SHORT)
+HASTY = Timeouts(greeting=SHORT, command=SHORT)
 """For peers that say nothing; with those that answer, how busy the machine is must not decide."""
 
 
@@ -255,7 +255,7 @@ async def test_certificates(implicit, host, verify, trusted, good):
             assert connection.encrypted
             await connection.quit()
         else:
-            with pytest.raises(NotEncrypted):
+            with pytest.raises(TlsRequired):
                 await connect(to)
             assert not any(one.startswith("MAIL") for one in sink.commands)
 
@@ -265,9 +265,9 @@ async def test_no_starttls_is_fine_only_where_it_need_not_be():
         connection = await connect(peer(sink, tls=Tls.STARTTLS))
         assert not connection.encrypted
         await connection.quit()
-        with pytest.raises(NotEncrypted):
+        with pytest.raises(TlsRequired):
             await connect(peer(sink, tls=Tls.STARTTLS_REQUIRED))
-        with pytest.raises(NotEncrypted, match="in the clear"):
+        with pytest.raises(TlsRequired, match="in the clear"):
             await connect(peer(sink, tls=Tls.STARTTLS, user="u", password="secret"))
         assert not any("AUTH" in one for one in sink.commands)
 
@@ -294,7 +294,7 @@ async def test_passwords(mechanisms):
         assert not any("geheim" in line or "Z2VoZWlt" in line for line in outcome.dialogue)
         assert any("****" in line for line in outcome.dialogue)
         await connection.quit()
-        with pytest.raises(NotAuthenticated) as wrong:
+        with pytest.raises(AuthenticationFailed) as wrong:
             await connect(peer(sink, user="ü", password="falsch"))
         assert wrong.value.reply.code == 535
         assert wrong.value.opening
@@ -302,7 +302,7 @@ async def test_passwords(mechanisms):
 
 async def test_a_mechanism_we_do_not_have():
     async with Sink(Behaviour(users={"u": "p"}, mechanisms="GSSAPI")) as sink:
-        with pytest.raises(NotAuthenticated):
+        with pytest.raises(AuthenticationFailed):
             await connect(peer(sink, user="u", password="p"))
 
 
@@ -319,25 +319,25 @@ async def test_nobody_there():
 @pytest.mark.parametrize(
     ("behaviour", "problem"),
     [
-        (Behaviour(replies={"GREETING": b"554 5.3.2 No service here"}), TurnedAway),
-        (Behaviour(replies={"GREETING": b"421 4.3.2 Later"}), TurnedAway),
-        (Behaviour(replies={"EHLO": b"421 4.3.2 Later"}), Dropped),
-        (Behaviour(replies={"EHLO": b"550 no", "HELO": b"550 no"}), TurnedAway),
-        (Behaviour(replies={"GREETING": b"220-x\r\n" * 200 + b"220 x"}), Dropped),
-        (Behaviour(replies={"GREETING": b"220 " + b"x" * 5_000_000}), Dropped),
-        (Behaviour(replies={"GREETING": b"HTTP/1.1 400 Bad Request"}), Dropped),
-        (Behaviour(stall_at="GREETING"), Dropped),
-        (Behaviour(stall_at="EHLO"), Dropped),
-        (Behaviour(drop_at="GREETING"), Dropped),
-        (Behaviour(drop_at="EHLO"), Dropped),
-        (Behaviour(drip_seconds=0.05), Dropped),
+        (Behaviour(replies={"GREETING": b"554 5.3.2 No service here"}), GreetingRefused),
+        (Behaviour(replies={"GREETING": b"421 4.3.2 Later"}), GreetingRefused),
+        (Behaviour(replies={"EHLO": b"421 4.3.2 Later"}), ConnectionDropped),
+        (Behaviour(replies={"EHLO": b"550 no", "HELO": b"550 no"}), GreetingRefused),
+        (Behaviour(replies={"GREETING": b"220-x\r\n" * 200 + b"220 x"}), ConnectionDropped),
+        (Behaviour(replies={"GREETING": b"220 " + b"x" * 5_000_000}), ConnectionDropped),
+        (Behaviour(replies={"GREETING": b"HTTP/1.1 400 Bad Request"}), ConnectionDropped),
+        (Behaviour(stall_at="GREETING"), ConnectionDropped),
+        (Behaviour(stall_at="EHLO"), ConnectionDropped),
+        (Behaviour(drop_at="GREETING"), ConnectionDropped),
+        (Behaviour(drop_at="EHLO"), ConnectionDropped),
+        (Behaviour(drip_seconds=0.05), ConnectionDropped),
     ],
 )
 async def test_bad_openings(behaviour, problem):
     async with Sink(behaviour) as sink:
         with pytest.raises(problem) as raised:
             is_silent = behaviour.stall_at or behaviour.drip_seconds
-            await connect(peer(sink, patience=HASTY if is_silent else Patience()))
+            await connect(peer(sink, patience=HASTY if is_silent else Timeouts()))
         assert sum(len(said) for _, said in raised.value.opening) <= LONGEST_DIALOGUE + 300_000
 
 
@@ -379,7 +379,7 @@ async def test_a_peer_that_fails_in_the_middle(pipelining, change, ambiguous):
 async def test_a_message_that_never_left_whole_is_not_ambiguous():
     """The peer reads nothing of a large message: the dot is still in our own memory."""
     async with Sink(Behaviour(deaf=True)) as sink:
-        connection = await connect(peer(sink, patience=Patience(block=SHORT)))
+        connection = await connect(peer(sink, patience=Timeouts(block=SHORT)))
         outcome = await connection.send(envelope(), MESSAGE + b"line\r\n" * 4_000_000)
         assert kinds(outcome) == ["Deferred"]
         assert not outcome.ambiguous

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.protocols.mail.smtp_codec import LONGEST_LINE, MOST_LINES, Nonsense, Reply, ReplyReader, spelled, stuffed
+from postern.protocols.mail.smtp_codec import (
+    LONGEST_LINE,
+    MOST_LINES,
+    ReplyReader,
+    SmtpReply,
+    SmtpSyntaxError,
+    dot_stuffed,
+    spelled,
+)
 from postern.protocols.mail.transports.transport import unfit
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=60)
@@ -39,7 +47,7 @@ def test_no_octets_break_the_reader_or_fill_it(pieces):
         for piece in pieces:
             for reply in reader.feed(piece):
                 assert 200 <= reply.code <= 599
-    except Nonsense:
+    except SmtpSyntaxError:
         return
     assert len(reader._torn) <= LONGEST_LINE
     assert len(reader._lines) <= MOST_LINES
@@ -48,14 +56,14 @@ def test_no_octets_break_the_reader_or_fill_it(pieces):
 @pytest.mark.parametrize(
     ("said", "reply"),
     [
-        (b"250 2.1.5 Ok\r\n", Reply(250, "2.1.5", "Ok")),
-        (b"250 Ok\n", Reply(250, "", "Ok")),
-        (b"250\r\n", Reply(250, "", "")),
-        (b"550-5.1.1 No\r\n550 5.1.1 body\r\n", Reply(550, "5.1.1", "No\nbody")),
-        (b"550 4.1.1 torn class\r\n", Reply(550, "", "4.1.1 torn class")),
-        (b"250 2.0.0\r\n", Reply(250, "2.0.0", "")),
-        (b"250 127.0.0.1 hello\r\n", Reply(250, "", "127.0.0.1 hello")),
-        (b"220 \xff\xfe\r\n", Reply(220, "", "��")),
+        (b"250 2.1.5 Ok\r\n", SmtpReply(250, "2.1.5", "Ok")),
+        (b"250 Ok\n", SmtpReply(250, "", "Ok")),
+        (b"250\r\n", SmtpReply(250, "", "")),
+        (b"550-5.1.1 No\r\n550 5.1.1 body\r\n", SmtpReply(550, "5.1.1", "No\nbody")),
+        (b"550 4.1.1 torn class\r\n", SmtpReply(550, "", "4.1.1 torn class")),
+        (b"250 2.0.0\r\n", SmtpReply(250, "2.0.0", "")),
+        (b"250 127.0.0.1 hello\r\n", SmtpReply(250, "", "127.0.0.1 hello")),
+        (b"220 \xff\xfe\r\n", SmtpReply(220, "", "��")),
     ],
 )
 def test_enhanced_codes(said, reply):
@@ -79,7 +87,7 @@ def test_enhanced_codes(said, reply):
     ],
 )
 def test_nonsense(said):
-    with pytest.raises(Nonsense):
+    with pytest.raises(SmtpSyntaxError):
         ReplyReader().feed(said)
 
 
@@ -118,7 +126,7 @@ LINES = st.lists(st.binary(max_size=20).map(lambda line: line.translate(None, b"
 def test_stuffing_can_be_undone_and_hides_every_dot(lines):
     message = b"".join(line + b"\r\n" for line in lines)
     assert unfit(message) is None
-    sent = stuffed(message)
+    sent = dot_stuffed(message)
     assert b"\r\n.\r\n" not in b"\r\n" + sent
     undone = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]
     assert b"\r\n".join(undone) == (message or b"\r\n")

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from postern.protocols.mail.smtp_replies import (
     HORIZONS,
-    Kind,
-    Lane,
-    Reason,
-    Verdict,
+    FailureKind,
+    FailureReason,
+    FailureVerdict,
+    MailLane,
     classify,
     counts_towards_suppression,
     next_retry,
@@ -77,7 +77,7 @@ REPLIES = [
 
 @pytest.mark.parametrize(("code", "enhanced", "text", "kind", "reason"), REPLIES)
 def test_whose_fault_it_is(code, enhanced, text, kind, reason):
-    assert classify(code, enhanced, text) == Verdict(Kind(kind), Reason(reason))
+    assert classify(code, enhanced, text) == FailureVerdict(FailureKind(kind), FailureReason(reason))
 
 
 def test_only_faults_of_the_recipient_suppress():
@@ -101,7 +101,7 @@ def half() -> float:
 def test_the_waits_grow_until_the_horizon():
     moments, now = [], NOW
     for attempt in range(1, 30):
-        following = next_retry(attempt, Lane.MARKETING, accepted_at=NOW, now=now, chance=half)
+        following = next_retry(attempt, MailLane.MARKETING, accepted_at=NOW, now=now, chance=half)
         if following is None:
             break
         moments.append(following - now)
@@ -113,7 +113,7 @@ def test_the_waits_grow_until_the_horizon():
 
 @given(
     st.integers(1, 40),
-    st.sampled_from(Lane),
+    st.sampled_from(MailLane),
     st.floats(0, 0.999),
     st.timedeltas(timedelta(), timedelta(days=4)),
     st.none() | st.timedeltas(timedelta(), timedelta(days=4)),
@@ -128,7 +128,7 @@ def test_never_after_the_end_and_never_in_the_past(attempt, lane, chance, spent,
 
 
 def test_what_failed_together_is_not_tried_together():
-    early = next_retry(3, Lane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.0)
-    late = next_retry(3, Lane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.999)
+    early = next_retry(3, MailLane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.0)
+    late = next_retry(3, MailLane.TRANSACTIONAL, accepted_at=NOW, now=NOW, chance=lambda: 0.999)
     assert early == NOW + timedelta(minutes=24)
     assert late > NOW + timedelta(minutes=35)

@@ -5,7 +5,7 @@ import signal
 import sys
 
 from postern.protocols.mail.smtp import Tls
-from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, Envelope
 
 
@@ -16,7 +16,7 @@ async def test_a_killed_sink_has_on_disk_whatever_it_answered(tmp_path):
     )
     try:
         port = int(await process.stdout.readline())
-        transport = RelayTransport([Relay(host="127.0.0.1", port=port, tls=Tls.NONE, max_connections=4)])
+        transport = RelayTransport([RelayServer(host="127.0.0.1", port=port, tls=Tls.NONE, max_connections=4)])
         accepted, ambiguous = set(), set()
 
         async def one(at: int) -> None:

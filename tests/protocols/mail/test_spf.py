@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from postern.protocols.mail.spf import SpfRecordBroken, Verdict, authorises, check_host, parse
+from postern.protocols.mail.spf import SpfRecordBroken, SpfVerdict, authorises, check_host, parse
 from tests.peers.dns_zone import dns_zone, hasty, patient
 
 HOSTS = """
@@ -91,21 +91,21 @@ async def test_every_record_has_its_verdict(zone, resolver):
 
 async def test_strings_are_joined_without_a_space(zone, resolver):
     zone.records["example.org", "TXT"] = ['"v=spf1 ip4:192.0." "2.10 -all"']
-    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is Verdict.PASS
+    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PASS
 
 
 async def test_two_records_are_an_error_and_none_is_none(zone, resolver):
     zone.set("example.org", "TXT", "v=spf1 ip4:192.0.2.10 -all", "V=SPF1 -all")
     result = await check_host(resolver, "192.0.2.10", "example.org")
-    assert (result.verdict, "2 SPF records" in result.reason) == (Verdict.PERMERROR, True)
-    assert (await check_host(resolver, "192.0.2.10", "nowhere.example.org")).verdict is Verdict.NONE
-    assert (await check_host(resolver, "192.0.2.10", "single")).verdict is Verdict.NONE
+    assert (result.verdict, "2 SPF records" in result.reason) == (SpfVerdict.PERMERROR, True)
+    assert (await check_host(resolver, "192.0.2.10", "nowhere.example.org")).verdict is SpfVerdict.NONE
+    assert (await check_host(resolver, "192.0.2.10", "single")).verdict is SpfVerdict.NONE
 
 
 async def test_ten_lookups_are_allowed_and_eleven_are_not(zone, resolver):
     for n in range(12):
         zone.add(f"h{n}.example.net", "A", "203.0.113.1")
-    for count, verdict in ((10, Verdict.PASS), (11, Verdict.PERMERROR)):
+    for count, verdict in ((10, SpfVerdict.PASS), (11, SpfVerdict.PERMERROR)):
         hosts = " ".join(f"a:h{n}.example.net" for n in range(count))
         zone.set("example.org", "TXT", f"v=spf1 {hosts} ip4:192.0.2.10 -all")
         result = await check_host(resolver, "192.0.2.10", "example.org")
@@ -113,7 +113,7 @@ async def test_ten_lookups_are_allowed_and_eleven_are_not(zone, resolver):
 
 
 async def test_two_void_lookups_are_allowed_and_three_are_not(zone, resolver):
-    for count, verdict in ((2, Verdict.PASS), (3, Verdict.PERMERROR)):
+    for count, verdict in ((2, SpfVerdict.PASS), (3, SpfVerdict.PERMERROR)):
         hosts = " ".join(f"a:void{n}.example.net" for n in range(count))
         zone.set("example.org", "TXT", f"v=spf1 {hosts} ip4:192.0.2.10 -all")
         assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is verdict
@@ -122,7 +122,7 @@ async def test_two_void_lookups_are_allowed_and_three_are_not(zone, resolver):
 async def test_eleven_exchangers_are_an_error(zone, resolver):
     zone.set("example.org", "TXT", "v=spf1 mx -all")
     zone.set("example.org", "MX", *(f"{n} mail.example.org." for n in range(11)))
-    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is Verdict.PERMERROR
+    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PERMERROR
 
 
 @pytest.mark.parametrize("fault", ["servfail", "silence", "refuse"])
@@ -131,9 +131,9 @@ async def test_trouble_anywhere_is_a_temporary_error_never_a_missing_record(zone
     zone.set("example.org", "TXT", "v=spf1 a:mail.example.org -all")
     getattr(zone, fault)(name, kind)
     asking = hasty(zone) if fault == "silence" else resolver
-    assert (await check_host(asking, "192.0.2.10", "example.org")).verdict is Verdict.TEMPERROR
+    assert (await check_host(asking, "192.0.2.10", "example.org")).verdict is SpfVerdict.TEMPERROR
     zone.heal()
-    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is Verdict.PASS
+    assert (await check_host(resolver, "192.0.2.10", "example.org")).verdict is SpfVerdict.PASS
 
 
 MACROS = [

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.protocols.mail.templates.template import Kind, RenderFailed, TemplateInvalid, compile_template, variables
+from postern.protocols.mail.templates.template import (
+    OutputFormat,
+    RenderFailed,
+    TemplateInvalid,
+    compile_template,
+    variables,
+)
 
 VALUES = {
     "name": "<b>&\"'",
@@ -19,7 +25,7 @@ VALUES = {
 }
 
 
-def render(source: str, kind: Kind = Kind.TEXT) -> str:
+def render(source: str, kind: OutputFormat = OutputFormat.TEXT) -> str:
     return compile_template(source, kind).render(VALUES)
 
 
@@ -44,10 +50,10 @@ def test_what_templates_make(source, made):
 
 
 def test_html_is_escaped_and_text_is_not():
-    assert render("{{ name }}", Kind.HTML) == "&lt;b&gt;&amp;&quot;&#x27;"
-    assert render("{{ items|map(attribute='name')|join('<') }}", Kind.HTML) == "one&lt;"
-    assert render("{{ name }}", Kind.TEXT) == "<b>&\"'"
-    assert render("{{ name|safe }}", Kind.HTML) == "<b>&\"'"
+    assert render("{{ name }}", OutputFormat.HTML) == "&lt;b&gt;&amp;&quot;&#x27;"
+    assert render("{{ items|map(attribute='name')|join('<') }}", OutputFormat.HTML) == "one&lt;"
+    assert render("{{ name }}", OutputFormat.TEXT) == "<b>&\"'"
+    assert render("{{ name|safe }}", OutputFormat.HTML) == "<b>&\"'"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,7 @@ def test_what_is_refused_when_the_template_is_written(source, place):
     ],
 )
 def test_what_a_rendering_may_not_do(source, reason):
-    compiled = compile_template(source, Kind.TEXT)
+    compiled = compile_template(source, OutputFormat.TEXT)
     with pytest.raises(RenderFailed) as failed:
         compiled.render(VALUES)
     assert reason in str(failed.value)

@@ -6,7 +6,7 @@ import pytest
 
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
-from postern.protocols.mail.transports.relay import Relay, RelayTransport
+from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, Envelope, Rejected
 from tests.peers.smtp_sink import Sink
 
@@ -39,7 +39,7 @@ class Relayed:
     async def __aenter__(self):
         self.sink = Sink()
         await self.sink.__aenter__()
-        self.transport = RelayTransport([Relay(host="127.0.0.1", port=self.sink.port, tls=Tls.NONE)])
+        self.transport = RelayTransport([RelayServer(host="127.0.0.1", port=self.sink.port, tls=Tls.NONE)])
         return self
 
     async def __aexit__(self, *_):

@@ -7,7 +7,7 @@ import pytest
 import saml2
 import xmlschema
 
-from postern.protocols.saml.connection import Connection
+from postern.protocols.saml.connection import SamlConnection
 from tests.peers.identity_provider import IdentityProvider, keys
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -54,11 +54,11 @@ def idp() -> IdentityProvider:
 
 
 @pytest.fixture
-def agreed(idp) -> Connection:
+def agreed(idp) -> SamlConnection:
     return agreed_with(idp)
 
 
-def agreed_with(idp: IdentityProvider, **changes: object) -> Connection:
+def agreed_with(idp: IdentityProvider, **changes: object) -> SamlConnection:
     settings: dict = {
         "sp_entity_id": SP,
         "acs_url": f"{SP}/acs",
@@ -67,7 +67,7 @@ def agreed_with(idp: IdentityProvider, **changes: object) -> Connection:
         "idp_certificates": (idp.certificate,),
         "decryption_keys": (keys("sp").private_pem,),
     }
-    return Connection(**(settings | changes))
+    return SamlConnection(**(settings | changes))
 
 
 def honest(idp: IdentityProvider, **changes: object) -> bytes:

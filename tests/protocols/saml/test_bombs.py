@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys
 from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
 from tests.protocols.saml.test_wrapping import EXCLUSIVE, XSLT
@@ -30,57 +30,63 @@ def padded_honest(filling: bytes) -> bytes:
     )
 
 
-def bombs() -> dict[str, tuple[bytes | str, Reason]]:
+def bombs() -> dict[str, tuple[bytes | str, SamlRefusalReason]]:
     prefixes = " ".join(f"p{n}" for n in range(20_000))
     listed = f'<ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="{prefixes}"/>'
     return {
         "xslt (python3-saml#447)": (
             honest(IdentityProvider(now=NOW)).replace(EXCLUSIVE, XSLT + EXCLUSIVE),
-            Reason.SIGNATURE_FORM,
+            SamlRefusalReason.SIGNATURE_FORM,
         ),
-        "billion laughs": (f'<!DOCTYPE a [<!ENTITY l0 "ha">{LAUGHS}]>{HEAD}&l9;{TAIL}'.encode(), Reason.DOCTYPE),
+        "billion laughs": (
+            f'<!DOCTYPE a [<!ENTITY l0 "ha">{LAUGHS}]>{HEAD}&l9;{TAIL}'.encode(),
+            SamlRefusalReason.DOCTYPE,
+        ),
         "quadratic entity": (
             f'<!DOCTYPE a [<!ENTITY a "{"a" * 100 * KB}">]>{HEAD}{"&a;" * 10_000}{TAIL}'.encode(),
-            Reason.DOCTYPE,
+            SamlRefusalReason.DOCTYPE,
         ),
         "external entity": (
             f'<!doctype a [<!ENTITY a SYSTEM "file:///dev/zero">]>{HEAD}&a;{TAIL}'.encode(),
-            Reason.DOCTYPE,
+            SamlRefusalReason.DOCTYPE,
         ),
         "entities in utf-16": (
             f'<!DOCTYPE a [<!ENTITY l0 "ha">{LAUGHS}]><a>&l9;</a>'.encode("utf-16"),
-            Reason.NOT_UTF8,
+            SamlRefusalReason.NOT_UTF8,
         ),
-        "another encoding": (b'<?xml version="1.0" encoding="utf-7"?>' + around(""), Reason.NOT_UTF8),
-        "ten megabytes": (around(" " * 10 * KB * KB), Reason.TOO_LARGE),
-        "ten megabytes of base64": ("A" * 10 * KB * KB, Reason.TOO_LARGE),
-        "one byte too many": (around(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)), Reason.TOO_LARGE),
-        "depth": (around("<a>" * 30_000 + "</a>" * 30_000), Reason.TOO_COMPLEX),
-        "depth without an end": (around("<a>" * 80_000), Reason.TOO_COMPLEX),
-        "elements": (around("<a/>" * 60_000), Reason.TOO_COMPLEX),
-        "attributes": (around("<a" + "".join(f" a{n}=''" for n in range(20_000)) + "/>"), Reason.TOO_COMPLEX),
+        "another encoding": (b'<?xml version="1.0" encoding="utf-7"?>' + around(""), SamlRefusalReason.NOT_UTF8),
+        "ten megabytes": (around(" " * 10 * KB * KB), SamlRefusalReason.TOO_LARGE),
+        "ten megabytes of base64": ("A" * 10 * KB * KB, SamlRefusalReason.TOO_LARGE),
+        "one byte too many": (around(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)), SamlRefusalReason.TOO_LARGE),
+        "depth": (around("<a>" * 30_000 + "</a>" * 30_000), SamlRefusalReason.TOO_COMPLEX),
+        "depth without an end": (around("<a>" * 80_000), SamlRefusalReason.TOO_COMPLEX),
+        "elements": (around("<a/>" * 60_000), SamlRefusalReason.TOO_COMPLEX),
+        "attributes": (
+            around("<a" + "".join(f" a{n}=''" for n in range(20_000)) + "/>"),
+            SamlRefusalReason.TOO_COMPLEX,
+        ),
         "namespaces": (
             around("<a" + "".join(f" xmlns:a{n}='urn:a'" for n in range(10_000)) + "/>"),
-            Reason.TOO_COMPLEX,
+            SamlRefusalReason.TOO_COMPLEX,
         ),
         "prefixes": (
             honest(IdentityProvider(now=NOW)).replace(
                 EXCLUSIVE, EXCLUSIVE[:-2] + b">" + listed.encode() + b"</ds:Transform>"
             ),
-            Reason.SIGNATURE_FORM,
+            SamlRefusalReason.SIGNATURE_FORM,
         ),
-        "equal identifiers": (around('<a ID="x"/>' * 9_000), Reason.DUPLICATE_ID),
+        "equal identifiers": (around('<a ID="x"/>' * 9_000), SamlRefusalReason.DUPLICATE_ID),
         "a long signature": (
             honest(IdentityProvider(now=NOW)).replace(
                 b"<ds:SignatureValue>", b"<ds:SignatureValue>" + b"AAAA" * 40_000
             ),
-            Reason.SIGNATURE_FORM,
+            SamlRefusalReason.SIGNATURE_FORM,
         ),
-        "as much as fits": (padded_honest(b"<saml:Attribute/>" * 9_900), Reason.CONTENT_CHANGED),
-        "as much text as fits": (padded_honest(b"x" * 240 * KB), Reason.CONTENT_CHANGED),
+        "as much as fits": (padded_honest(b"<saml:Attribute/>" * 9_900), SamlRefusalReason.CONTENT_CHANGED),
+        "as much text as fits": (padded_honest(b"x" * 240 * KB), SamlRefusalReason.CONTENT_CHANGED),
         "as much as fits, encrypted": (
             around(STATUS + encrypted_xml(b"<a>" * 50_000, keys("sp").certificate).decode()),
-            Reason.TOO_COMPLEX,
+            SamlRefusalReason.TOO_COMPLEX,
         ),
     }
 

@@ -18,12 +18,12 @@ from saml2.sigver import pre_encryption_part
 from saml2.xmldsig import DIGEST_SHA256, DIGEST_SHA512, SIG_RSA_SHA1, SIG_RSA_SHA256, SIG_RSA_SHA512
 
 from postern.protocols.saml.certificates import new_sp_certificate
-from postern.protocols.saml.connection import Connection
+from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
 from postern.protocols.saml.metadata import ServiceProvider, read_metadata, sp_metadata
 from postern.protocols.saml.request import authn_request, logout_request, logout_response, post_fields, redirect_url
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import keys
 from tests.protocols.saml.conftest import SP
 
@@ -88,13 +88,13 @@ def server(config) -> Server:
 
 
 @pytest.fixture(scope="module")
-def agreed(config) -> Connection:
+def agreed(config) -> SamlConnection:
     """The connection made of nothing but the provider's own metadata."""
     found = read_metadata(create_metadata_string(None, config=config), now=datetime.now(UTC))
     assert found.want_authn_requests_signed
     assert found.sso_redirect_url == f"{BASE}/login"
     assert found.slo_post_url == f"{BASE}/logout"
-    return Connection(
+    return SamlConnection(
         sp_entity_id=SP,
         acs_url=f"{SP}/acs",
         slo_url=f"{SP}/slo",
@@ -201,14 +201,14 @@ def test_triple_des_is_refused(server, agreed):
     """What pysaml2 does by default when it is told to encrypt."""
     with pytest.raises(SamlRejected) as caught:
         read(responded(server, agreed, sign_assertion=True, encrypt_assertion=True), agreed)
-    assert caught.value.reason is Reason.ENCRYPTION_REFUSED
+    assert caught.value.reason is SamlRefusalReason.ENCRYPTION_REFUSED
     assert "tripledes" in caught.value.detail
 
 
 def test_sha1_is_refused(server, agreed):
     with pytest.raises(SamlRejected) as caught:
         read(responded(server, agreed, sign_assertion=True, sign_alg=SIG_RSA_SHA1), agreed)
-    assert caught.value.reason is Reason.WEAK_ALGORITHM
+    assert caught.value.reason is SamlRefusalReason.WEAK_ALGORITHM
 
 
 @pytest.mark.parametrize("binding", Binding)

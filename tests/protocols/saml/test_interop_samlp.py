@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from postern.protocols.saml.certificates import load_certificate, new_sp_certificate
-from postern.protocols.saml.connection import POST, REDIRECT, Connection
+from postern.protocols.saml.connection import POST, REDIRECT, SamlConnection
 from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
 from postern.protocols.saml.request import authn_request, logout_request, logout_response, redirect_url
 from postern.protocols.saml.response import read_response
@@ -75,8 +75,8 @@ def serving(**settings):
             process.terminate()
 
 
-def agreed() -> Connection:
-    return Connection(
+def agreed() -> SamlConnection:
+    return SamlConnection(
         sp_entity_id=SP,
         acs_url=f"{SP}/acs",
         slo_url=f"{SP}/slo",

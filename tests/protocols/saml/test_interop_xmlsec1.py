@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import DS, SAML, SAMLP, XS, IdentityProvider
 from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
 
@@ -69,7 +69,7 @@ def test_a_signature_that_names_prefixes_is_read(tmp_path, prefixes, places):
     assert said(raw, idp).attributes["groups"] == ["staff", "admins & co"]
     with pytest.raises(SamlRejected) as caught:
         said(raw.replace(b">staff<", b">owner<"), idp)
-    assert caught.value.reason is Reason.CONTENT_CHANGED
+    assert caught.value.reason is SamlRefusalReason.CONTENT_CHANGED
 
 
 def said(raw: bytes, idp: IdentityProvider):

@@ -7,7 +7,7 @@ from lxml import etree
 
 from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
 from postern.protocols.saml.request import logout_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import IdentityProvider, keys, signed
 from tests.protocols.saml.conftest import NOW, SP
 
@@ -22,7 +22,7 @@ def answered(raw, agreed, binding=Binding.REDIRECT, expected=("_asked",)):
     return read_logout_response(raw, binding=binding, connection=agreed, expected_request_ids=expected, now=NOW)
 
 
-def reason_of(call, *arguments, **more) -> Reason:
+def reason_of(call, *arguments, **more) -> SamlRefusalReason:
     with pytest.raises(SamlRejected) as caught:
         call(*arguments, **more)
     assert any(not step.ok for step in caught.value.trace)
@@ -66,7 +66,7 @@ def test_a_message_that_was_on_its_way_for_some_minutes_is_read(idp, agreed):
 
 def test_an_answer_to_nothing_is_refused(idp, agreed):
     message = idp.redirect("SAMLResponse", idp.logout_response(SLO, "_other"))
-    assert reason_of(answered, message, agreed) is Reason.WRONG_IN_RESPONSE_TO
+    assert reason_of(answered, message, agreed) is SamlRefusalReason.WRONG_IN_RESPONSE_TO
 
 
 def test_our_own_answer_carries_their_identifier(agreed):
@@ -74,45 +74,45 @@ def test_our_own_answer_carries_their_identifier(agreed):
     assert etree.fromstring(raw).get("InResponseTo") == "_out"
 
 
-def changed_queries(idp) -> dict[str, tuple[str, Reason]]:
+def changed_queries(idp) -> dict[str, tuple[str, SamlRefusalReason]]:
     query = idp.redirect("SAMLRequest", idp.logout_request(SLO), "state")
     parts = dict(part.split("=", 1) for part in query.split("&"))
     stranger = replace(idp, keys=keys("stranger"))
     return {
-        "another relay state": (query.replace("=state", "=other"), Reason.SIGNATURE_INVALID),
-        "no relay state": (query.replace("RelayState=state&", ""), Reason.SIGNATURE_INVALID),
-        "no signature": (query.rpartition("&Signature")[0], Reason.UNSIGNED),
-        "no algorithm": (query.replace("&SigAlg=" + parts["SigAlg"], ""), Reason.UNSIGNED),
-        "sha1": (query.replace("rsa-sha256", "rsa-sha1"), Reason.WEAK_ALGORITHM),
-        "hmac": (query.replace("rsa-sha256", "hmac-sha256"), Reason.SIGNATURE_FORM),
-        "elliptic": (query.replace("rsa-sha256", "ecdsa-sha256"), Reason.SIGNATURE_INVALID),
-        "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", Reason.MALFORMED),
-        "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", Reason.MALFORMED),
-        "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", Reason.MALFORMED),
-        "a stranger": (stranger.redirect("SAMLRequest", idp.logout_request(SLO)), Reason.SIGNATURE_INVALID),
-        "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), Reason.NOT_BASE64),
+        "another relay state": (query.replace("=state", "=other"), SamlRefusalReason.SIGNATURE_INVALID),
+        "no relay state": (query.replace("RelayState=state&", ""), SamlRefusalReason.SIGNATURE_INVALID),
+        "no signature": (query.rpartition("&Signature")[0], SamlRefusalReason.UNSIGNED),
+        "no algorithm": (query.replace("&SigAlg=" + parts["SigAlg"], ""), SamlRefusalReason.UNSIGNED),
+        "sha1": (query.replace("rsa-sha256", "rsa-sha1"), SamlRefusalReason.WEAK_ALGORITHM),
+        "hmac": (query.replace("rsa-sha256", "hmac-sha256"), SamlRefusalReason.SIGNATURE_FORM),
+        "elliptic": (query.replace("rsa-sha256", "ecdsa-sha256"), SamlRefusalReason.SIGNATURE_INVALID),
+        "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
+        "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
+        "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
+        "a stranger": (stranger.redirect("SAMLRequest", idp.logout_request(SLO)), SamlRefusalReason.SIGNATURE_INVALID),
+        "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), SamlRefusalReason.NOT_BASE64),
         "another issuer": (
             idp.redirect("SAMLRequest", replace(idp, entity_id="https://evil.example").logout_request(SLO)),
-            Reason.WRONG_ISSUER,
+            SamlRefusalReason.WRONG_ISSUER,
         ),
         "another place": (
             idp.redirect("SAMLRequest", idp.logout_request(f"{SP}/elsewhere")),
-            Reason.WRONG_DESTINATION,
+            SamlRefusalReason.WRONG_DESTINATION,
         ),
         "an answer as a request": (
             idp.redirect("SAMLRequest", idp.logout_response(SLO, "_asked")),
-            Reason.WRONG_MESSAGE,
+            SamlRefusalReason.WRONG_MESSAGE,
         ),
         "issued later": (
             idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO)),
-            Reason.NOT_YET_VALID,
+            SamlRefusalReason.NOT_YET_VALID,
         ),
         "issued long ago": (
             idp.redirect("SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO)),
-            Reason.EXPIRED,
+            SamlRefusalReason.EXPIRED,
         ),
-        "endless": (query + "&x=" + "y" * 70_000, Reason.TOO_LARGE),
-        "empty": ("", Reason.UNSIGNED),
+        "endless": (query + "&x=" + "y" * 70_000, SamlRefusalReason.TOO_LARGE),
+        "empty": ("", SamlRefusalReason.UNSIGNED),
     }
 
 
@@ -128,14 +128,14 @@ def test_a_redirect_that_is_not_exactly_what_was_signed_is_refused(idp, agreed, 
 def test_a_form_must_be_signed_by_a_pinned_certificate(idp, agreed):
     message = idp.logout_request(SLO)
     unsigned = base64.b64encode(message).decode()
-    assert reason_of(asked, unsigned, agreed, Binding.POST) is Reason.UNSIGNED
+    assert reason_of(asked, unsigned, agreed, Binding.POST) is SamlRefusalReason.UNSIGNED
     strange = form(idp, message, keys("stranger"))
-    assert reason_of(asked, strange, agreed, Binding.POST) is Reason.UNKNOWN_CERTIFICATE
+    assert reason_of(asked, strange, agreed, Binding.POST) is SamlRefusalReason.UNKNOWN_CERTIFICATE
     altered = base64.b64encode(base64.b64decode(form(idp, message)).replace(b"maria@", b"root@")).decode()
-    assert reason_of(asked, altered, agreed, Binding.POST) is Reason.CONTENT_CHANGED
+    assert reason_of(asked, altered, agreed, Binding.POST) is SamlRefusalReason.CONTENT_CHANGED
 
 
 def test_a_deflate_bomb_is_never_unpacked(idp, agreed):
     bomb = idp.redirect("SAMLRequest", b"<a>" + b" " * 50_000_000 + b"</a>")
     assert len(bomb) < 100_000
-    assert reason_of(asked, bomb, agreed) is Reason.TOO_LARGE
+    assert reason_of(asked, bomb, agreed) is SamlRefusalReason.TOO_LARGE

@@ -16,8 +16,8 @@ from postern.protocols.saml.certificates import (
     read_certificate,
 )
 from postern.protocols.saml.metadata import (
-    MetadataRefused,
-    MetadataTooLarge,
+    SamlMetadataRefused,
+    SamlMetadataTooLarge,
     ServiceProvider,
     read_metadata,
     sp_metadata,
@@ -147,7 +147,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("raw", "word"), REFUSED.values(), ids=REFUSED)
 def test_metadata_that_cannot_be_used_is_refused_with_the_reason(raw, word):
-    with pytest.raises(MetadataRefused, match=word):
+    with pytest.raises(SamlMetadataRefused, match=word):
         read_metadata(raw, now=NOW)
 
 
@@ -159,13 +159,13 @@ def test_http_is_taken_only_when_told_so():
 def test_a_collection_needs_the_name_of_the_one_meant():
     both = written(entity_id="https://a.example") + written(entity_id="https://b.example")
     raw = f'<EntitiesDescriptor xmlns="{MD}">'.encode() + both + b"</EntitiesDescriptor>"
-    with pytest.raises(MetadataRefused, match="2 identity providers"):
+    with pytest.raises(SamlMetadataRefused, match="2 identity providers"):
         read_metadata(raw, now=NOW)
     assert read_metadata(raw, now=NOW, entity_id="https://b.example").entity_id == "https://b.example"
 
 
 def test_metadata_has_a_size():
-    with pytest.raises(MetadataTooLarge) as caught:
+    with pytest.raises(SamlMetadataTooLarge) as caught:
         read_metadata(written() + b" " * 100 * 1024, now=NOW)
     assert caught.value.status == 413
 

@@ -12,8 +12,8 @@ from lxml import etree
 
 from postern.protocols.saml.document import moment
 from postern.protocols.saml.logout import Binding, read_logout_request
-from postern.protocols.saml.metadata import MetadataRefused, read_metadata
-from postern.protocols.saml.response import SignOn, read_response
+from postern.protocols.saml.metadata import SamlMetadataRefused, read_metadata
+from postern.protocols.saml.response import SamlLogin, read_response
 from postern.protocols.saml.trace import SamlRejected
 from tests.peers.identity_provider import SAML, IdentityProvider, keys
 from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
@@ -50,7 +50,7 @@ PIECES = [
 ]
 
 
-def said(raw: bytes | str) -> SignOn | None:
+def said(raw: bytes | str) -> SamlLogin | None:
     """What a response says, without the trace; nothing if it is refused."""
     try:
         found = read_response(raw, connection=AGREED, expected_request_ids={REQUEST}, now=NOW)
@@ -135,7 +135,7 @@ def test_changed_metadata_is_read_or_refused(data):
     raw = raw[:start] + data.draw(st.sampled_from(PIECES) | st.binary(max_size=4)) + raw[start + length :]
     try:
         found = read_metadata(raw, now=NOW)
-    except MetadataRefused:
+    except SamlMetadataRefused:
         return
     assert found.certificates
     assert found.sso_redirect_url.startswith("https://")

@@ -9,7 +9,7 @@ from lxml import etree
 from signxml import DigestAlgorithm, SignatureMethod
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import (
     EMAIL_FORMAT,
     SAML,
@@ -71,51 +71,51 @@ def test_the_form_value_is_base64_with_or_without_line_breaks(idp, agreed):
     raw = honest(idp)
     assert read(base64.b64encode(raw).decode(), agreed).name_id == "maria@acme.example"
     assert read(base64.encodebytes(raw).decode(), agreed).name_id == "maria@acme.example"
-    assert refused("not base64!", agreed).reason is Reason.NOT_BASE64
+    assert refused("not base64!", agreed).reason is SamlRefusalReason.NOT_BASE64
 
 
 CLAIMS = {
-    "another audience": ({"audience": "https://elsewhere.example"}, Reason.WRONG_AUDIENCE),
-    "no audience": ({"audience": None}, Reason.WRONG_AUDIENCE),
-    "another recipient": ({"recipient": "https://elsewhere.example/acs"}, Reason.WRONG_RECIPIENT),
-    "no recipient": ({"recipient": None}, Reason.WRONG_RECIPIENT),
-    "another destination": ({"destination": "https://elsewhere.example/acs"}, Reason.WRONG_DESTINATION),
-    "another issuer": ({"issuer": "https://evil.example"}, Reason.WRONG_ISSUER),
-    "another response issuer": ({"response_issuer": "https://evil.example"}, Reason.WRONG_ISSUER),
-    "another request": ({"in_response_to": "_other"}, Reason.WRONG_IN_RESPONSE_TO),
-    "another request inside": ({"inner_in_response_to": "_other"}, Reason.WRONG_IN_RESPONSE_TO),
-    "a request that is not signed": ({"inner_in_response_to": None}, Reason.WRONG_IN_RESPONSE_TO),
-    "nobody asked": ({"in_response_to": None}, Reason.UNSOLICITED),
-    "not a bearer": ({"method": "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"}, Reason.NOT_CONFIRMED),
-    "issued tomorrow": ({"now": NOW + timedelta(days=1)}, Reason.NOT_YET_VALID),
+    "another audience": ({"audience": "https://elsewhere.example"}, SamlRefusalReason.WRONG_AUDIENCE),
+    "no audience": ({"audience": None}, SamlRefusalReason.WRONG_AUDIENCE),
+    "another recipient": ({"recipient": "https://elsewhere.example/acs"}, SamlRefusalReason.WRONG_RECIPIENT),
+    "no recipient": ({"recipient": None}, SamlRefusalReason.WRONG_RECIPIENT),
+    "another destination": ({"destination": "https://elsewhere.example/acs"}, SamlRefusalReason.WRONG_DESTINATION),
+    "another issuer": ({"issuer": "https://evil.example"}, SamlRefusalReason.WRONG_ISSUER),
+    "another response issuer": ({"response_issuer": "https://evil.example"}, SamlRefusalReason.WRONG_ISSUER),
+    "another request": ({"in_response_to": "_other"}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
+    "another request inside": ({"inner_in_response_to": "_other"}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
+    "a request that is not signed": ({"inner_in_response_to": None}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
+    "nobody asked": ({"in_response_to": None}, SamlRefusalReason.UNSOLICITED),
+    "not a bearer": ({"method": "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"}, SamlRefusalReason.NOT_CONFIRMED),
+    "issued tomorrow": ({"now": NOW + timedelta(days=1)}, SamlRefusalReason.NOT_YET_VALID),
     "issued long ago": (
         {
             "now": NOW - timedelta(minutes=11, seconds=1),
             "confirmation_ends": NOW + timedelta(minutes=5),
             "conditions_end": NOW + timedelta(minutes=5),
         },
-        Reason.EXPIRED,
+        SamlRefusalReason.EXPIRED,
     ),
-    "an issuer that is no entity": ({"issuer_format": EMAIL_FORMAT}, Reason.WRONG_ISSUER),
-    "no context of authentication": ({"authn_context": ""}, Reason.NO_AUTHN_STATEMENT),
-    "an empty context": ({"authn_context": "<saml:AuthnContext/>"}, Reason.NO_AUTHN_STATEMENT),
+    "an issuer that is no entity": ({"issuer_format": EMAIL_FORMAT}, SamlRefusalReason.WRONG_ISSUER),
+    "no context of authentication": ({"authn_context": ""}, SamlRefusalReason.NO_AUTHN_STATEMENT),
+    "an empty context": ({"authn_context": "<saml:AuthnContext/>"}, SamlRefusalReason.NO_AUTHN_STATEMENT),
     "a context of an empty class": (
         {"authn_context": "<saml:AuthnContext><saml:AuthnContextClassRef/></saml:AuthnContext>"},
-        Reason.NO_AUTHN_STATEMENT,
+        SamlRefusalReason.NO_AUTHN_STATEMENT,
     ),
-    "valid later": ({"not_before": NOW + timedelta(seconds=61)}, Reason.NOT_YET_VALID),
-    "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, Reason.EXPIRED),
-    "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, Reason.EXPIRED),
-    "session ended": ({"session_ends": NOW - timedelta(seconds=60)}, Reason.EXPIRED),
-    "no authentication": ({"authn_statement": False}, Reason.NO_AUTHN_STATEMENT),
+    "valid later": ({"not_before": NOW + timedelta(seconds=61)}, SamlRefusalReason.NOT_YET_VALID),
+    "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
+    "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
+    "session ended": ({"session_ends": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
+    "no authentication": ({"authn_statement": False}, SamlRefusalReason.NO_AUTHN_STATEMENT),
     "an unknown condition": (
         {"extra_condition": '<saml:Condition xmlns:x="urn:x" xsi:type="x:OnlyOnSundays"/>'},
-        Reason.UNKNOWN_CONDITION,
+        SamlRefusalReason.UNKNOWN_CONDITION,
     ),
-    "advice": ({"extra_in_assertion": "<saml:Advice/>"}, Reason.UNSUPPORTED),
-    "version 1.1": ({"version": "1.1"}, Reason.WRONG_VERSION),
-    "an empty name": ({"person": Person(name_id=" ")}, Reason.NO_SUBJECT),
-    "an endless name": ({"person": Person(name_id="a" * 1025)}, Reason.NO_SUBJECT),
+    "advice": ({"extra_in_assertion": "<saml:Advice/>"}, SamlRefusalReason.UNSUPPORTED),
+    "version 1.1": ({"version": "1.1"}, SamlRefusalReason.WRONG_VERSION),
+    "an empty name": ({"person": Person(name_id=" ")}, SamlRefusalReason.NO_SUBJECT),
+    "an endless name": ({"person": Person(name_id="a" * 1025)}, SamlRefusalReason.NO_SUBJECT),
 }
 
 
@@ -148,12 +148,12 @@ def test_clocks_may_be_a_minute_apart_and_optional_parts_may_be_absent(idp, agre
 
 def test_more_skew_than_five_minutes_is_never_given(idp, agreed):
     late = honest(idp, confirmation_ends=NOW - timedelta(minutes=5))
-    assert refused(late, agreed, skew=timedelta(days=1)).reason is Reason.EXPIRED
+    assert refused(late, agreed, skew=timedelta(days=1)).reason is SamlRefusalReason.EXPIRED
 
 
 def test_every_wrong_setting_is_in_one_trace(idp, agreed):
     wrong = refused(honest(idp, audience="https://typo.example", recipient="https://typo.example/acs"), agreed)
-    assert wrong.reason is Reason.WRONG_AUDIENCE
+    assert wrong.reason is SamlRefusalReason.WRONG_AUDIENCE
     assert {step.step for step in wrong.trace if not step.ok} == {"audience", "recipient"}
     assert "https://typo.example instead of" in wrong.detail
     assert msgspec.json.decode(msgspec.json.encode(wrong.trace))[0]["step"] == "size"
@@ -161,18 +161,18 @@ def test_every_wrong_setting_is_in_one_trace(idp, agreed):
 
 def test_a_signed_response_must_say_its_destination():
     idp = IdentityProvider(now=NOW, sign_response=True)
-    assert refused(honest(idp, destination=None), agreed_with(idp)).reason is Reason.WRONG_DESTINATION
+    assert refused(honest(idp, destination=None), agreed_with(idp)).reason is SamlRefusalReason.WRONG_DESTINATION
 
 
 def test_a_signed_response_says_whose_it_is():
     idp = IdentityProvider(now=NOW, sign_response=True)
-    assert refused(honest(idp, response_issuer=None), agreed_with(idp)).reason is Reason.WRONG_ISSUER
+    assert refused(honest(idp, response_issuer=None), agreed_with(idp)).reason is SamlRefusalReason.WRONG_ISSUER
 
 
 def test_the_confirmation_repeats_the_request_even_in_a_signed_response():
     idp = IdentityProvider(now=NOW, sign_response=True, sign_assertion=False)
     wrong = refused(honest(idp, inner_in_response_to=None), agreed_with(idp))
-    assert wrong.reason is Reason.WRONG_IN_RESPONSE_TO
+    assert wrong.reason is SamlRefusalReason.WRONG_IN_RESPONSE_TO
 
 
 def test_an_identity_provider_may_begin_only_where_the_connection_says_so(idp):
@@ -180,13 +180,13 @@ def test_an_identity_provider_may_begin_only_where_the_connection_says_so(idp):
     assert read(raw, agreed_with(idp, allow_idp_initiated=True)).in_response_to is None
     answered = honest(idp, in_response_to="_answered")
     reason = refused(answered, agreed_with(idp, allow_idp_initiated=True)).reason
-    assert reason is Reason.WRONG_IN_RESPONSE_TO
+    assert reason is SamlRefusalReason.WRONG_IN_RESPONSE_TO
 
 
 def test_a_failed_status_is_told_without_an_assertion(idp, agreed):
     status = "urn:oasis:names:tc:SAML:2.0:status:Responder"
     wrong = refused(honest(replace_signing(idp), status=status, status_message="Not on Sundays"), agreed)
-    assert wrong.reason is Reason.STATUS_NOT_SUCCESS
+    assert wrong.reason is SamlRefusalReason.STATUS_NOT_SUCCESS
     assert "Not on Sundays" in wrong.detail
 
 
@@ -195,7 +195,7 @@ def replace_signing(idp):
 
 
 def test_nothing_signed_is_refused(idp, agreed):
-    assert refused(honest(replace_signing(idp)), agreed).reason is Reason.UNSIGNED
+    assert refused(honest(replace_signing(idp)), agreed).reason is SamlRefusalReason.UNSIGNED
 
 
 def test_any_of_several_pinned_certificates_may_have_signed(idp):
@@ -205,23 +205,26 @@ def test_any_of_several_pinned_certificates_may_have_signed(idp):
 
 def test_an_unknown_certificate_is_named(idp):
     wrong = refused(honest(idp), agreed_with(idp, idp_certificates=(keys("other").pem,)))
-    assert wrong.reason is Reason.UNKNOWN_CERTIFICATE
+    assert wrong.reason is SamlRefusalReason.UNKNOWN_CERTIFICATE
     assert idp.keys.certificate.fingerprint(hashes.SHA256()).hex() in wrong.detail
 
 
 def test_an_expired_certificate_is_refused_unless_the_connection_goes_on(idp):
     old = keys("old", not_after=datetime(2026, 1, 1, tzinfo=UTC))
     idp = replace(idp, keys=old)
-    assert refused(honest(idp), agreed_with(idp)).reason is Reason.CERTIFICATE_EXPIRED
+    assert refused(honest(idp), agreed_with(idp)).reason is SamlRefusalReason.CERTIFICATE_EXPIRED
     assert read(honest(idp), agreed_with(idp, accept_expired_certificates=True)).issuer == idp.entity_id
 
 
 WEAK = {
-    "rsa-sha1": ({"method": SignatureMethod.RSA_SHA1}, Reason.WEAK_ALGORITHM),
-    "sha1 digest": ({"digest": DigestAlgorithm.SHA1}, Reason.WEAK_ALGORITHM),
-    "sha224": ({"digest": DigestAlgorithm.SHA224}, Reason.SIGNATURE_FORM),
-    "inclusive": ({"c14n": "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}, Reason.SIGNATURE_FORM),
-    "with comments": ({"c14n": "http://www.w3.org/2001/10/xml-exc-c14n#WithComments"}, Reason.SIGNATURE_FORM),
+    "rsa-sha1": ({"method": SignatureMethod.RSA_SHA1}, SamlRefusalReason.WEAK_ALGORITHM),
+    "sha1 digest": ({"digest": DigestAlgorithm.SHA1}, SamlRefusalReason.WEAK_ALGORITHM),
+    "sha224": ({"digest": DigestAlgorithm.SHA224}, SamlRefusalReason.SIGNATURE_FORM),
+    "inclusive": ({"c14n": "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}, SamlRefusalReason.SIGNATURE_FORM),
+    "with comments": (
+        {"c14n": "http://www.w3.org/2001/10/xml-exc-c14n#WithComments"},
+        SamlRefusalReason.SIGNATURE_FORM,
+    ),
 }
 
 
@@ -253,12 +256,12 @@ def test_every_strong_form_is_taken_on_both_places(how, kind):
         assert read(raw, agreed_with(idp)).name_id == "maria@acme.example"
         changed = raw.replace(b"admins &amp; co", b"owners")
         assert changed != raw
-        assert refused(changed, agreed_with(idp)).reason is Reason.CONTENT_CHANGED
+        assert refused(changed, agreed_with(idp)).reason is SamlRefusalReason.CONTENT_CHANGED
 
 
 def test_a_changed_assertion_is_told_from_a_foreign_one(idp, agreed):
     raw = honest(idp).replace(b">maria@acme.example</saml:NameID>", b">root@acme.example</saml:NameID>")
-    assert refused(raw, agreed).reason is Reason.CONTENT_CHANGED
+    assert refused(raw, agreed).reason is SamlRefusalReason.CONTENT_CHANGED
 
 
 def test_cbc_is_opened_only_where_the_connection_says_so():
@@ -266,7 +269,7 @@ def test_cbc_is_opened_only_where_the_connection_says_so():
     response = etree.fromstring(honest(idp))
     encrypt_assertion(response, keys("sp").certificate, data_algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc")
     raw = etree.tostring(response)
-    assert refused(raw, agreed_with(idp)).reason is Reason.ENCRYPTION_REFUSED
+    assert refused(raw, agreed_with(idp)).reason is SamlRefusalReason.ENCRYPTION_REFUSED
     assert read(raw, agreed_with(idp, allow_aes_cbc=True)).encrypted
 
 
@@ -323,7 +326,7 @@ def test_every_fault_of_a_changeable_ciphertext_is_one_answer(idp):
     unsigned = etree.fromstring(honest(replace_signing(idp)))
     encrypt_assertion(unsigned, keys("sp").certificate, data_algorithm=CBC)
     ask(unsigned)
-    assert [reason for reason, *_ in answers] == [Reason.DECRYPTION_FAILED], answers
+    assert [reason for reason, *_ in answers] == [SamlRefusalReason.DECRYPTION_FAILED], answers
 
 
 def test_our_previous_and_next_keys_open_too():
@@ -331,31 +334,31 @@ def test_our_previous_and_next_keys_open_too():
     two = (keys("next sp").private_pem, keys("sp").private_pem)
     assert read(honest(idp), agreed_with(idp, decryption_keys=two)).encrypted
     wrong = refused(honest(idp), agreed_with(idp, decryption_keys=(keys("next sp").private_pem,)))
-    assert wrong.reason is Reason.DECRYPTION_FAILED
+    assert wrong.reason is SamlRefusalReason.DECRYPTION_FAILED
 
 
 def test_an_assertion_in_clear_is_refused_where_encryption_is_wanted(idp):
-    assert refused(honest(idp), agreed_with(idp, want_encrypted=True)).reason is Reason.NOT_ENCRYPTED
+    assert refused(honest(idp), agreed_with(idp, want_encrypted=True)).reason is SamlRefusalReason.NOT_ENCRYPTED
 
 
 def test_anybody_can_encrypt_so_what_is_inside_must_be_signed(idp, agreed):
     response = etree.fromstring(honest(replace_signing(idp)))
     encrypt_assertion(response, keys("sp").certificate)
-    assert refused(etree.tostring(response), agreed).reason is Reason.UNSIGNED
+    assert refused(etree.tostring(response), agreed).reason is SamlRefusalReason.UNSIGNED
 
 
 @pytest.mark.parametrize(
     ("inside", "reason"),
     [
-        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", Reason.DOCTYPE),
-        (b"no xml at all", Reason.MALFORMED),
-        (b"<a/>", Reason.WRONG_MESSAGE),
-        (b"\xff\xfe", Reason.NOT_UTF8),
-        (b"", Reason.MALFORMED),
-        (b"<a/><a/>", Reason.MALFORMED),
-        (b"text <a/>", Reason.MALFORMED),
-        (b"</inside><inside>", Reason.MALFORMED),
-        (b"<a/></inside><inside><a/>", Reason.MALFORMED),
+        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", SamlRefusalReason.DOCTYPE),
+        (b"no xml at all", SamlRefusalReason.MALFORMED),
+        (b"<a/>", SamlRefusalReason.WRONG_MESSAGE),
+        (b"\xff\xfe", SamlRefusalReason.NOT_UTF8),
+        (b"", SamlRefusalReason.MALFORMED),
+        (b"<a/><a/>", SamlRefusalReason.MALFORMED),
+        (b"text <a/>", SamlRefusalReason.MALFORMED),
+        (b"</inside><inside>", SamlRefusalReason.MALFORMED),
+        (b"<a/></inside><inside><a/>", SamlRefusalReason.MALFORMED),
     ],
 )
 def test_what_was_encrypted_is_read_as_carefully_as_what_was_not(idp, agreed, inside, reason):
@@ -384,7 +387,8 @@ def test_several_audiences_restrict_together(idp, agreed):
     wider = restriction("https://a.example", SP)
     assert read(honest(idp, extra_condition=wider), agreed).name_id
     assert (
-        refused(honest(idp, extra_condition=restriction("https://a.example")), agreed).reason is Reason.WRONG_AUDIENCE
+        refused(honest(idp, extra_condition=restriction("https://a.example")), agreed).reason
+        is SamlRefusalReason.WRONG_AUDIENCE
     )
 
 

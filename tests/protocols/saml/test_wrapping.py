@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import Reason, SamlRejected
+from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys, signed
 from tests.protocols.saml.conftest import NOW, REQUEST, agreed_with, honest
 
@@ -169,7 +169,7 @@ DECORATIONS = {
 }
 
 
-def need_refusal(raw: bytes, **changes: object) -> Reason:
+def need_refusal(raw: bytes, **changes: object) -> SamlRefusalReason:
     connection = agreed_with(IdentityProvider(), allow_idp_initiated=True, **changes)
     with pytest.raises(SamlRejected) as caught:
         read_response(raw, connection=connection, expected_request_ids={REQUEST}, now=NOW)
@@ -306,7 +306,7 @@ def test_the_attackers_own_signature_is_not_taken(way):
         response.replace(evil, signed(evil, keys("attacker")))
     else:
         response = signed(response, keys("attacker"))
-    assert need_refusal(etree.tostring(response)) is Reason.UNKNOWN_CERTIFICATE
+    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.UNKNOWN_CERTIFICATE
 
 
 def test_the_public_key_is_not_taken_for_a_shared_secret():
@@ -319,7 +319,7 @@ def test_the_public_key_is_not_taken_for_a_shared_secret():
         IdentityProvider().certificate.encode(), etree.tostring(info, method="c14n", exclusive=True), "sha256"
     )
     root.find(f".//{{{DS}}}SignatureValue").text = base64.b64encode(mac).decode()
-    assert need_refusal(etree.tostring(root)) is Reason.SIGNATURE_FORM
+    assert need_refusal(etree.tostring(root)) is SamlRefusalReason.SIGNATURE_FORM
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -327,23 +327,23 @@ def test_two_honest_assertions_in_one_response_are_one_too_many(way):
     response, _ = attacked(way)
     other = etree.fromstring(honest(IdentityProvider(now=NOW, **WAYS[way])))
     response.append(other.find(ASSERTION))
-    assert need_refusal(etree.tostring(response)) is Reason.SEVERAL_ASSERTIONS
+    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.SEVERAL_ASSERTIONS
 
 
 def test_an_assertion_of_one_response_does_not_ride_on_another():
     """The signature of the Response must cover the very assertion that is read."""
     response, evil = attacked("response")
     response.replace(response.find(ASSERTION), evil)
-    assert need_refusal(etree.tostring(response)) is Reason.CONTENT_CHANGED
+    assert need_refusal(etree.tostring(response)) is SamlRefusalReason.CONTENT_CHANGED
 
 
 def test_a_signed_logout_answer_is_no_sign_on():
     idp = IdentityProvider(now=NOW)
     message = signed(etree.fromstring(idp.logout_response("https://mail.example", REQUEST)), idp.keys)
-    assert need_refusal(etree.tostring(message)) is Reason.WRONG_MESSAGE
+    assert need_refusal(etree.tostring(message)) is SamlRefusalReason.WRONG_MESSAGE
 
 
 def test_a_bare_signed_assertion_is_no_response():
     response, _ = attacked("assertion")
     raw = etree.tostring(response.find(ASSERTION), with_tail=False)
-    assert need_refusal(raw) is Reason.WRONG_MESSAGE
+    assert need_refusal(raw) is SamlRefusalReason.WRONG_MESSAGE

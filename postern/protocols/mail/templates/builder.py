@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import mrml
 
-from postern.kernel.http.problems import Fault, Refused
+from postern.kernel.http.problems import BadRequest, ProblemError
 from postern.protocols.mail.templates.links import mask, unmask
 from postern.protocols.mail.templates.template import Engine, TemplateInvalid, compile_template
 
@@ -21,14 +21,14 @@ ELEMENTS_DEPTH: Final = 100
 """Elements of MJML, and of the html in it, inside one another."""
 
 
-class BuilderInvalid(Refused):
+class BuilderInvalid(BadRequest):
     """The builder document cannot be rendered."""
 
     @classmethod
     def at(cls, path: str, message: str) -> "BuilderInvalid":
         """One bad place, as a JSON pointer into the document."""
         text = f"{path or '/'}: {message}"
-        return cls(text, errors=[Fault(path=path, code=cls.code(), message=message)])
+        return cls(text, errors=[ProblemError(path=path, code=cls.code(), message=message)])
 
 
 def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja") -> str:
@@ -160,7 +160,7 @@ _QUOTE_OR_END = re.compile("[\"'>]")
 
 
 def _document(builder: Mapping[str, Any], blocks: Sequence[Any]) -> str:
-    box = _Box("", builder)
+    box = _BuilderNode("", builder)
     box.only("blocks", "title", "preview", "width", "background", "font", "version")
     budget = [BLOCKS_LIMIT]
     sections = "".join(_section(f"/blocks/{number}", block, budget) for number, block in enumerate(blocks))
@@ -201,16 +201,16 @@ def _column(path: str, column: Any, budget: list[int]) -> str:
     return f"<mj-column>{made}</mj-column>"
 
 
-def _box(path: str, block: Any, budget: list[int]) -> "_Box":
+def _box(path: str, block: Any, budget: list[int]) -> "_BuilderNode":
     budget[0] -= 1
     if budget[0] < 0:
         raise BuilderInvalid.at(path, f"more than {BLOCKS_LIMIT} blocks.")
     if not isinstance(block, Mapping):
         raise BuilderInvalid.at(path, "expected an object with a `type`.")
-    return _Box(path, block)
+    return _BuilderNode(path, block)
 
 
-def _block(box: "_Box") -> str:
+def _block(box: "_BuilderNode") -> str:
     make = _MAKERS.get(box.kind())
     if make is None:
         kinds = ", ".join([*_MAKERS, "columns"])
@@ -225,7 +225,7 @@ _FONT = re.compile(r"[A-Za-z0-9 ,'\-]{1,200}")
 _URL_START = re.compile(r"(?:https?://|mailto:|tel:|cid:|#|/|\{\{)", re.IGNORECASE)
 
 
-class _Box:
+class _BuilderNode:
     """One object of the document and where it stands in it."""
 
     def __init__(self, path: str, values: Mapping[str, Any]) -> None:
@@ -291,7 +291,7 @@ def _words(value: str) -> str:
     return unmask(html.escape(masked, quote=False).replace("\n", "<br/>"), holes)
 
 
-def _heading(box: _Box) -> str:
+def _heading(box: _BuilderNode) -> str:
     box.only("type", "id", "text", "level", "align", "color", "size")
     level = box.number("level", 1, 3, 1)
     size = "" if "size" in box.values else f' font-size="{(30, 24, 20)[level - 1]}px"'
@@ -300,14 +300,14 @@ def _heading(box: _Box) -> str:
     return f'<mj-text {look}><h{level} style="margin:0;font-size:inherit">{words}</h{level}></mj-text>'
 
 
-def _text(box: _Box) -> str:
+def _text(box: _BuilderNode) -> str:
     box.only("type", "id", "text", "html", "align", "color", "size")
     made = box.text("html") or _words(box.text("text", required=True))
     size = "" if "size" in box.values else ' font-size="16px"'
     return f'<mj-text line-height="1.5"{size}{box.look()}>{made}</mj-text>'
 
 
-def _button(box: _Box) -> str:
+def _button(box: _BuilderNode) -> str:
     box.only("type", "id", "text", "url", "href", "align", "color", "background", "size")
     background = box.attribute("background", "background-color", _COLOR)
     words = _words(box.text("text", required=True))
@@ -315,7 +315,7 @@ def _button(box: _Box) -> str:
     return f'<mj-button href="{url}"{background}{box.look()}>{words}</mj-button>'
 
 
-def _image(box: _Box) -> str:
+def _image(box: _BuilderNode) -> str:
     box.only("type", "id", "url", "src", "alt", "href", "width", "align")
     href = f' href="{box.url("href")}"' if box.values.get("href") else ""
     width = f' width="{box.number("width", 1, 1200, 600)}px"' if "width" in box.values else ""
@@ -324,23 +324,23 @@ def _image(box: _Box) -> str:
     return f'<mj-image src="{box.url("url", "src", required=True)}" alt="{alt}"{href}{width}{align}/>'
 
 
-def _divider(box: _Box) -> str:
+def _divider(box: _BuilderNode) -> str:
     box.only("type", "id", "color", "width")
     color = box.attribute("color", "border-color", _COLOR) or ' border-color="#dddddd"'
     return f'<mj-divider border-width="{box.number("width", 1, 20, 1)}px"{color}/>'
 
 
-def _spacer(box: _Box) -> str:
+def _spacer(box: _BuilderNode) -> str:
     box.only("type", "id", "height")
     return f'<mj-spacer height="{box.number("height", 1, 400, 20)}px"/>'
 
 
-def _html(box: _Box) -> str:
+def _html(box: _BuilderNode) -> str:
     box.only("type", "id", "html")
     return f"<mj-text>{box.text('html', required=True)}</mj-text>"
 
 
-_MAKERS: dict[str, Callable[[_Box], str]] = {
+_MAKERS: dict[str, Callable[[_BuilderNode], str]] = {
     "heading": _heading,
     "text": _text,
     "button": _button,

@@ -10,17 +10,22 @@ from typing import Any, Final
 
 import msgspec
 
-from postern.kernel.http.problems import Fault, Invalid, Problem, Unprocessable
+from postern.kernel.http.problems import Invalid, Problem, ProblemError, Unprocessable
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.header import HeaderInvalid
 from postern.protocols.mail.templates.builder import BuilderInvalid, render_builder
-from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive, Words, content_of
-from postern.protocols.mail.templates.content import Part, Reached, Rendered, compile_content
+from postern.protocols.mail.templates.composing import (
+    MessageTemplates,
+    TemplateCrashed,
+    TemplateTooExpensive,
+    content_of,
+)
+from postern.protocols.mail.templates.content import Part, Reached, RenderedContent, compile_content
 from postern.protocols.mail.templates.links import TooManyLinks, TooManyLinksRendered
 from postern.protocols.mail.templates.template import (
     Engine,
-    Kind,
+    OutputFormat,
     RenderFailed,
     TemplateInvalid,
     compile_template,
@@ -69,7 +74,7 @@ def check_message(
         reached(at)
 
     try:
-        content = content_of(Words(subject, html, text, engine), reached=now_at)
+        content = content_of(MessageTemplates(subject, html, text, engine), reached=now_at)
         rendered = content.render(values, send_id=send_id, reached=now_at)
         now_at("subject")
         mime.check_subject(rendered.subject)
@@ -81,7 +86,7 @@ def check_message(
     return rendered.subject
 
 
-def _require_room(rendered: Rendered, attached: int) -> None:
+def _require_room(rendered: RenderedContent, attached: int) -> None:
     """Raises MessageTooLarge where the encoded words and files are larger than a message may be."""
     words = [part for part in (rendered.html, rendered.text) if part is not None]
     files = attached + attached // 76 * 2
@@ -104,7 +109,9 @@ def _require_room(rendered: Rendered, attached: int) -> None:
         size = mime.MESSAGE_BYTES_LIMIT + 1
     if size > mime.MESSAGE_BYTES_LIMIT:
         message_text = mime.MessageTooLarge.message()
-        raise mime.MessageTooLarge(errors=[Fault(path=path, code=mime.MessageTooLarge.code(), message=message_text)])
+        raise mime.MessageTooLarge(
+            errors=[ProblemError(path=path, code=mime.MessageTooLarge.code(), message=message_text)]
+        )
 
 
 def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]) -> list[str | None]:
@@ -114,7 +121,7 @@ def render_subjects(reached: Reached, subjects: list[tuple[str, dict[str, Any]]]
 
 def _subject(reached: Reached, subject: str, values: dict[str, Any]) -> str | None:
     try:
-        return content_of(Words(subject), reached=reached).render(values, send_id="").subject
+        return content_of(MessageTemplates(subject), reached=reached).render(values, send_id="").subject
     except Problem:
         return None
 
@@ -126,7 +133,7 @@ def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: En
         try:
             if part == "subject":
                 if engine != "none":
-                    compile_template(source, Kind.TEXT)
+                    compile_template(source, OutputFormat.TEXT)
                 mime.check_subject(source)
             else:
                 compile_content(
@@ -139,7 +146,7 @@ def check_parts(reached: Reached, parts: list[tuple[str, Part, str]], engine: En
             raise Invalid.at(path, error.detail, error.code()) from None
 
 
-def write_template(
+def preview_template(
     reached: Reached,
     subject: str | None,
     builder_json: bytes | None,
@@ -193,17 +200,19 @@ def _rendered(builder_json: dict[str, Any], engine: Engine) -> str:
     try:
         return render_builder(builder_json, engine)
     except BuilderInvalid as error:
-        faults = [Fault(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors]
+        faults = [
+            ProblemError(path=f"/builderJson{each.path}", code=each.code, message=each.message) for each in error.errors
+        ]
         raise Invalid(error.detail, errors=faults) from None
     except Problem as error:
         raise Invalid.at("/builderJson", error.detail, error.code()) from None
 
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
-    each.__name__: each for each in (check_message, render_subjects, check_parts, write_template, preview)
+    each.__name__: each for each in (check_message, render_subjects, check_parts, preview_template, preview)
 }
 
 
-def problem_of(code: str, detail: str, errors: list[Fault]) -> Problem:
+def problem_of(code: str, detail: str, errors: list[ProblemError]) -> Problem:
     """The problem that travelled here from another process."""
     return PROBLEMS.get(code, Unprocessable)(detail, errors=errors)

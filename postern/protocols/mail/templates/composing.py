@@ -19,7 +19,7 @@ from postern.protocols.mail.dkim import Signer, sign
 from postern.protocols.mail.templates.content import (
     Content,
     Reached,
-    Tracking,
+    TrackingOptions,
     compile_content,
     nowhere,
     unsubscribe_url,
@@ -42,7 +42,7 @@ class TemplateCrashed(Unprocessable):
     """Rendering this ended the process that did it (template_crashed)."""
 
 
-class Words(NamedTuple):
+class MessageTemplates(NamedTuple):
     """The templates of a message: what many of them share."""
 
     subject: str = ""
@@ -56,7 +56,7 @@ class Words(NamedTuple):
         return len(self.subject) + len(self.html or "") + len(self.text or "")
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One message beside its words: the same draft and words always give the same octets."""
 
     send_id: str
@@ -71,8 +71,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     date: int
     """In seconds since 1970."""
     message_id: str
-    tracking: Tracking | None = None
-    leave: Tracking | None = None
+    tracking: TrackingOptions | None = None
+    leave: TrackingOptions | None = None
     """With whose base and key the `List-Unsubscribe` link is written, where there is one (RFC 8058)."""
     list_id: str | None = None
     feedback_id: str | None = None
@@ -83,11 +83,11 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Whether it is one of many, so that the time it takes to write counts more than the form of its text."""
 
 
-class Order(NamedTuple):
+class ComposeRequest(NamedTuple):
     """A message to make, and who signs it."""
 
-    words: Words
-    draft: Draft
+    words: MessageTemplates
+    draft: MessageDraft
     signers: Sequence[Signer] = ()
     tenant: str = ""
     """Whose it is: what one project's templates cost is not to be at the expense of others."""
@@ -103,7 +103,7 @@ class Order(NamedTuple):
         return not self.draft.attachments and self.words.size <= CONTENT_KEPT_CHARACTERS
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The message, or why there is none."""
 
     message: bytes = b""
@@ -114,7 +114,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Where, if that is our own mistake."""
 
 
-def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[bytes, str]:
+def compile_templates(words: MessageTemplates, draft: MessageDraft, *, reached: Reached = nowhere) -> tuple[bytes, str]:
     """The message as it goes on the wire before signing, and its subject. Raises what the words or the fields raise."""
     content = content_of(words, reached=reached)
     rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, reached=reached)
@@ -145,37 +145,41 @@ def write(words: Words, draft: Draft, *, reached: Reached = nowhere) -> tuple[by
     return mime.compose(message), rendered.subject
 
 
-def _sender(draft: Draft, engine: Engine) -> Address:
+def _sender(draft: MessageDraft, engine: Engine) -> Address:
     """The sender, with its display name filled in where that is a template."""
     sender = address_of(draft.sender)
     if draft.from_name is None:
         return sender
-    name = content_of(Words(draft.from_name, engine=engine)).render(draft.values, send_id=draft.send_id).subject
+    name = (
+        content_of(MessageTemplates(draft.from_name, engine=engine)).render(draft.values, send_id=draft.send_id).subject
+    )
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
 
 
-def make_all(orders: Sequence[Order], *, now: int) -> list[Made]:
+def compose_all(orders: Sequence[ComposeRequest], *, now: int) -> list[ComposeResult]:
     """Make messages here, signed at `now` (seconds since 1970); what is wrong with one of them is that one's reason."""
-    return [make(order, now) for order in orders]
+    return [compose(order, now) for order in orders]
 
 
-def make(order: Order, now: int, *, reached: Reached = nowhere) -> Made:
+def compose(order: ComposeRequest, now: int, *, reached: Reached = nowhere) -> ComposeResult:
     """Make one message. `reached` is told which part is worked on."""
     try:
-        message, subject = write(order.words, order.draft, reached=reached)
-        return Made(message=sign(message, order.signers, now=now) if order.signers else message, subject=subject)
+        message, subject = compile_templates(order.words, order.draft, reached=reached)
+        return ComposeResult(
+            message=sign(message, order.signers, now=now) if order.signers else message, subject=subject
+        )
     except Problem as problem:
-        return Made(reason=problem.detail[:1_000])
+        return ComposeResult(reason=problem.detail[:1_000])
     except MemoryError:
-        return Made(reason=TemplateTooExpensive.message())
+        return ComposeResult(reason=TemplateTooExpensive.message())
     except Exception as error:  # One poisoned message fails alone.
-        return Made(reason=f"It could not be composed: {type(error).__name__}.", trace=traceback.format_exc())
+        return ComposeResult(reason=f"It could not be composed: {type(error).__name__}.", trace=traceback.format_exc())
 
 
-_contents: OrderedDict[Words, Content] = OrderedDict()
+_contents: OrderedDict[MessageTemplates, Content] = OrderedDict()
 
 
-def content_of(words: Words, *, reached: Reached = nowhere) -> Content:
+def content_of(words: MessageTemplates, *, reached: Reached = nowhere) -> Content:
     """The compiled words; contents that many messages share are compiled once. Raises TemplateInvalid."""
     found = _contents.get(words)
     if found is None:

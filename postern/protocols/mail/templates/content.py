@@ -14,7 +14,7 @@ from postern.protocols.mail.templates.links import (
     UNSUBSCRIBE,
     TooManyLinks,
     TooManyLinksRendered,
-    Tracked,
+    TrackedTemplate,
     click_url,
     compile_links,
     open_url,
@@ -24,12 +24,12 @@ from postern.protocols.mail.templates.links import (
 )
 from postern.protocols.mail.templates.plain_text import text_from_html
 from postern.protocols.mail.templates.template import (
-    Compiled,
+    CompiledTemplate,
     Engine,
-    Kind,
+    OutputFormat,
     RenderFailed,
+    RenderValues,
     TemplateInvalid,
-    Values,
     compile_template,
     variables,
 )
@@ -39,17 +39,17 @@ __all__ = [
     "LINKS_LIMIT",
     "UNSUBSCRIBE",
     "BuilderInvalid",
-    "Compiled",
+    "CompiledTemplate",
     "Content",
     "Engine",
-    "Kind",
+    "OutputFormat",
     "RenderFailed",
-    "Rendered",
+    "RenderedContent",
     "TemplateInvalid",
     "TooManyLinks",
     "TooManyLinksRendered",
-    "Tracked",
-    "Tracking",
+    "TrackedTemplate",
+    "TrackingOptions",
     "click_url",
     "compile_content",
     "compile_links",
@@ -73,7 +73,7 @@ def nowhere(part: Part | None) -> None:
     """Nobody watches."""
 
 
-class Tracking(msgspec.Struct, frozen=True, kw_only=True):
+class TrackingOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How the links of one send are written."""
 
     base: str
@@ -84,7 +84,7 @@ class Tracking(msgspec.Struct, frozen=True, kw_only=True):
     clicks: bool = True
 
 
-class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+class RenderedContent(msgspec.Struct, frozen=True, kw_only=True):
     """A message's words for one recipient."""
 
     subject: str
@@ -94,7 +94,7 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     """The one-click link of this send (for List-Unsubscribe), when there is a Tracking."""
 
 
-class AsWritten:
+class LiteralText:
     """A part of a message that no template engine reads, in place of a compiled template."""
 
     __slots__ = ("_source",)
@@ -102,7 +102,7 @@ class AsWritten:
     def __init__(self, source: str) -> None:
         self._source = source
 
-    def render(self, values: Mapping[str, Any] | Values) -> str:
+    def render(self, values: Mapping[str, Any] | RenderValues) -> str:
         """The part as it was written."""
         return self._source
 
@@ -139,9 +139,9 @@ class Content:
         self._facts = dict(facts)
         self._engine: Engine = engine
         reached("subject")
-        self._subject = self._compile(subject, Kind.TEXT)
-        self._tracked: Tracked | None = None
-        self._html: Compiled | AsWritten | None = None
+        self._subject = self._compile(subject, OutputFormat.TEXT)
+        self._tracked: TrackedTemplate | None = None
+        self._html: CompiledTemplate | LiteralText | None = None
         self._written_html: str | None = None
         """The html of a message that no engine reads, for recipients whose links are not tracked."""
         self._leave_mark: str | None = None
@@ -150,9 +150,9 @@ class Content:
         if html is not None:
             reached("html")
             # Compiled as written first, so that an error names the author's own line and column.
-            self._compile(html, Kind.HTML)
+            self._compile(html, OutputFormat.HTML)
             self._tracked = compile_links(html, template=engine != "none")
-            self._html = self._compile(self._tracked.source, Kind.HTML)
+            self._html = self._compile(self._tracked.source, OutputFormat.HTML)
             if engine == "none":
                 self._written_html = html
             # Html that a variable brings along holds links that only the rendered text shows.
@@ -162,12 +162,12 @@ class Content:
         reached(self._text_part)
         self._text = self._compile_text(text, html)
 
-    def _compile(self, source: str, kind: Kind) -> Compiled | AsWritten:
-        return AsWritten(source) if self._engine == "none" else compile_template(source, kind)
+    def _compile(self, source: str, kind: OutputFormat) -> CompiledTemplate | LiteralText:
+        return LiteralText(source) if self._engine == "none" else compile_template(source, kind)
 
-    def _compile_text(self, text: str | None, html: str | None) -> Compiled | AsWritten | None:
+    def _compile_text(self, text: str | None, html: str | None) -> CompiledTemplate | LiteralText | None:
         if text is not None or html is None:
-            return None if text is None else self._compile(text, Kind.TEXT)
+            return None if text is None else self._compile(text, OutputFormat.TEXT)
         if self._scan_rendered:
             self._text_from_rendered = True
             return None
@@ -176,9 +176,9 @@ class Content:
             self._leave_mark = f"https://{token_hex(16)}.invalid"
             html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._leave_mark)
         if self._engine == "none":
-            return AsWritten(text_from_html(html, template=False))
+            return LiteralText(text_from_html(html, template=False))
         try:
-            return compile_template(text_from_html(html), Kind.TEXT)
+            return compile_template(text_from_html(html), OutputFormat.TEXT)
         except TemplateInvalid:
             # Half of a condition stood in a tag that plain text leaves out.
             self._text_from_rendered = True
@@ -189,9 +189,9 @@ class Content:
         values: Mapping[str, Any],
         *,
         send_id: str,
-        tracking: Tracking | None = None,
+        tracking: TrackingOptions | None = None,
         reached: Reached = nowhere,
-    ) -> Rendered:
+    ) -> RenderedContent:
         """The words for one recipient, with signed links and the pixel where `tracking` asks for them.
 
         Raises RenderFailed or TooManyLinksRendered; either concerns this recipient alone.
@@ -202,7 +202,7 @@ class Content:
             leave = unsubscribe_url(tracking.base, send_id, tracking.key)
             merged["unsubscribe_url"] = merged["unsubscribeUrl"] = leave
         reached("subject")
-        filled = merged if self._engine == "none" else Values(merged)
+        filled = merged if self._engine == "none" else RenderValues(merged)
         subject = self._subject.render(filled).strip()
         reached(self._text_part)
         leads_to = leave or self._facts.get("unsubscribe_url")
@@ -213,10 +213,14 @@ class Content:
         html = self._render_html(filled, send_id, tracking, leads_to)
         if self._html is not None and (self._text_from_rendered or (self._leave_mark and not leads_to)):
             text = text_from_html(self._render_html(filled, send_id, None, leads_to) or "", template=False)
-        return Rendered(subject=subject, text=text, html=html, unsubscribe_url=leave)
+        return RenderedContent(subject=subject, text=text, html=html, unsubscribe_url=leave)
 
     def _render_html(
-        self, values: Mapping[str, Any] | Values, send_id: str, tracking: Tracking | None, leave: str | None
+        self,
+        values: Mapping[str, Any] | RenderValues,
+        send_id: str,
+        tracking: TrackingOptions | None,
+        leave: str | None,
     ) -> str | None:
         if self._html is None or self._tracked is None:
             return None
@@ -239,7 +243,7 @@ class Content:
 _UNTRACKED: Final[dict[str, Any]] = {"base": "", "send_id": "", "key": b"", "clicks": False, "opens": False}
 
 
-def _track(tracked: Tracked, rendered: str, send_id: str, tracking: Tracking, leave: str | None) -> str:
+def _track(tracked: TrackedTemplate, rendered: str, send_id: str, tracking: TrackingOptions, leave: str | None) -> str:
     return tracked.rewrite(
         rendered,
         base=tracking.base,

@@ -13,7 +13,7 @@ from html.entities import html5
 from typing import Final, NamedTuple
 
 
-class Kind(IntEnum):
+class HtmlTokenKind(IntEnum):
     """What a token is."""
 
     TEXT = 1
@@ -26,10 +26,10 @@ class Kind(IntEnum):
     """A comment, what the standard calls a bogus comment, or a doctype."""
 
 
-class Token(NamedTuple):
+class HtmlToken(NamedTuple):
     """A piece of the source: `source[start:end]`."""
 
-    kind: Kind
+    kind: HtmlTokenKind
     start: int
     end: int
     name: str = ""
@@ -75,9 +75,9 @@ _RAW_END: Final = {
 }
 
 
-def tokens(source: str) -> Iterator[Token]:
+def tokens(source: str) -> Iterator[HtmlToken]:
     """The tokens of `source` in order; a tag that is not closed ends it."""
-    foreign = _Foreign()
+    foreign = _ForeignContent()
     end = len(source)
     at = text = 0
     while True:
@@ -89,7 +89,7 @@ def tokens(source: str) -> Iterator[Token]:
         if sign == "/" and start + 2 == end:  # `</` at the very end is text.
             break
         if text < start:
-            yield Token(Kind.TEXT, text, start)
+            yield HtmlToken(HtmlTokenKind.TEXT, text, start)
         if sign in "!?" or (sign == "/" and not _is_letter(source[start + 2])):
             token = _declaration(source, start, cdata=foreign.active)
             if token is not None:
@@ -106,9 +106,9 @@ def tokens(source: str) -> Iterator[Token]:
         name = named["name"].translate(_LETTERS)
         if sign == "/":
             foreign.end(name)
-            yield Token(Kind.END, start, at, name)
+            yield HtmlToken(HtmlTokenKind.END, start, at, name)
             continue
-        token = Token(Kind.START, start, at, name)
+        token = HtmlToken(HtmlTokenKind.START, start, at, name)
         in_html = foreign.start(source, token)
         yield token
         if not in_html:
@@ -123,12 +123,12 @@ def tokens(source: str) -> Iterator[Token]:
         else:
             continue
         if token.end < at:
-            yield Token(Kind.TEXT if name in ESCAPABLE_RAW_TEXT else Kind.RAW_TEXT, token.end, at)
+            yield HtmlToken(HtmlTokenKind.TEXT if name in ESCAPABLE_RAW_TEXT else HtmlTokenKind.RAW_TEXT, token.end, at)
     if text < end:
-        yield Token(Kind.TEXT, text, end)
+        yield HtmlToken(HtmlTokenKind.TEXT, text, end)
 
 
-def attributes(source: str, tag: Token) -> list[Attribute]:
+def attributes(source: str, tag: HtmlToken) -> list[Attribute]:
     """The attributes of a start tag in the order of writing; of duplicates the first one counts, and comes first."""
     found: list[Attribute] = []
     for match in _ATTRIBUTE.finditer(source, tag.start + 1 + len(tag.name), tag.end - 1):
@@ -171,15 +171,15 @@ def _is_letter(character: str) -> bool:
 # Comments, doctypes, scripts -------------------------------------------------------------------------------
 
 
-def _declaration(source: str, start: int, *, cdata: bool) -> Token | None:
+def _declaration(source: str, start: int, *, cdata: bool) -> HtmlToken | None:
     """The token of what begins with `<!`, `<?`, or `</` without a name; `</>` is none."""
     if source.startswith("</>", start):
         return None
     end = _declaration_end(source, start, cdata=cdata)
     if cdata and source.startswith("<![CDATA[", start):
         inner = end - 3 if source.endswith("]]>", start + 9, end) else end
-        return Token(Kind.RAW_TEXT, start + 9, inner) if inner > start + 9 else None
-    return Token(Kind.COMMENT, start, end)
+        return HtmlToken(HtmlTokenKind.RAW_TEXT, start + 9, inner) if inner > start + 9 else None
+    return HtmlToken(HtmlTokenKind.COMMENT, start, end)
 
 
 def _declaration_end(source: str, start: int, *, cdata: bool) -> int:
@@ -226,7 +226,7 @@ _TEXT_POINTS: Final = frozenset(["mi", "mo", "mn", "ms", "mtext"])
 _HTML_POINTS: Final = frozenset(["foreignobject", "desc", "title"])
 
 
-class _Foreign:
+class _ForeignContent:
     """Whether the tokenizer is inside `svg` or `math`: there, no element is raw text, and CDATA sections exist."""
 
     def __init__(self) -> None:
@@ -243,7 +243,7 @@ class _Foreign:
         """Whether the innermost open element belongs to `svg` or `math`."""
         return len(self._open) > self._html_within
 
-    def start(self, source: str, tag: Token) -> bool:
+    def start(self, source: str, tag: HtmlToken) -> bool:
         """Take a start tag in; whether it is an HTML element."""
         is_html = self._takes_as_html(source, tag)
         if is_html:
@@ -251,7 +251,7 @@ class _Foreign:
             self._html_within = len(self._open)
         return is_html
 
-    def _takes_as_html(self, source: str, tag: Token) -> bool:
+    def _takes_as_html(self, source: str, tag: HtmlToken) -> bool:
         name = tag.name
         if not self._open and name not in {"svg", "math"}:
             return True
@@ -296,7 +296,7 @@ class _Foreign:
         return name
 
 
-def _held_by(source: str, tag: Token, language: str) -> str:
+def _held_by(source: str, tag: HtmlToken, language: str) -> str:
     """What an element of `svg` or `math` holds: `html`, `text` (HTML but for two elements), or nothing special."""
     if language == "svg":
         return "html" if tag.name in _HTML_POINTS else ""
@@ -306,7 +306,7 @@ def _held_by(source: str, tag: Token, language: str) -> str:
     return "text" if tag.name in _TEXT_POINTS else ""
 
 
-def _closes_itself(source: str, tag: Token) -> bool:
+def _closes_itself(source: str, tag: HtmlToken) -> bool:
     """Whether the `/` before the `>` is the tag's own, not the end of an unquoted value."""
     found = attributes(source, tag)
     return not (found and found[-1].end == tag.end - 1 and found[-1].start < found[-1].end and not found[-1].quote)

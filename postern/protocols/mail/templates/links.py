@@ -18,17 +18,17 @@ from urllib.parse import quote
 
 import msgspec
 
-from postern.kernel.http.problems import Refused, Unprocessable
+from postern.kernel.http.problems import BadRequest, Unprocessable
 from postern.protocols.mail.templates.html_tokens import (
     Attribute,
-    Kind,
-    Token,
+    HtmlToken,
+    HtmlTokenKind,
     attribute_value,
     attributes,
     decode_attribute,
     tokens,
 )
-from postern.protocols.mail.templates.template import holes_of
+from postern.protocols.mail.templates.template import tags_of
 
 LINKS_LIMIT: Final = 1_000
 """Links of one message that are rewritten; a message with more is refused."""
@@ -42,7 +42,7 @@ CLICK: Final = "c"
 UNSUBSCRIBE: Final = "u"
 
 
-class TooManyLinks(Refused):
+class TooManyLinks(BadRequest):
     """A message has at most 1,000 links."""
 
 
@@ -90,7 +90,7 @@ def unsubscribe_url(base: str, send_id: str, key: bytes) -> str:
     return f"{base}/t/u/{send_id}?s={sign_link(key, UNSUBSCRIBE, send_id)}"
 
 
-class Target(NamedTuple):
+class TrackedLink(NamedTuple):
     """A link that is known before anything is rendered."""
 
     url: str
@@ -100,13 +100,13 @@ class Target(NamedTuple):
     """The attribute's value as it stands in the template, with its quotes."""
 
 
-class Tracked(msgspec.Struct, frozen=True, kw_only=True):
+class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """A template whose links and place for the pixel are marked, ready to be compiled and rendered."""
 
     source: str
     """The template, with a marker that cannot be guessed before and after every link."""
     marker: str
-    targets: tuple[Target, ...]
+    targets: tuple[TrackedLink, ...]
     """The links known beforehand."""
     has_unsubscribe: bool = False
     """Whether a link is to lead to the page that unsubscribes the recipient."""
@@ -154,7 +154,7 @@ _LINE_ENDS = re.compile("[\t\n\r]")
 """What it removes from within."""
 
 
-def compile_links(source: str, *, template: bool = True) -> Tracked:
+def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
     """Find the links of a template, or of finished html when `template` is False.
 
     `http` and `https` links are marked; mail addresses, phone numbers, fragments and links with
@@ -164,18 +164,18 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
     """
     marker = f"\ue002{secrets.token_hex(8)}\ue003"
     masked, holes = mask(source) if template else (source.replace("\ue000", ""), [])
-    targets: list[Target] = []
+    targets: list[TrackedLink] = []
     pieces: list[str] = []
     found = done = 0
     has_unsubscribe = False
     pixel = len(masked), -1
     """Where the pixel stands: before which character, and before which piece."""
     for token in tokens(masked):
-        if token.kind is Kind.END and token.name == "body":
+        if token.kind is HtmlTokenKind.END and token.name == "body":
             pieces.append(masked[done : token.start])
             done = token.start
             pixel = token.start, len(pieces)
-        elif token.kind is Kind.START and token.name.partition("\ue000")[0] == "a":
+        elif token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "a":
             hrefs, leaves = _tracked_hrefs(masked, token, holes)
             for href in hrefs:
                 mark = f"U{_written(href, masked)}" if leaves else _mark(href, masked, targets)
@@ -190,12 +190,12 @@ def compile_links(source: str, *, template: bool = True) -> Tracked:
         raise TooManyLinks
     pieces.append(masked[done:])
     pieces.insert(pixel[1] if pixel[1] >= 0 else len(pieces), f"{marker}P{marker}")
-    return Tracked(
+    return TrackedTemplate(
         source=unmask("".join(pieces), holes), marker=marker, targets=tuple(targets), has_unsubscribe=has_unsubscribe
     )
 
 
-def _tracked_hrefs(source: str, tag: Token, holes: Sequence[str]) -> tuple[list[Attribute], bool]:
+def _tracked_hrefs(source: str, tag: HtmlToken, holes: Sequence[str]) -> tuple[list[Attribute], bool]:
     """The `href` of a link that may be rewritten; several where a condition within the tag chooses among them.
 
     Also returned is whether the link is to unsubscribe the recipient.
@@ -242,7 +242,7 @@ def _without_the_end_of_a_condition(source: str, href: Attribute, holes: Sequenc
 _STATEMENT = re.compile(r"\{%[-+]?\s*(\w+)")
 
 
-def _mark(href: Attribute, source: str, targets: list[Target]) -> str:
+def _mark(href: Attribute, source: str, targets: list[TrackedLink]) -> str:
     """What stands between the markers in place of an attribute's value; nothing where it is no link to track."""
     url = url_of(href.value)
     if not _MASK.match(url) and not _is_web(url):
@@ -253,7 +253,7 @@ def _mark(href: Attribute, source: str, targets: list[Target]) -> str:
     encoded = quote(url, safe="", errors="replace")
     if not _is_short(url, encoded):
         return ""
-    targets.append(Target(url, encoded, written))
+    targets.append(TrackedLink(url, encoded, written))
     return f"L{len(targets) - 1}"
 
 
@@ -286,7 +286,7 @@ def split_after_body_tag(source: str, *, template: bool = True) -> tuple[str, st
     """
     masked, holes = mask(source) if template else (source, [])
     for token in tokens(masked):
-        if token.kind is Kind.START and token.name.partition("\ue000")[0] == "body":
+        if token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "body":
             return unmask(masked[: token.end], holes), unmask(masked[token.end :], holes)
     return "", source
 
@@ -297,7 +297,7 @@ def mask(source: str) -> tuple[str, list[str]]:
     holes: list[str] = []
     pieces: list[str] = []
     end = 0
-    for hole in holes_of(source):
+    for hole in tags_of(source):
         pieces += (source[end : hole.start()], f"\ue000{len(holes)}\ue001")
         holes.append(hole[0])
         end = hole.end()

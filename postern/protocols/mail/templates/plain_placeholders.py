@@ -23,7 +23,7 @@ _NO_NAMES: Final = frozenset((
 """What an expression may be that looks like a name: for the engine to judge."""
 
 
-def fill_holes(source: str, values: Mapping[str, Any]) -> str | None:
+def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
     """The template with its values, as the engine would render it as text; None where only the engine can tell.
 
     Names without a value are left empty.

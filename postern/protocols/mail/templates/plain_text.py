@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from postern.protocols.mail.templates.html_tokens import Kind, Token, attributes, text_value, tokens
+from postern.protocols.mail.templates.html_tokens import HtmlToken, HtmlTokenKind, attributes, text_value, tokens
 from postern.protocols.mail.templates.links import mask, unmask, url_of
 
 _BLOCKS: Final = frozenset(
@@ -55,7 +55,7 @@ def text_from_html(source: str, *, template: bool = True) -> str:
     """
     source = _UNREADABLE.sub("", source)
     masked, holes = mask(source) if template else (source.replace("\ue000", ""), [])
-    reader = _Reader(masked)
+    reader = _TextWriter(masked)
     for token in tokens(masked):
         reader.take(token)
     return unmask(reader.text(), holes)
@@ -65,7 +65,7 @@ _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
-class _Reader:
+class _TextWriter:
     """Takes the tokens of the document one by one."""
 
     def __init__(self, source: str) -> None:
@@ -76,18 +76,18 @@ class _Reader:
         self._link: tuple[str, int] | None = None
         """Where the open link leads, and before which piece it began."""
 
-    def take(self, token: Token) -> None:
+    def take(self, token: HtmlToken) -> None:
         """Write down what the token says."""
-        if token.kind is Kind.START:
+        if token.kind is HtmlTokenKind.START:
             self._start(token)
-        elif token.kind is Kind.END:
+        elif token.kind is HtmlTokenKind.END:
             self._end(token.name)
-        elif token.kind is Kind.TEXT:
+        elif token.kind is HtmlTokenKind.TEXT:
             self._say(text_value(self._source[token.start : token.end]))
-        elif token.kind is Kind.RAW_TEXT:
+        elif token.kind is HtmlTokenKind.RAW_TEXT:
             self._say(self._source[token.start : token.end])
 
-    def _start(self, token: Token) -> None:
+    def _start(self, token: HtmlToken) -> None:
         tag = token.name.partition("\ue000")[0]
         if tag in _SILENT:
             self._silent += 1
@@ -120,7 +120,7 @@ class _Reader:
         elif tag in _BLOCKS:
             self._pieces.append("\n\n" if tag in _SPACED else _SOFT)
 
-    def _attribute(self, token: Token, name: str) -> str:
+    def _attribute(self, token: HtmlToken, name: str) -> str:
         return next((each.value for each in attributes(self._source, token) if each.name == name), "")
 
     def _say(self, text: str) -> None:

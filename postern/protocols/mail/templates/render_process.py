@@ -21,12 +21,26 @@ from typing import Final
 
 import msgspec
 
-from postern.kernel.http.problems import Fault, Problem
+from postern.kernel.http.problems import Problem, ProblemError
 from postern.protocols.mail.dkim import Signer
 from postern.protocols.mail.templates.checking import TASKS
-from postern.protocols.mail.templates.composing import Made, Order, TemplateTooExpensive, Words, make
+from postern.protocols.mail.templates.composing import (
+    ComposeRequest,
+    ComposeResult,
+    MessageTemplates,
+    TemplateTooExpensive,
+    compose,
+)
 from postern.protocols.mail.templates.content import Part
-from postern.protocols.mail.templates.rendering import HEAD, MARK, PARTS, Answer, Frame, Reply, framed
+from postern.protocols.mail.templates.rendering import (
+    HEAD,
+    MARK,
+    PARTS,
+    RenderRequest,
+    RenderResponse,
+    TaskResult,
+    framed,
+)
 
 CPU_SECONDS: Final = 2.0
 """Processor time of one item, and some more for each million characters or octets in it."""
@@ -45,12 +59,12 @@ COLLECT_EVERY: Final = 20_000
 """Objects between two looks for garbage in cycles: nothing here makes any, and hundreds of messages are in hand."""
 
 
-class Process:
+class RenderWorker:
     """What the process holds between frames."""
 
     def __init__(self, marker: mmap.mmap) -> None:
         self._marker = marker
-        self._words: list[Words] = []
+        self._words: list[MessageTemplates] = []
         self._signers: list[Signer] = []
         self._slow: list[tuple[int, float]] = []
         self._place = (0, 0)
@@ -64,7 +78,7 @@ class Process:
             content = source.read(size)
             if len(content) < size:  # Who asked died in the middle of it.
                 return
-            reply = self.answer(msgspec.msgpack.decode(content, type=Frame))
+            reply = self.answer(msgspec.msgpack.decode(content, type=RenderRequest))
             try:
                 sink.write(framed(reply))
                 sink.flush()
@@ -74,7 +88,7 @@ class Process:
             if _resident_bytes() > RESIDENT_BYTES:
                 return
 
-    def answer(self, frame: Frame) -> Reply:
+    def answer(self, frame: RenderRequest) -> RenderResponse:
         """What one frame asks for."""
         if frame.forget:
             self._words.clear()
@@ -82,32 +96,32 @@ class Process:
         self._words += frame.words
         self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in frame.signers]
         self._slow = []
-        made: list[Made] = []
-        answers: list[Answer] = []
+        made: list[ComposeResult] = []
+        answers: list[TaskResult] = []
         clock = time.process_time()
         for index, (number, by, draft) in enumerate(frame.drafts):
-            order = Order(self._words[number], draft, [self._signers[each] for each in by])
+            order = ComposeRequest(self._words[number], draft, [self._signers[each] for each in by])
             self._begin(frame.number, index, order.size)
-            made.append(make(order, frame.now, reached=self._reached))
+            made.append(compose(order, frame.now, reached=self._reached))
             clock = self._end(index, clock)
         for index, (name, size, arguments) in enumerate(frame.tasks):
             self._begin(frame.number, index, size)
             answers.append(self._do(name, arguments))
             clock = self._end(index, clock)
         # Not where one of them raises: the process ends then, and the marker says with which.
-        self._rest()
-        return Reply(made, answers, self._slow)
+        self._clear_timers()
+        return RenderResponse(made, answers, self._slow)
 
-    def _do(self, name: str, arguments: bytes) -> Answer:
+    def _do(self, name: str, arguments: bytes) -> TaskResult:
         try:
-            return Answer(TASKS[name](self._reached, *_decoded(arguments)))
+            return TaskResult(TASKS[name](self._reached, *_decoded(arguments)))
         except Problem as problem:
-            return Answer(None, problem.code(), problem.detail, problem.errors)
+            return TaskResult(None, problem.code(), problem.detail, problem.errors)
         except MemoryError:
             path = PARTS[self._marker[MARK.size - 1]]
             message = TemplateTooExpensive.message()
-            faults = [Fault(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
-            return Answer(None, TemplateTooExpensive.code(), message, faults)
+            faults = [ProblemError(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
+            return TaskResult(None, TemplateTooExpensive.code(), message, faults)
 
     def _begin(self, number: int, index: int, size: int) -> None:
         """Hold an item to its limits from now on; the kernel ends the process that is beyond them."""
@@ -124,7 +138,7 @@ class Process:
             self._slow.append((index, now - began))
         return now
 
-    def _rest(self) -> None:
+    def _clear_timers(self) -> None:
         """Nothing is worked on: no limits run."""
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -190,7 +204,7 @@ def main() -> None:
 
     def serve() -> None:
         try:
-            Process(marker).serve()
+            RenderWorker(marker).serve()
         except BaseException as error:
             failed.append(error)
             raise

@@ -24,10 +24,17 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 import msgspec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from postern.kernel.http.problems import Fault, Limited, Problem, Unavailable
+from postern.kernel.http.problems import Problem, ProblemError, RateLimited, Unavailable
 from postern.protocols.mail.dkim import Signer
 from postern.protocols.mail.templates.checking import problem_of
-from postern.protocols.mail.templates.composing import Draft, Made, Order, TemplateCrashed, TemplateTooExpensive, Words
+from postern.protocols.mail.templates.composing import (
+    ComposeRequest,
+    ComposeResult,
+    MessageDraft,
+    MessageTemplates,
+    TemplateCrashed,
+    TemplateTooExpensive,
+)
 
 KNOWN_CHARACTERS: Final = 4_000_000
 """Characters of words that a process holds; with more it begins anew."""
@@ -62,20 +69,20 @@ PARTS: Final = (None, "subject", "html", "text")
 
 _TOO_EXPENSIVE: Final = {signal.SIGPROF, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM}
 _CRASHED: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP}
-Item = TypeVar("Item", "Order", "Task")
+Item = TypeVar("Item", "ComposeRequest", "RenderTask")
 
 
-class RenderingAway(Unavailable):
+class RenderingUnavailable(Unavailable, code="rendering_away"):
     """Templates cannot be rendered at the moment; try again shortly."""
 
 
-class RenderingBusy(Limited):
+class RenderingBusy(RateLimited):
     """This project's templates take so much time that they are rendered one by one, and too many wait already."""
 
     retry_after_seconds = 5
 
 
-class NeedsOwnLane(Exception):
+class NeedsOwnProcess(Exception):
     """The item's project has a lane of its own; it is made there, apart from the others of its group."""
 
 
@@ -99,10 +106,10 @@ class ProcessDied(Exception):
 def problem_at(kind: type[Problem], part: str | None) -> Problem:
     """The problem, with the part of the message it happened in, where that is known."""
     message = kind.message()
-    return kind(message, errors=[Fault(path=f"/{part}", code=kind.code(), message=message)] if part else [])
+    return kind(message, errors=[ProblemError(path=f"/{part}", code=kind.code(), message=message)] if part else [])
 
 
-class Task(NamedTuple):
+class RenderTask(NamedTuple):
     """A function of `mail/checking.py` to call, and its arguments."""
 
     tenant: str
@@ -112,35 +119,35 @@ class Task(NamedTuple):
     arguments: list[Any]
 
 
-class Frame(msgspec.Struct, frozen=True, array_like=True):
+class RenderRequest(msgspec.Struct, frozen=True, array_like=True):
     """What a process is asked: words and signers to add (after forgetting all others, maybe), and what to make."""
 
     number: int
     now: int
     forget: bool
-    words: list[Words]
+    words: list[MessageTemplates]
     signers: list[tuple[str, str, bytes]]
     """Domain, selector, private key as PEM."""
-    drafts: list[tuple[int, list[int], Draft]]
+    drafts: list[tuple[int, list[int], MessageDraft]]
     """The numbers of the words and of the signers among all that it knows, and the rest."""
     tasks: list[tuple[str, int, bytes]]
     """Name, size, and the arguments as msgpack."""
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
+class TaskResult(msgspec.Struct, frozen=True, array_like=True):
     """What a task returned, or the problem that it raised."""
 
     value: Any = None
     code: str | None = None
     detail: str = ""
-    errors: list[Fault] = []
+    errors: list[ProblemError] = []
 
 
-class Reply(msgspec.Struct, frozen=True, array_like=True):
+class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
     """The answer to a frame, in its order, and which items took how many seconds of processor time, if many."""
 
-    made: list[Made]
-    answers: list[Answer]
+    made: list[ComposeResult]
+    answers: list[TaskResult]
     slow: list[tuple[int, float]]
 
 
@@ -150,7 +157,7 @@ def framed(content: object) -> bytes:
     return len(encoded).to_bytes(HEAD) + encoded
 
 
-class Child:
+class RenderChild:
     """A started process: its end of the socket, and the marker."""
 
     def __init__(self, *, low: bool = False) -> None:
@@ -204,26 +211,26 @@ _ENVIRONMENT: Final = frozenset(
 """What a render process needs to know of ours; secrets it does not."""
 
 
-class Children(Protocol):
+class ProcessSource(Protocol):
     """Where processes come from, and where idle ones go in the end."""
 
-    def start(self, *, low: bool) -> Child:
+    def start(self, *, low: bool) -> RenderChild:
         """A process that has nothing to do."""
         ...
 
-    def give_back(self, child: Child) -> None:
+    def give_back(self, child: RenderChild) -> None:
         """Take one that has nothing to do."""
         ...
 
 
-class NewChildren:
+class NewProcesses:
     """Starts a process each time, and ends what is given back."""
 
-    def start(self, *, low: bool) -> Child:
+    def start(self, *, low: bool) -> RenderChild:
         """Start one. Raises OSError."""
-        return Child(low=low)
+        return RenderChild(low=low)
 
-    def give_back(self, child: Child) -> None:
+    def give_back(self, child: RenderChild) -> None:
         """End it."""
         child.process.kill()
         child.end()
@@ -232,16 +239,16 @@ class NewChildren:
 class RenderProcess:
     """One process, started when it is first needed and again when it has died. It answers in the order of asking."""
 
-    def __init__(self, children: Children | None = None, *, low: bool = False) -> None:
-        self._children = children or NewChildren()
+    def __init__(self, children: ProcessSource | None = None, *, low: bool = False) -> None:
+        self._children = children or NewProcesses()
         self._low = low
-        self._child: Child | None = None
+        self._child: RenderChild | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._starting = asyncio.Lock()
         self._listeners: set[asyncio.Task[None]] = set()
         """Of this process, and of those before it that are not quite gone."""
-        self._asked: deque[tuple[int, asyncio.Future[Reply]]] = deque()
-        self._words: dict[Words, int] = {}
+        self._asked: deque[tuple[int, asyncio.Future[RenderResponse]]] = deque()
+        self._words: dict[MessageTemplates, int] = {}
         self._signers: dict[int, tuple[int, Signer]] = {}
         """By identity (held, so that an identity keeps its meaning), and their numbers there."""
         self._characters = 0
@@ -263,7 +270,9 @@ class RenderProcess:
             if self._child is None:
                 await self._start()
 
-    async def ask(self, orders: Sequence[Order] = (), tasks: Sequence[Task] = (), *, now: int = 0) -> Reply:
+    async def ask(
+        self, orders: Sequence[ComposeRequest] = (), tasks: Sequence[RenderTask] = (), *, now: int = 0
+    ) -> RenderResponse:
         """Make what is asked. Raises ProcessDied, or Unsendable for what cannot be written down."""
         if self._child is None or self._writer is None:
             await self.start()
@@ -271,7 +280,7 @@ class RenderProcess:
         if child is None or writer is None:
             raise ProcessDied("It has just ended.")
         frame = self._frame(child, orders, tasks, now)
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
         try:
             writer.write(frame)
         except (OSError, RuntimeError) as error:  # It has just died.
@@ -279,13 +288,15 @@ class RenderProcess:
         self._asked.append((child.frames, answer))
         return await answer
 
-    def _frame(self, child: Child, orders: Sequence[Order], tasks: Sequence[Task], now: int) -> bytes:
+    def _frame(
+        self, child: RenderChild, orders: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
+    ) -> bytes:
         forget = self._characters > KNOWN_CHARACTERS or len(self._signers) > KNOWN_SIGNERS
         known = {} if forget else self._words
         known_signers = {} if forget else self._signers
-        words: dict[Words, int] = {}
+        words: dict[MessageTemplates, int] = {}
         signers: dict[int, tuple[int, Signer]] = {}
-        drafts: list[tuple[int, list[int], Draft]] = []
+        drafts: list[tuple[int, list[int], MessageDraft]] = []
         for order in orders:
             number = known.get(order.words)
             if number is None:
@@ -300,9 +311,9 @@ class RenderProcess:
         keys = [(each.domain, each.selector, _pem(each)) for _, each in signers.values()]
         try:
             asked = [(task.name, task.size, msgspec.msgpack.encode(task.arguments)) for task in tasks]
-            frame = framed(Frame(child.frames + 1, now, forget, list(words), keys, drafts, asked))
+            frame = framed(RenderRequest(child.frames + 1, now, forget, list(words), keys, drafts, asked))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise Unsendable(str(error)) from None
+            raise NotEncodable(str(error)) from None
         child.frames += 1
         if forget:
             self._words, self._signers, self._characters = {}, {}, 0
@@ -329,7 +340,7 @@ class RenderProcess:
         self._listeners.add(task)
         task.add_done_callback(self._listeners.discard)
 
-    async def _listen(self, child: Child, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _listen(self, child: RenderChild, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Hand out the answers until there are no more; then nobody waits in vain."""
         why = "It was ended."
         watch = asyncio.create_task(self._watch(child))
@@ -350,7 +361,7 @@ class RenderProcess:
             if self._ended and not asked and child.process.poll() is None:
                 self._children.give_back(child)
             else:
-                self._tell(asked, child, why, await asyncio.to_thread(_end, child))
+                self._answer(asked, child, why, await asyncio.to_thread(_end, child))
                 if child.frames and not self._ended:
                     self._later(self._start_again())
 
@@ -359,8 +370,12 @@ class RenderProcess:
         with suppress(ProcessDied):
             await self.start()
 
-    def _tell(
-        self, asked: deque[tuple[int, asyncio.Future[Reply]]], child: Child, why: str, end: tuple[int, int, int, int]
+    def _answer(
+        self,
+        asked: deque[tuple[int, asyncio.Future[RenderResponse]]],
+        child: RenderChild,
+        why: str,
+        end: tuple[int, int, int, int],
     ) -> None:
         status, frame, index, part = end
         for number, answer in asked:
@@ -370,7 +385,7 @@ class RenderProcess:
                     ProcessDied(why, index, PARTS[part % len(PARTS)], status) if guilty else ProcessDied(why)
                 )
 
-    async def _watch(self, child: Child) -> None:
+    async def _watch(self, child: RenderChild) -> None:
         """End a process that does not get on with one item, although its own clock should have ended it."""
         before, since = b"", time.monotonic()
         while True:
@@ -398,14 +413,14 @@ class RenderProcess:
             await asyncio.wait(self._listeners)
 
 
-class Unsendable(Exception):
+class NotEncodable(Exception):
     """An item holds what cannot be written into a frame."""
 
 
-_REPLY = msgspec.msgpack.Decoder(Reply)
+_REPLY = msgspec.msgpack.Decoder(RenderResponse)
 
 
-def _end(child: Child) -> tuple[int, int, int, int]:
+def _end(child: RenderChild) -> tuple[int, int, int, int]:
     """How a process ended, and the frame, item and part that it was working on."""
     frame, index, part = MARK.unpack_from(child.marker, 0)
     return child.end(), frame, index, part
@@ -418,7 +433,7 @@ def _pem(signer: Signer) -> bytes:
 class RenderProcesses:
     """The render processes of one API or worker process, and who may use which."""
 
-    def __init__(self, most: int = PROCESSES, children: Children | None = None) -> None:
+    def __init__(self, most: int = PROCESSES, children: ProcessSource | None = None) -> None:
         self._shared = [RenderProcess(children) for _ in range(most)]
         self._own_lane = RenderProcess(children, low=True)
         self._own_lane_turn = asyncio.Lock()
@@ -436,14 +451,14 @@ class RenderProcesses:
         """Of the processes that run."""
         return [each.process_id for each in (*self._shared, self._own_lane) if each.process_id is not None]
 
-    def has_own_lane(self, tenant: str) -> bool:
+    def has_own_process(self, tenant: str) -> bool:
         """Whether the items of a project are made apart from those of others."""
         return self._reckon(tenant) > OWN_LANE_SECONDS
 
-    async def make_all(self, orders: Sequence[Order], *, now: int) -> list[Made | NeedsOwnLane]:
+    async def compose_all(self, orders: Sequence[ComposeRequest], *, now: int) -> list[ComposeResult | NeedsOwnProcess]:
         """Make messages, signed at `now` (seconds since 1970); what is wrong with one of them is that one's reason.
 
-        What needs its own lane is handed back. Raises RenderingAway.
+        What needs its own lane is handed back. Raises RenderingUnavailable.
         """
         small = [order for order in orders if order.is_small]
         if len(small) == len(orders):
@@ -453,18 +468,20 @@ class RenderProcesses:
         of_small, of_large = iter(made[0]), (each for group in made[1:] for each in group)
         return [next(of_small if order.is_small else of_large) for order in orders]
 
-    async def _make(self, orders: Sequence[Order], now: int, tries: int = TRIES) -> list[Made | NeedsOwnLane]:
+    async def _make(
+        self, orders: Sequence[ComposeRequest], now: int, tries: int = TRIES
+    ) -> list[ComposeResult | NeedsOwnProcess]:
         if not orders:
             return []
-        if self._spent and any(self.has_own_lane(order.tenant) for order in orders):
-            shared = [order for order in orders if not self.has_own_lane(order.tenant)]
+        if self._spent and any(self.has_own_process(order.tenant) for order in orders):
+            shared = [order for order in orders if not self.has_own_process(order.tenant)]
             made = iter(await self._make(shared, now, tries))
-            return [NeedsOwnLane() if self.has_own_lane(order.tenant) else next(made) for order in orders]
+            return [NeedsOwnProcess() if self.has_own_process(order.tenant) else next(made) for order in orders]
         try:
             reply = await self._free().ask(orders, now=now)
-        except Unsendable as error:
+        except NotEncodable as error:
             if len(orders) == 1:
-                return [Made(reason=f"The values are not plain JSON: {error}.")]
+                return [ComposeResult(reason=f"The values are not plain JSON: {error}.")]
             return [made for order in orders for made in await self._make([order], now, tries)]
         except ProcessDied as died:
             if died.index is None:
@@ -479,49 +496,54 @@ class RenderProcesses:
             self._charge(orders[at].tenant, seconds)
         return list(reply.made)
 
-    async def make(self, order: Order, *, now: int) -> Made:
-        """Make one message, in whichever lane it belongs. Raises RenderingBusy, RenderingAway."""
-        (made,) = await self.make_all([order], now=now)
-        return await self.make_alone(order, now=now) if isinstance(made, NeedsOwnLane) else made
+    async def compose(self, order: ComposeRequest, *, now: int) -> ComposeResult:
+        """Make one message, in whichever lane it belongs. Raises RenderingBusy, RenderingUnavailable."""
+        (made,) = await self.compose_all([order], now=now)
+        return await self.compose_alone(order, now=now) if isinstance(made, NeedsOwnProcess) else made
 
-    async def _made_of(self, order: Order, died: ProcessDied, now: int) -> Made:
+    async def _made_of(self, order: ComposeRequest, died: ProcessDied, now: int) -> ComposeResult:
         """What an order comes to whose process died of it, or was ended by somebody else while it worked on it."""
         problem = died.problem()
-        return Made(reason=problem.detail) if problem else await self.make_alone(order, now=now, is_second=True)
+        return (
+            ComposeResult(reason=problem.detail)
+            if problem
+            else await self.compose_alone(order, now=now, is_second=True)
+        )
 
-    async def make_alone(self, order: Order, *, now: int, is_second: bool = False) -> Made:
-        """Make one message in the lane for projects that are expensive. Raises RenderingBusy, RenderingAway."""
+    async def compose_alone(self, order: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
+        """Make one message in the lane for projects that are expensive. Raises RenderingBusy, RenderingUnavailable."""
         try:
             reply = await self._ask_alone(order.tenant, [order], [], now)
-        except Unsendable as error:
-            return Made(reason=f"The values are not plain JSON: {error}.")
+        except NotEncodable as error:
+            return ComposeResult(reason=f"The values are not plain JSON: {error}.")
         except ProcessDied as died:
             self._charge(order.tenant, DEATH_SECONDS)
             if died.problem() is None and not is_second:
-                return await self.make_alone(order, now=now, is_second=True)
-            return Made(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
+                return await self.compose_alone(order, now=now, is_second=True)
+            return ComposeResult(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
         return reply.made[0]
 
     async def call(self, tenant: str, name: str, *arguments: Any, size: int = 0) -> Any:
         """Call a function of `mail/checking.py` for a project.
 
-        Raises what it raises, TemplateTooExpensive and TemplateCrashed with the place, RenderingBusy, RenderingAway.
+        Raises what it raises, TemplateTooExpensive and TemplateCrashed with the place, RenderingBusy and
+        RenderingUnavailable.
         """
-        task = Task(tenant, name, size, list(arguments))
-        reply: Reply | None = None
+        task = RenderTask(tenant, name, size, list(arguments))
+        reply: RenderResponse | None = None
         try:
-            if not self.has_own_lane(tenant):
+            if not self.has_own_process(tenant):
                 reply = await self._call_shared(task)
             if reply is None:
                 reply = await self._call_alone(task)
-        except Unsendable as error:
+        except NotEncodable as error:
             raise _not_json(str(error)) from None
         (answer,) = reply.answers
         if answer.code is not None:
             raise problem_of(answer.code, answer.detail, answer.errors)
         return answer.value
 
-    async def _call_shared(self, task: Task) -> Reply | None:
+    async def _call_shared(self, task: RenderTask) -> RenderResponse | None:
         """The reply; None where the process was ended while it worked on this, by whom is not known."""
         for tries in range(TRIES, -1, -1):
             try:
@@ -537,9 +559,9 @@ class RenderProcesses:
             for _, seconds in reply.slow:
                 self._charge(task.tenant, seconds)
             return reply
-        raise RenderingAway
+        raise RenderingUnavailable
 
-    async def _call_alone(self, task: Task) -> Reply:
+    async def _call_alone(self, task: RenderTask) -> RenderResponse:
         for is_second in (False, True):
             try:
                 return await self._ask_alone(task.tenant, [], [task], 0)
@@ -548,9 +570,11 @@ class RenderProcesses:
                 problem = died.problem()
                 if problem is not None or is_second:
                     raise problem or problem_at(TemplateCrashed, died.part) from None
-        raise RenderingAway
+        raise RenderingUnavailable
 
-    async def _ask_alone(self, tenant: str, orders: list[Order], tasks: list[Task], now: int) -> Reply:
+    async def _ask_alone(
+        self, tenant: str, orders: list[ComposeRequest], tasks: list[RenderTask], now: int
+    ) -> RenderResponse:
         lock, waiting = self._turns.get(tenant, (asyncio.Lock(), 0))
         if waiting >= OWN_LANE_WAITING:
             raise RenderingBusy
@@ -569,7 +593,7 @@ class RenderProcesses:
                     for _, seconds in reply.slow:
                         self._charge(tenant, seconds)
                     return reply
-                raise RenderingAway
+                raise RenderingUnavailable
         finally:
             lock, waiting = self._turns[tenant]
             if waiting > 1:
@@ -583,7 +607,7 @@ class RenderProcesses:
 
     def _require(self, tries: int, died: ProcessDied) -> None:
         if tries <= 0:
-            raise RenderingAway(f"{RenderingAway.message()} ({died})") from None
+            raise RenderingUnavailable(f"{RenderingUnavailable.message()} ({died})") from None
 
     def _charge(self, tenant: str, seconds: float) -> None:
         if len(self._spent) >= PROJECTS_WATCHED:
@@ -603,4 +627,4 @@ class RenderProcesses:
 
 def _not_json(why: str) -> Problem:
     message = f"The variables are not plain JSON: {why}."
-    return problem_of("invalid", message, [Fault(path="/variables", code="invalid", message=message)])
+    return problem_of("invalid", message, [ProblemError(path="/variables", code="invalid", message=message)])

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import minijinja
 import msgspec
 
-from postern.kernel.http.problems import Fault, Problem, Refused, Unprocessable
+from postern.kernel.http.problems import BadRequest, Problem, ProblemError, Unprocessable
 
 SOURCE_LIMIT: Final = 25_000_000
 """Characters of one template: what the largest message can hold."""
@@ -45,7 +45,7 @@ Engine = Literal["minijinja", "none"]
 """What reads a message's subject, html and text: the template engine, or nothing, so that they are sent as written."""
 
 
-class TemplateInvalid(Refused):
+class TemplateInvalid(BadRequest):
     """The template does not parse."""
 
     @classmethod
@@ -54,21 +54,21 @@ class TemplateInvalid(Refused):
         line = source.count("\n", 0, offset) + 1
         column = offset - (source.rfind("\n", 0, offset) + 1) + 1
         text = f"Line {line}, column {column}: {message}."
-        return cls(text, errors=[Fault(path=path, code=cls.code(), message=text)])
+        return cls(text, errors=[ProblemError(path=path, code=cls.code(), message=text)])
 
 
 class RenderFailed(Unprocessable):
     """The template could not be rendered with these values."""
 
 
-class Kind(StrEnum):
+class OutputFormat(StrEnum):
     """Where a rendering goes: in `HTML` every value is escaped, in `TEXT` (subjects too) none is."""
 
     HTML = "html"
     TEXT = "text"
 
 
-class Values:
+class RenderValues:
     """What templates are filled with, brought into shape once for the several templates of a message."""
 
     __slots__ = ("named", "octets", "simple")
@@ -76,7 +76,7 @@ class Values:
     def __init__(self, values: Mapping[str, Any]) -> None:
         """Raises RenderFailed where the values are not plain JSON, or nested too deep."""
         encoded = _encoded(values)
-        self.named = _without_nulls(values) if b"null" in encoded else values
+        self.named = _reject_nul(values) if b"null" in encoded else values
         self.octets = len(encoded)
         """As JSON."""
         self.simple = _simple(self.named)
@@ -90,12 +90,12 @@ def _simple(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if type(value) is str or not isinstance(value, _NESTED)}
 
 
-class Compiled:
+class CompiledTemplate:
     """A template ready to be rendered many times, by any number of threads at once."""
 
     __slots__ = ("_bound", "_environments", "_has_dashes", "_lock", "_names", "_source", "kind")
 
-    def __init__(self, source: str, kind: Kind, bound: "_Bound") -> None:
+    def __init__(self, source: str, kind: OutputFormat, bound: "_Bound") -> None:
         self.kind = kind
         self._source = source
         """As the engine reads it."""
@@ -105,14 +105,14 @@ class Compiled:
         self._environments: dict[tuple[str, ...], minijinja.Environment] = {}
         self._lock = threading.Lock()
 
-    def render(self, values: "Mapping[str, Any] | Values") -> str:
+    def render(self, values: "Mapping[str, Any] | RenderValues") -> str:
         """The text for these values. An unknown or null value renders as nothing.
 
         The engine gets copies that are its own data: lists and objects are written as literals of its language, so
         nothing of Python can be reached from a template.
         Raises RenderFailed with the reason: out of fuel, too large, a division by zero.
         """
-        given = values if isinstance(values, Values) else Values(values)
+        given = values if isinstance(values, RenderValues) else RenderValues(values)
         named, simple = given.named, given.simple
         if self._has_dashes:
             dashed = {name.replace("-", DASH): value for name, value in named.items() if "-" in name}
@@ -161,7 +161,7 @@ class Compiled:
         return self._names
 
 
-def compile_template(source: str, kind: Kind = Kind.HTML) -> Compiled:
+def compile_template(source: str, kind: OutputFormat = OutputFormat.HTML) -> CompiledTemplate:
     """Parse `source` once for many renderings.
 
     Raises TemplateInvalid with line and column when it does not parse or uses what is not offered.
@@ -172,14 +172,14 @@ def compile_template(source: str, kind: Kind = Kind.HTML) -> Compiled:
         raise TemplateInvalid("The template holds half of a surrogate pair, which is not a character.")
     read = _read(source)
     _parse(source, read, kind)
-    return Compiled(read.engine_source, kind, read.bound)
+    return CompiledTemplate(read.engine_source, kind, read.bound)
 
 
 def variables(source: str) -> list[str]:
     """The names that a template asks for, dotted where it looks inside one, in alphabetical order."""
     read = _read(source)
-    _parse(source, read, Kind.TEXT)
-    names = _bare(Kind.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
+    _parse(source, read, OutputFormat.TEXT)
+    names = _bare(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
     return sorted({name.replace(DASH, "-") for name in names if not name.startswith(RANGE)})
 
 
@@ -208,7 +208,7 @@ _RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 _SPACE = re.compile(r"\s*")
 
 
-class Token(msgspec.Struct, frozen=True):
+class TemplateToken(msgspec.Struct, frozen=True):
     """One token of an expression or statement; `offset` counts characters of the template."""
 
     kind: str
@@ -216,12 +216,12 @@ class Token(msgspec.Struct, frozen=True):
     offset: int
 
 
-class Hole:
+class TemplateTag:
     """A piece of a template that is not literal text."""
 
     __slots__ = ("_end", "_start", "_text", "tokens")
 
-    def __init__(self, source: str, start: int, end: int, tokens: list[Token]) -> None:
+    def __init__(self, source: str, start: int, end: int, tokens: list[TemplateToken]) -> None:
         self._start, self._end, self._text = start, end, source[start:end]
         self.tokens = tokens
         """Without the delimiters; of `{% raw %}` that word alone."""
@@ -239,7 +239,7 @@ class Hole:
         return self._text
 
 
-def holes_of(source: str) -> Iterator[Hole]:
+def tags_of(source: str) -> Iterator[TemplateTag]:
     """The pieces of a template that are not literal text, in order; one pass over the text, whatever it holds.
 
     A template that parses closes all it opens. In other text the first opening without an end is where the
@@ -261,7 +261,7 @@ def holes_of(source: str) -> Iterator[Hole]:
                 has_comment_end = has_comment_end and start < style_end
                 at = start + 2
                 continue
-            hole = Hole(source, start, end + 2, [])
+            hole = TemplateTag(source, start, end + 2, [])
         else:
             found = _hole(source, start, mark)
             if found is None:
@@ -271,9 +271,9 @@ def holes_of(source: str) -> Iterator[Hole]:
         at = hole.end()
 
 
-def _hole(source: str, start: int, mark: str) -> Hole | None:
+def _hole(source: str, start: int, mark: str) -> TemplateTag | None:
     """The expression or statement that begins at `start`; None where it is not closed."""
-    tokens: list[Token] = []
+    tokens: list[TemplateToken] = []
     closing = "}}" if mark == "{{" else "%}"
     balance, at = 0, start + 2
     if source[at : at + 1] in {"-", "+"}:
@@ -297,14 +297,14 @@ def _hole(source: str, start: int, mark: str) -> Hole | None:
             balance -= 1
             if balance < 0:
                 return None
-        tokens.append(Token(kind, text, at))
+        tokens.append(TemplateToken(kind, text, at))
         at += len(text)
     if mark == "{%" and len(tokens) == 1 and tokens[0].text == "raw":
         end = _RAW_END.search(source, token.end())
-        return Hole(source, start, end.end(), tokens) if end else None
+        return TemplateTag(source, start, end.end(), tokens) if end else None
     if tokens and mark == "{%" and tokens[-1].text == "+" and tokens[-1].offset == token.start() - 1:
         tokens.pop()
-    return Hole(source, start, token.end(), tokens)
+    return TemplateTag(source, start, token.end(), tokens)
 
 
 _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
@@ -315,7 +315,7 @@ def _space_end(source: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _parse(source: str, read: "_Read", kind: Kind) -> None:
+def _parse(source: str, read: "_Read", kind: OutputFormat) -> None:
     try:
         _bare(kind).add_template(kind.value, read.engine_source)
     except minijinja.TemplateError as error:
@@ -327,11 +327,11 @@ def _parse(source: str, read: "_Read", kind: Kind) -> None:
         raise TemplateInvalid("The template opens what it does not close.")
 
 
-def _bare(kind: Kind) -> minijinja.Environment:
+def _bare(kind: OutputFormat) -> minijinja.Environment:
     """An engine with nothing in it."""
     return minijinja.Environment(
         undefined_behavior="chainable",
-        auto_escape_callback=lambda _: kind is Kind.HTML,
+        auto_escape_callback=lambda _: kind is OutputFormat.HTML,
         keep_trailing_newline=True,
         debug=False,
         comment_start_string=COMMENT[0],
@@ -340,7 +340,7 @@ def _bare(kind: Kind) -> minijinja.Environment:
 
 
 def _environment(
-    source: str, kind: Kind, fuel: int, nested: tuple[str, ...] = (), *, counting: bool = False
+    source: str, kind: OutputFormat, fuel: int, nested: tuple[str, ...] = (), *, counting: bool = False
 ) -> minijinja.Environment:
     environment = _bare(kind)
     environment.fuel = fuel
@@ -437,11 +437,11 @@ def require_depth(value: Any) -> None:
         depth += 1
 
 
-def _without_nulls(value: Any) -> Any:
+def _reject_nul(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+        return {key: _reject_nul(each) for key, each in value.items() if each is not None}
     if isinstance(value, list | tuple):
-        return ["" if each is None else _without_nulls(each) for each in value]
+        return ["" if each is None else _reject_nul(each) for each in value]
     return value
 
 
@@ -600,7 +600,7 @@ def _read(source: str) -> _Read:
     pieces: list[str] = []
     edits: list[tuple[int, int, int]] = []
     done = length = 0
-    for hole in holes_of(source):
+    for hole in tags_of(source):
         if depth:
             longest = max(longest, hole.start() - end)
         end = hole.end()
@@ -651,7 +651,7 @@ def _read(source: str) -> _Read:
     return _Read(engine_source, edits, bound, is_whole)
 
 
-def _substitutes(source: str, tokens: list[Token]) -> Iterator[tuple[int, int, str]]:
+def _substitutes(source: str, tokens: list[TemplateToken]) -> Iterator[tuple[int, int, str]]:
     """What the engine reads in place of some tokens: start, end and text.
 
     `range(` is the engine's own function. A name with `-` in it, written without spaces, is one name: `first-name` at
@@ -679,7 +679,7 @@ def _substitutes(source: str, tokens: list[Token]) -> Iterator[tuple[int, int, s
         at = last + 1
 
 
-def _is_dashed(tokens: list[Token], at: int) -> bool:
+def _is_dashed(tokens: list[TemplateToken], at: int) -> bool:
     """Whether the name at `at` goes on with `-` and another name, without a space."""
     name, dash, following = tokens[at : at + 3]
     return (
@@ -690,7 +690,7 @@ def _is_dashed(tokens: list[Token], at: int) -> bool:
     )
 
 
-def _require_shallow(source: str, tokens: list[Token]) -> None:
+def _require_shallow(source: str, tokens: list[TemplateToken]) -> None:
     """Refuse expressions that the engine, which reads them by recursion, could lose its stack on.
 
     Counted are the operators, brackets and filters that lie around one another; those on either side of a comma do not.
@@ -721,7 +721,7 @@ def _require_shallow(source: str, tokens: list[Token]) -> None:
 _OPERATOR_WORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
 
 
-def _check_statement(source: str, tokens: list[Token], growth: dict[str, int]) -> int:
+def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     word, rest = tokens[0], tokens[1:]
     if word.text not in _STATEMENTS:
         raise TemplateInvalid.at(source, word.offset, f"“{word.text}” is not offered in templates")
@@ -738,7 +738,7 @@ def _check_statement(source: str, tokens: list[Token], growth: dict[str, int]) -
     return factor
 
 
-def _check_expression(source: str, tokens: list[Token], growth: dict[str, int]) -> int:
+def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     """How many times larger than the largest variable the value of this expression may be."""
     _require_shallow(source, tokens)
     names, largest, joins = 0, 1, False
@@ -760,7 +760,7 @@ def _check_expression(source: str, tokens: list[Token], growth: dict[str, int]) 
     return factor
 
 
-def _check_name(source: str, token: Token, before: str, after: str) -> None:
+def _check_name(source: str, token: TemplateToken, before: str, after: str) -> None:
     if before == "|" and token.text not in FILTERS:
         raise TemplateInvalid.at(source, token.offset, f"there is no filter “{token.text}”")
     if token.text == "tojson" and after == "(":
@@ -772,7 +772,7 @@ def _check_name(source: str, token: Token, before: str, after: str) -> None:
         raise TemplateInvalid.at(source, token.offset, f"“{token.text}()” is not offered in templates")
 
 
-def _check_product(source: str, tokens: list[Token], at: int) -> int:
+def _check_product(source: str, tokens: list[TemplateToken], at: int) -> int:
     """A product with a text repeats it: one side has to be a number, or both sides cast to numbers."""
     left, right = tokens[at - 1 : at], tokens[at + 1 : at + 2]
     for one, other in ((left, right), (right, left)):
@@ -786,7 +786,7 @@ def _check_product(source: str, tokens: list[Token], at: int) -> int:
 _CASTS = frozenset({"int", "float"})
 
 
-def _is_cast(tokens: list[Token]) -> bool:
+def _is_cast(tokens: list[TemplateToken]) -> bool:
     """Whether the operand that begins here is a name, dotted perhaps, cast to a number."""
     for token, following in itertools.pairwise(tokens):
         if token.text == "|":

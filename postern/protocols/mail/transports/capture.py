@@ -10,8 +10,8 @@ from postern.protocols.mail.transports.transport import (
     Accepted,
     Admit,
     BeforeDot,
+    DeliveryOutcome,
     Envelope,
-    Outcome,
     Rejected,
     Result,
     refuse,
@@ -44,7 +44,7 @@ class CaptureTransport:
         *,
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         """See `Transport.deliver`. What `keep` raises goes up: the message was not kept then."""
         started = time.perf_counter()
         wrong = unfit(message)
@@ -61,7 +61,7 @@ class CaptureTransport:
             await self._keep(envelope, message)
         spent = timedelta(seconds=time.perf_counter() - started)
         results = tuple(_result(recipient, recipient in good, spent) for recipient in envelope.recipients)
-        return Outcome(results=results, host=HOST, duration=spent)
+        return DeliveryOutcome(results=results, host=HOST, duration=spent)
 
     async def aclose(self) -> None:
         """Nothing is held open."""

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from postern.protocols.mail.connection_pool import Site
-from postern.protocols.mail.rate_shaper import Limits
-from postern.protocols.mail.smtp import Connection, Patience, Peer, Tls, Unreachable, connect
-from postern.protocols.mail.transports.transport import Admit, BeforeDot, Deferred, Envelope, Outcome
+from postern.protocols.mail.connection_pool import ConnectionPool
+from postern.protocols.mail.rate_shaper import RateLimits
+from postern.protocols.mail.smtp import Peer, SmtpConnection, Timeouts, Tls, Unreachable, connect
+from postern.protocols.mail.transports.transport import Admit, BeforeDot, Deferred, DeliveryOutcome, Envelope
 
 MOST_RELAYS = 16
 """Smart hosts of one transport."""
@@ -28,7 +28,7 @@ Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
 where the rate is taken for a long time ahead."""
 
 
-class Relay(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class RelayServer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A smart host and what it takes."""
 
     host: str
@@ -45,9 +45,9 @@ class Relay(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     max_connections: int = 10
     max_messages_per_connection: int = 1_000
 
-    def limits(self) -> Limits:
+    def limits(self) -> RateLimits:
         """What it takes at its best."""
-        return Limits(
+        return RateLimits(
             connections=self.max_connections,
             messages_per_connection=self.max_messages_per_connection,
             per_second=self.per_second,
@@ -59,10 +59,10 @@ class RelayTransport:
 
     def __init__(
         self,
-        relays: Sequence[Relay],
+        relays: Sequence[RelayServer],
         *,
         hello: str = "localhost",
-        patience: Patience | None = None,
+        patience: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
         resolve: Resolve | None = None,
         lease: Lease | None = None,
@@ -77,7 +77,7 @@ class RelayTransport:
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"From 1 to {MOST_RELAYS} relays.")
         self._chance = chance
-        self._sites: list[tuple[int, Site]] = []
+        self._sites: list[tuple[int, ConnectionPool]] = []
         for relay in relays:
             peer = Peer(
                 host=relay.host,
@@ -88,11 +88,11 @@ class RelayTransport:
                 context=context if relay.verify else None,
                 user=relay.user,
                 password=relay.password,
-                patience=patience or Patience(),
+                patience=patience or Timeouts(),
             )
             dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
             shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
-            site = Site(peer.label, dial, relay.limits(), clock=clock, chance=chance, lease=shared)
+            site = ConnectionPool(peer.label, dial, relay.limits(), clock=clock, chance=chance, lease=shared)
             self._sites.append((max(1, relay.weight), site))
 
     @property
@@ -107,7 +107,7 @@ class RelayTransport:
         *,
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         first, *others = self._order()
         outcome = await first.deliver(envelope, message, before_dot=before_dot, admit=admit)
@@ -118,7 +118,7 @@ class RelayTransport:
             outcome = await site.deliver(envelope, message, before_dot=before_dot, admit=admit)
         return outcome
 
-    def _order(self) -> list[Site]:
+    def _order(self) -> list[ConnectionPool]:
         """By weighted lot, those with an open circuit last."""
         if len(self._sites) == 1:
             return [self._sites[0][1]]
@@ -131,7 +131,7 @@ class RelayTransport:
             await site.aclose()
 
 
-async def _connect(peer: Peer, resolve: Resolve) -> Connection:
+async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
     """Connect to one of the addresses that the host may be reached at; certificates are checked against its name."""
     try:
         async with asyncio.timeout(peer.patience.connect.total_seconds()):

@@ -8,7 +8,7 @@ DOMAIN = "postern.test"
 """A name that the DNS will never have (RFC 6761 §6.2): this mail could not go anywhere."""
 
 
-class Fate(StrEnum):
+class TestOutcome(StrEnum):
     """What happens to mail for `<fate>@postern.test`; `+tags` are fine."""
 
     DELIVERED = "delivered"
@@ -22,22 +22,22 @@ class Fate(StrEnum):
     """As if an earlier bounce had put it on the suppression list."""
 
 
-def fate(address: str) -> Fate | None:
+def outcome_of(address: str) -> TestOutcome | None:
     """The fixed fate of an address, None for all the others; decided before any transport is asked."""
     local, _, domain = address.lower().rpartition("@")
     if domain.removesuffix(".") != DOMAIN:
         return None
     name = local.partition("+")[0]
-    return next((each for each in Fate if each == name), None)
+    return next((each for each in TestOutcome if each == name), None)
 
 
-def answer(fate: Fate, recipient: str) -> Result:
+def answer(fate: TestOutcome, recipient: str) -> Result:
     """What a server would have said."""
-    if fate is Fate.BOUNCED:
+    if fate is TestOutcome.BOUNCED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
-    elif fate is Fate.SUPPRESSED:
+    elif fate is TestOutcome.SUPPRESSED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "On the suppression list"
-    elif fate is Fate.DEFERRED:
+    elif fate is TestOutcome.DEFERRED:
         kind, code, enhanced, text = Deferred, 451, "4.2.0", "Mailbox busy, try again later"
     else:
         return Accepted(

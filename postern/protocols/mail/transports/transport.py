@@ -36,7 +36,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whose message it is, for transports that keep customers apart."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
+class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
     """What became of one recipient in one attempt."""
 
     recipient: str
@@ -49,25 +49,25 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=F
     duration: timedelta
 
 
-class Accepted(Answer, frozen=True, kw_only=True, tag="accepted", gc=False):
+class Accepted(RecipientResult, frozen=True, kw_only=True, tag="accepted", gc=False):
     """The next hop took responsibility for it."""
 
     delivered: bool = False
     """Whether the next hop was the recipient's own mailbox."""
 
 
-class Deferred(Answer, frozen=True, kw_only=True, tag="deferred", gc=False):
+class Deferred(RecipientResult, frozen=True, kw_only=True, tag="deferred", gc=False):
     """Not now; try again later."""
 
 
-class Rejected(Answer, frozen=True, kw_only=True, tag="rejected", gc=False):
+class Rejected(RecipientResult, frozen=True, kw_only=True, tag="rejected", gc=False):
     """Never; trying again would bring the same answer."""
 
 
 Result: TypeAlias = Accepted | Deferred | Rejected
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one attempt brought."""
 
     results: tuple[Result, ...]
@@ -130,7 +130,7 @@ class Transport(Protocol):
         *,
         before_dot: BeforeDot | None = None,
         admit: Admit | None = None,
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         """Hand `message` (CRLF lines, headers and body) to the next hop, once.
 
         `before_dot` is awaited after the peer agreed to take the message and before it can have taken it.
@@ -150,9 +150,9 @@ class Transport(Protocol):
         ...
 
 
-def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> Outcome:
+def refuse(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
     """Everybody is rejected, for the same reason, without asking a peer."""
-    return Outcome(
+    return DeliveryOutcome(
         results=tuple(
             Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
             for recipient in envelope.recipients
@@ -173,9 +173,9 @@ def postpone(
     opening: tuple[tuple[str, bytes], ...] = (),
     code: int = 0,
     enhanced: str = "",
-) -> Outcome:
+) -> DeliveryOutcome:
     """Everybody is deferred, for the same reason."""
-    return Outcome(
+    return DeliveryOutcome(
         results=tuple(
             Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
             for recipient in envelope.recipients
