@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -26,7 +27,7 @@ from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Record, to_plain
 
-VERSION = "0.1.0"
+VERSION = version("postern")
 SCHEMAS = "#/components/schemas/"
 METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE": "delete"}
 

@@ -1,0 +1,77 @@
+"""`script/release` refuses what must not become a release, and leaves the tree as it was."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A repository with what a release touches, on main."""
+    for name in ("script/release", "pyproject.toml", "uv.lock", "CHANGELOG.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    setup = tmp_path / "script/setup"
+    setup.write_text("#!/bin/sh\n")
+    check = tmp_path / "script/check"
+    check.write_text("#!/bin/sh\necho The tests fail. >&2\nexit 1\n")
+    for program in (setup, check):
+        program.chmod(0o755)
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(tree: Path, *words: str) -> str:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false")
+    return subprocess.run(["git", *identity, *words], cwd=tree, check=True, capture_output=True, text=True).stdout
+
+
+def commit(tree: Path) -> None:
+    git(tree, "add", "-A")
+    git(tree, "commit", "--quiet", "-m", "A tree")
+
+
+def release(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["script/release", *words], cwd=tree, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("version", ["", "1", "v1.0.0", "1.0.0.0", "1.0.0; touch x"])
+def test_a_version_has_a_form(tree, version):
+    ran = release(tree, version)
+    assert (ran.returncode, "Name the version" in ran.stderr) == (1, True)
+
+
+def test_changes_that_are_not_committed_are_refused(tree):
+    (tree / "new").write_text("")
+    assert "Commit or stash" in release(tree, "0.2.0").stderr
+
+
+def test_a_branch_is_refused(tree):
+    git(tree, "switch", "--quiet", "-c", "topic")
+    assert "made from main" in release(tree, "0.2.0").stderr
+
+
+def test_a_version_that_was_released_is_refused(tree):
+    git(tree, "tag", "v0.2.0")
+    assert "There is a tag v0.2.0 already." in release(tree, "0.2.0").stderr
+
+
+def test_a_changelog_without_new_entries_is_refused(tree):
+    log = tree / "CHANGELOG.md"
+    log.write_text(log.read_text().replace(", not released yet", ", 2026-01-31"))
+    commit(tree)
+    assert "not released yet" in release(tree, "0.2.0").stderr
+
+
+def test_a_tree_that_fails_its_checks_is_as_it_was(tree):
+    ran = release(tree, "0.2.0")
+    assert ran.returncode == 1
+    assert "The tests fail." in ran.stderr
+    assert "the tree is as it was" in ran.stderr
+    assert git(tree, "status", "--porcelain") == ""
+    assert git(tree, "tag") == ""
