@@ -83,7 +83,9 @@ from postern.identity.customers.sso_lookup import set_sso_lookup
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.kernel.http.call import ReadCredential
-from postern.kernel.http.operation import HttpMiddleware, Operation, handler_of, operations_of
+from postern.kernel.http.middleware import HttpMiddleware
+from postern.kernel.http.operation import Operation, operations_of
+from postern.kernel.http.routes import handler_of
 from postern.kernel.quotas import set_quota_check
 from postern.messaging.emails.system_mail import deliver_system_mail
 from postern.messaging.emails.work import SENDS

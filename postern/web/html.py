@@ -6,8 +6,9 @@ from urllib.parse import parse_qsl
 import msgspec
 from litestar import Response
 
-from postern.kernel.http.operation import HttpResponse, RawRequest, answer_error
+from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden
+from postern.kernel.http.responses import HttpResponse, answer_error
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -12,8 +12,8 @@ from litestar import Request, Response, get
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from postern.kernel.http.operation import NotFound
 from postern.kernel.http.problems import Problem
+from postern.kernel.http.responses import NotFound
 from postern.kernel.values import to_json
 from postern.web.html import document, paragraph, wants_page
 

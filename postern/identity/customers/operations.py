@@ -44,7 +44,7 @@ from postern.identity.customers.sessions import end_session, end_sessions, sessi
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, camel, get, patch, post, put
+from postern.kernel.http.operation import camel, get, patch, post, put
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import (
     Cursor,
@@ -59,6 +59,7 @@ from postern.kernel.http.pagination import (
     position_of,
 )
 from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit

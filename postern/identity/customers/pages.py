@@ -31,8 +31,9 @@ from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.sessions import CustomerSignInResult, bearer_of
 from postern.identity.customers.sso_lookup import SsoEntry, is_sso_offered, sso_entry_of_address
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import HttpResponse, Operation, RawRequest, get, post
+from postern.kernel.http.operation import Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Record, as_id, to_plain
 from postern.platform.projects.model import Project
 from postern.web.html import require_own_form

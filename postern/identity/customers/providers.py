@@ -48,8 +48,9 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.cookies import cookie, cookie_name
-from postern.kernel.http.operation import HttpResponse, RawRequest, delete, get, post, put
+from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Body, Deleted, Record, as_id
 from postern.platform.audit import operations as audit

@@ -46,7 +46,8 @@ from postern.identity.customers.session_store import RefreshedSession, SessionRo
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
-from postern.kernel.http.operation import HttpResponse, delete, get, patch, post
+from postern.kernel.http.operation import delete, get, patch, post
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Record, as_id, new_id, to_json
 from postern.platform.audit import operations as audit

@@ -21,8 +21,9 @@ from postern.identity.organizations.model import (
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.organizations.rules import read_invitation_token
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
+from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.platform.events import operations as events
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"

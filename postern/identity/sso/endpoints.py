@@ -43,8 +43,9 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
-from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
+from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Conflict, Forbidden, Invalid
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Record, new_id, to_plain
 from postern.platform.projects import operations as projects

@@ -23,7 +23,8 @@ from postern.identity.sso.endpoints import (
 from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
 from postern.identity.sso.service_provider import connection_settings
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
+from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.logout import Binding, ReceivedLogoutRequest, read_logout_request, read_logout_response

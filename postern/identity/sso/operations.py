@@ -45,9 +45,10 @@ from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, delete, get, patch, post
+from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Removed, as_seen, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events

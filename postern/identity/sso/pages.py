@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from minijinja import Environment
 
-from postern.kernel.http.operation import HttpResponse
+from postern.kernel.http.responses import HttpResponse
 from postern.protocols.saml.trace import SsoTraceStep
 
 _HEAD = """<!doctype html>

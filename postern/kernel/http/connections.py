@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from postern.kernel.config import Settings
-from postern.kernel.http.operation import problem_document
 from postern.kernel.http.problems import BadRequest, Problem, Unavailable
+from postern.kernel.http.responses import problem_document
 from postern.kernel.limits import network_of
 from postern.kernel.values import new_id, to_json
 

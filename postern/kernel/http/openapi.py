@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http import operation
+from postern.kernel.http.binding import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
@@ -21,9 +21,10 @@ from postern.kernel.http.call import (
 )
 from postern.kernel.http.openapi_examples import Examples
 from postern.kernel.http.openapi_fields import describe_fields
-from postern.kernel.http.operation import Operation
+from postern.kernel.http.operation import FORM, Operation, Parameter, camel
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.kernel.http.responses import BodyTooLarge, DatabaseUnavailable, HttpResponse, NotFound, problem_document
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Record, to_plain
 
@@ -206,7 +207,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
 
 def _operation_id(each: Operation[Any, Any]) -> str:
     """The function's name; `OfApp` is added for operations that an app calls at addresses of its own."""
-    return operation.camel(each.name if "{app_id}" not in each.path else f"{each.name}_of_app")
+    return camel(each.name if "{app_id}" not in each.path else f"{each.name}_of_app")
 
 
 def _schema(kind: Any) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 def _answer_type(each: Operation[Any, Any]) -> Any:
     hint = each.returns
-    if hint in (None, NoneType) or hint is operation.HttpResponse:
+    if hint in (None, NoneType) or hint is HttpResponse:
         return None
     if get_origin(hint) is LinkedList:
         return list[get_args(hint)[0]]
@@ -250,7 +251,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
         entry["requestBody"] = {"required": not optional, "content": {each.takes: media}}
     elif _has_input(each):
         # A file is taken under the general type of files as well: some clients know no other.
-        taken = [each.takes] if each.takes == operation.FORM else [each.takes, "application/octet-stream"]
+        taken = [each.takes] if each.takes == FORM else [each.takes, "application/octet-stream"]
         entry["requestBody"] = {
             "required": False,
             "content": {media_type: {"schema": _form_schema(each)} for media_type in taken},
@@ -260,7 +261,7 @@ def _entry(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examp
 
 def _form_schema(each: Operation[Any, Any]) -> dict[str, Any]:
     """What a body that is not JSON holds."""
-    if each.takes != operation.FORM:
+    if each.takes != FORM:
         return {"type": "string", "format": "binary", "description": "The file."}
     fields = {name: {"type": "string", "description": text} for name, text in each.fields.items()}
     return {"type": "object", "properties": fields, "additionalProperties": {"type": "string"}}
@@ -279,7 +280,7 @@ def _description(each: Operation[Any, Any]) -> tuple[str, str]:
     return summary.rstrip("."), "\n\n".join(part for part in paragraphs if part)
 
 
-def _parameter(parameter: operation.Parameter, schema_of: dict[str, Any]) -> dict[str, Any]:
+def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any]:
     schema: dict[str, Any] = _tidy(schema_of[repr(parameter.type)])
     if parameter.place == "path" and schema.get("format") == "uuid":
         schema = {"type": "string"}  # Identifiers are opaque; a malformed one is simply unknown.
@@ -297,7 +298,7 @@ def _parameter(parameter: operation.Parameter, schema_of: dict[str, Any]) -> dic
     return _parameter_entry(parameter, description, schema)
 
 
-def _parameter_entry(parameter: operation.Parameter, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _parameter_entry(parameter: Parameter, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": parameter.wire,
         "in": parameter.place,
@@ -307,7 +308,7 @@ def _parameter_entry(parameter: operation.Parameter, description: str, schema: d
     }
 
 
-def _about_parameter(parameter: operation.Parameter) -> str:
+def _about_parameter(parameter: Parameter) -> str:
     words = re.sub(r"(?<!^)([A-Z])", r" \1", parameter.wire).replace("-", " ").lower()
     return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
 
@@ -315,7 +316,7 @@ def _about_parameter(parameter: operation.Parameter) -> str:
 def _responses(each: Operation[Any, Any], schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
     answer = _answer_type(each)
     good: dict[str, Any] = {"description": "Done."}
-    if each.returns is operation.HttpResponse:
+    if each.returns is HttpResponse:
         good["content"] = {media_type: {"schema": _content(media_type)} for media_type in each.media_types}
     elif answer is not None:
         example = examples.of(answer, each.example, each.shows)
@@ -362,7 +363,7 @@ def _headers_of(each: Operation[Any, Any]) -> list[str]:
         named += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
     if any(parameter.wire == "Idempotency-Key" for parameter in each.parameters):
         named.append("Idempotent-Replayed")
-    if each.returns is operation.HttpResponse and set(each.media_types) & FILES:
+    if each.returns is HttpResponse and set(each.media_types) & FILES:
         named.append("Content-Disposition")
     return named
 
@@ -383,11 +384,11 @@ def _name_of(kind: type[Problem]) -> str:
 
 
 def _problem(kind: type[Problem]) -> dict[str, Any]:
-    return {"value": to_plain(operation.problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
+    return {"value": to_plain(problem_document(kind(), "0199f1a2-7c00-7000-8000-000000000000"))}
 
 
 def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
-    found: list[type[Problem]] = [*each.problems, operation.DatabaseUnavailable]
+    found: list[type[Problem]] = [*each.problems, DatabaseUnavailable]
     if each.accepts:
         if "nobody" not in each.accepts:
             found.append(CredentialMissing)
@@ -397,11 +398,11 @@ def _problems(each: Operation[Any, Any]) -> dict[int, list[type[Problem]]]:
     if "{project_id}" in each.path or "{app_id}" in each.path:
         found += [ProjectMissing, TooManyRequests]
     if "{" in each.path:
-        found.append(operation.NotFound)
+        found.append(NotFound)
     if each.body is not None:
-        found += [operation.BodyInvalid, operation.UnsupportedMediaType, operation.BodyTooLarge]
+        found += [BodyInvalid, UnsupportedMediaType, BodyTooLarge]
     if _has_input(each):
-        found += [Invalid, operation.BodyTooLarge]
+        found += [Invalid, BodyTooLarge]
     if each.body is not None or any(
         parameter.place in ("query", "header") and not parameter.or_nothing for parameter in each.parameters
     ):

@@ -8,8 +8,9 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, get
+from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import csv_stream
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, as_id
 from postern.messaging.analytics import store
 from postern.messaging.analytics.model import (

@@ -12,11 +12,13 @@ from litestar.exceptions import InternalServerException
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.http.binding import UnsupportedMediaType
 from postern.kernel.http.call import Call
 from postern.kernel.http.connections import HeaderTooLarge
-from postern.kernel.http.operation import HttpResponse, RawRequest, UnsupportedMediaType, get, post
+from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, csv_stream, linked_list
 from postern.kernel.http.problems import Invalid
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import (

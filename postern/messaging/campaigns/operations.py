@@ -9,8 +9,8 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, get, patch, post
 from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
     Cursor,
     LinkedList,
@@ -25,6 +25,7 @@ from postern.kernel.http.pagination import (
     position_of,
 )
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.audiences import contacts

@@ -14,8 +14,9 @@ import msgspec
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, RawRequest, delete, get, post
+from postern.kernel.http.operation import RawRequest, delete, get, post
 from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Deleted, new_id
 from postern.messaging.domains import sender_store, store

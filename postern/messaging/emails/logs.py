@@ -11,8 +11,9 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import like_pattern
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, get
+from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, Timestamp, as_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import EmailLogEntry, SendStatus

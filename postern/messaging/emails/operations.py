@@ -12,9 +12,11 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
+from postern.kernel.http.binding import read_json
 from postern.kernel.http.call import NOBODY, Call, Origin
-from postern.kernel.http.operation import HeaderParameter, HttpResponse, get, patch, post, read_json
+from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.quotas import in_parallel, require_quota
 from postern.kernel.values import to_json
 from postern.messaging.emails import store

@@ -7,9 +7,10 @@ import msgspec
 
 from postern.kernel.database.statements import Transaction, like_pattern
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, delete, get, post
+from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
 from postern.kernel.http.problems import Conflict, Invalid
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Record, new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import (

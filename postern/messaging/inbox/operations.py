@@ -15,7 +15,7 @@ import msgspec
 
 from postern.kernel.database.statements import Queries, like_pattern
 from postern.kernel.http.call import Call, Caller
-from postern.kernel.http.operation import HttpResponse, delete, get
+from postern.kernel.http.operation import delete, get
 from postern.kernel.http.pagination import (
     Cursor,
     Page,
@@ -27,6 +27,7 @@ from postern.kernel.http.pagination import (
     page_of,
     position_of,
 )
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted
 from postern.messaging.emails.redaction import open_captured
 from postern.messaging.inbox import store

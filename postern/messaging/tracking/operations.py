@@ -8,8 +8,10 @@ from uuid import UUID
 
 import msgspec
 
+from postern.kernel.http.binding import is_head
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, Lenient, RawRequest, get, is_head, post
+from postern.kernel.http.operation import Lenient, RawRequest, get, post
+from postern.kernel.http.responses import HttpResponse
 from postern.messaging.audiences import contacts
 from postern.messaging.emails import engagement
 from postern.messaging.emails import operations as emails

@@ -13,8 +13,9 @@ import msgspec
 
 from postern.kernel.database.catalog import Column, Table, rows_as_json, tenant_tables
 from postern.kernel.http.call import Call, CredentialInvalid
-from postern.kernel.http.operation import DEVELOPER_ONLY, HttpResponse, camel, get
+from postern.kernel.http.operation import DEVELOPER_ONLY, camel, get
 from postern.kernel.http.pagination import LIST_LIMIT, Cursor, Page, PageLimit, PageNumber
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Timestamp, as_id, timestamp, to_json
 from postern.platform.accounts import store

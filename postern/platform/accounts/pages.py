@@ -5,8 +5,9 @@ from typing import Annotated
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HttpResponse, RawRequest, get, post
+from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Problem
+from postern.kernel.http.responses import HttpResponse
 from postern.platform.accounts.model import DeveloperSignUp, Password
 from postern.platform.accounts.operations import sign_up_developer
 from postern.platform.accounts.recovery import (

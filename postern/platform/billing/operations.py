@@ -7,16 +7,10 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.binding import BodyInvalid
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import (
-    DEVELOPER_ONLY,
-    BodyInvalid,
-    HeaderParameter,
-    HttpResponse,
-    RawRequest,
-    get,
-    post,
-)
+from postern.kernel.http.operation import DEVELOPER_ONLY, HeaderParameter, RawRequest, get, post
+from postern.kernel.http.responses import HttpResponse
 from postern.kernel.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
 from postern.kernel.values import NO_ID, to_json
 from postern.platform.billing import manual, store

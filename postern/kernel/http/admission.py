@@ -1,0 +1,109 @@
+"""Who may call an operation: the credential of a request becomes a Call, and the call counts against a rate limit."""
+
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
+from typing import Any
+from uuid import UUID
+
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+
+from postern.kernel.http.call import (
+    NOBODY,
+    Call,
+    Caller,
+    CredentialInvalid,
+    CredentialMissing,
+    CredentialNotAccepted,
+    EmailUnverified,
+    Origin,
+    PermissionMissing,
+    read_bearer,
+)
+from postern.kernel.http.operation import Operation
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import RateLimit
+from postern.kernel.values import as_id
+
+VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
+"""Headers with which a project's own server, by its secret key, says for whom it signs in or up."""
+
+ADDRESS_LIMIT = 64
+AGENT_LIMIT = 512
+
+
+async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """The one guard: reads the credential, refuses in a fixed order, and leaves a Call for the operation."""
+    each: Operation[Any, Any] = handler.opt["operation"]
+    state, scope = connection.app.state, connection.scope
+    world = state.world
+    path = connection.path_params
+    project_text = path.get("project_id", path.get("app_id"))
+    project_id = as_id(project_text) if project_text is not None else None
+    client = scope.get("client")
+    agent = connection.headers.get("user-agent", "")
+    origin = Origin(ip=client[0][:ADDRESS_LIMIT] if client else "", user_agent=agent[:AGENT_LIMIT])
+    caller = NOBODY
+    headers: dict[str, str] = {}
+    if each.accepts:
+        caller = await _read_caller(state.readers, connection, world, project_id, origin)
+        if caller.kind not in each.accepts:
+            raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        if caller.kind == "secret_key" and "nobody" in each.accepts:
+            origin = _client_of(connection.headers, origin)
+        if not caller.is_verified and not (caller.may(each.needs) if each.needs else each.unverified):
+            raise EmailUnverified
+        # A customer speaks for themselves: where their token is taken at all, no permission stands in between.
+        if each.needs and caller.kind != "customer" and not caller.may(each.needs):
+            raise PermissionMissing(f"This operation needs the permission `{each.needs}`.")
+    if project_id is not None or caller.account_id is not None:
+        rate = _rate_of(world, caller)
+        headers["RateLimit-Policy"] = rate.policy
+        headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
+    scope["postern_call"] = Call(  # type: ignore[typeddict-unknown-key]
+        world=world,
+        db=world.db,
+        caller=caller,
+        now=world.clock(),
+        request_id=scope.get("postern_request_id", ""),  # type: ignore[arg-type]
+        origin=origin,
+        path_project_id=project_id,
+        if_match=connection.headers.get("if-match"),
+        headers=headers,
+    )
+
+
+def _client_of(headers: Mapping[str, str], origin: Origin) -> Origin:
+    """Who is at the door behind a project's own server, if it says so: else all its visitors would count as one."""
+    address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
+    if address is not None:
+        try:
+            address = str(ip_address(address.strip()))
+        except ValueError:
+            raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is no IP address.") from None
+    return Origin(
+        ip=origin.ip if address is None else address,
+        user_agent=origin.user_agent if agent is None else agent[:AGENT_LIMIT],
+    )
+
+
+def _rate_of(world: Any, caller: Caller) -> RateLimit:
+    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
+    return world.project_rate if quota is None else RateLimit("project", quota, world.project_rate.window)
+
+
+async def _read_caller(
+    readers: Sequence[Any],
+    connection: ASGIConnection[Any, Any, Any, Any],
+    world: Any,
+    project_id: UUID | None,
+    origin: Origin,
+) -> Caller:
+    token = read_bearer(connection.headers)
+    if token is None:
+        return NOBODY
+    for read in readers:
+        caller = await read(world, token, project_id, origin)
+        if caller is not None:
+            return caller
+    raise CredentialInvalid

@@ -1,0 +1,127 @@
+"""What wraps the application: request ids, the access log, metrics, and headers that every response carries."""
+
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import Counter, Histogram
+
+from postern.kernel.http.problems import BadRequest, Problem
+from postern.kernel.http.responses import RequestIncomplete, problem_document
+from postern.kernel.values import new_id, to_json
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+REQUESTS = Counter("postern_http_requests_total", "Requests answered.", ["operation", "status"])
+SECONDS = Histogram("postern_http_request_seconds", "Time to answer a request.", ["operation"])
+SAYS_WHETHER_KEPT = (b"cache-control", b"last-modified")
+"""Headers of answers that say by themselves whether they may be kept; the second one is that of files."""
+
+STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=63072000")
+"""Two years of nothing but TLS with this host (RFC 6797), where the base URL has TLS."""
+
+PAGE_PROTECTION = [
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (
+        b"permissions-policy",
+        b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+    ),
+]
+
+
+class HostInvalid(BadRequest):
+    """A request names the host that it is for in exactly one `Host` header."""
+
+
+class HttpMiddleware:
+    """The outermost layer: request ids, access log, metrics, and headers that every answer carries."""
+
+    REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
+
+    def __init__(self, app: ASGIApp, world: Any = None) -> None:
+        self._app = app
+        self._world = world
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = given.decode() if self.REQUEST_ID.match(given) else str(new_id())
+        scope["postern_request_id"] = request_id  # type: ignore[typeddict-unknown-key]
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(
+            request_id=request_id, path=scope["path"], query=scope.get("query_string", b"").decode("latin-1")
+        )
+        started, status = time.perf_counter(), 500
+        is_head = scope["method"] == "HEAD"
+        if is_head:
+            # Every GET answers HEAD with the same headers and no body (RFC 9110 §9.3.2). The server's own scope
+            # stays as it is: it counts the body it is owed by the method.
+            scope = {**scope, "method": "GET", "postern_head": True}  # type: ignore[typeddict-item,typeddict-unknown-key]
+
+        if "\0" in scope["path"]:
+            # It names nothing; escaped, it is not found as any other wrong path, where the file system would raise.
+            scope = {**scope, "path": scope["path"].replace("\0", "%00")}  # type: ignore[typeddict-item]
+        has_body = True
+
+        async def received() -> Any:
+            nonlocal has_body
+            message = await receive()
+            if message["type"] == "http.disconnect" and has_body:
+                raise RequestIncomplete
+            has_body = has_body and bool(message.get("more_body"))
+            return message
+
+        async def stamped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message["headers"], (b"x-request-id", request_id.encode())]
+                headers.append((b"x-content-type-options", b"nosniff"))
+                headers += self._protection(headers)
+                if not any(name in SAYS_WHETHER_KEPT for name, _ in headers):
+                    # Answers hold tokens and people's data (RFC 6749 §5.1); what may be kept says so itself.
+                    headers.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": headers}  # type: ignore[misc]
+            elif is_head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}  # type: ignore[misc]
+            await send(message)
+
+        try:
+            if _names_one_host(scope):
+                await self._app(scope, received, stamped)
+            else:
+                # RFC 9112 §3.2: what stands in front may have read the other one.
+                await _refuse(HostInvalid(), request_id, stamped)
+        finally:
+            handler: Any = scope.get("route_handler")
+            each = handler.opt.get("operation") if handler is not None else None
+            name = each.name if each is not None else "unknown"
+            REQUESTS.labels(name, status).inc()
+            SECONDS.labels(name).observe(time.perf_counter() - started)
+            log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+    def _protection(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Headers that tell a browser what our pages never need."""
+        found: list[tuple[bytes, bytes]] = []
+        if self._world is not None and self._world.settings.public_url.startswith("https:"):
+            found.append(STRICT_TRANSPORT)
+        if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
+            found += PAGE_PROTECTION
+        return found
+
+
+async def _refuse(problem: Problem, request_id: str, send: Send) -> None:
+    """Answer a problem before the request has an operation."""
+    body = to_json(problem_document(problem, request_id))
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _names_one_host(scope: Scope) -> bool:
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    return len(hosts) == 1 or (not hosts and scope.get("http_version") == "1.0")

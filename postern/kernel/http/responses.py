@@ -1,0 +1,156 @@
+"""What an operation returns or raises, as an HTTP response."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import structlog
+from litestar import Response
+from litestar.exceptions import HTTPException
+from litestar.response import Stream
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import Call, etag
+from postern.kernel.http.operation import Operation, RawRequest
+from postern.kernel.http.pagination import Feed, LinkedList, Page
+from postern.kernel.http.problems import BadRequest, Conflict, ContentTooLarge, Invalid, Missing, Problem, Unavailable
+from postern.kernel.values import to_json
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """An answer that is not JSON of a record, or has a status or headers of its own."""
+
+    content: bytes | str | AsyncIterator[bytes] = b""
+    media_type: str = "application/json"
+    status: int = 200
+    headers: dict[str, str] | None = None
+
+
+class NotFound(Missing):
+    """There is nothing at this address."""
+
+
+class MethodNotAllowed(BadRequest):
+    """This address does not answer to that method."""
+
+    status = 405
+
+
+class BodyTooLarge(ContentTooLarge):
+    """The body is larger than this operation takes."""
+
+
+class RequestIncomplete(BadRequest):
+    """The client closed the connection before its request was complete."""
+
+
+class DatabaseUnavailable(Unavailable, code="database_away"):
+    """The database does not answer; nothing was changed. Try again shortly."""
+
+
+class InUse(Conflict):
+    """Something else that is on its way still uses this record."""
+
+
+class InternalError(Problem):
+    """Something went wrong on our side; the request id leads to the log."""
+
+
+def respond(each: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
+    headers = call.headers
+    if isinstance(value, HttpResponse):
+        headers.update(value.headers or {})
+        kind = Response if isinstance(value.content, bytes | str) else Stream
+        return kind(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
+    if value is None:
+        return Response(b"", status_code=each.status, media_type="application/json", headers=headers)
+    if isinstance(value, LinkedList):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
+        value = value.items
+    elif isinstance(value, Page | Feed):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(each, call, value.next_cursor)}>; rel="next"'
+    elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
+        content = to_json(value)
+        headers["ETag"] = etag(updated_at, content)
+        return Response(content, status_code=each.status, media_type="application/json", headers=headers)
+    return Response(to_json(value), status_code=each.status, media_type="application/json", headers=headers)
+
+
+def _next_link(each: Operation[Any, Any], call: Call, cursor: str) -> str:
+    path = each.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
+    given = structlog.contextvars.get_contextvars()
+    path = given.get("path", path)
+    query = [part for part in given.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
+    return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
+
+
+def answer_error(request: RawRequest, error: Exception) -> Response[bytes]:
+    """Every exception that leaves an operation ends here, as a problem document."""
+    request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
+    problem = _as_problem(error)
+    if isinstance(problem, RequestIncomplete):
+        log.info("request_incomplete", request_id=request_id, path=request.scope["path"])
+    elif isinstance(problem, InternalError):
+        log.error("unexpected_error", request_id=request_id, path=request.scope["path"], exc_info=error)
+    elif isinstance(problem, DatabaseUnavailable):
+        log.warning("database_away", request_id=request_id, error=str(error).strip())
+    response = problem_response(problem, request_id)
+    if isinstance(problem, MethodNotAllowed) and isinstance(error, HTTPException) and error.headers:
+        # What may be done here instead (RFC 9110 §15.5.6).
+        methods = {each.strip() for each in error.headers.get("allow", "").split(",")}
+        response.headers["Allow"] = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+    return response
+
+
+def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
+    headers: dict[str, str] = {}
+    if problem.retry_after_seconds is not None:
+        headers["Retry-After"] = str(problem.retry_after_seconds)
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="postern"'
+    return Response(
+        to_json(problem_document(problem, request_id)),
+        status_code=problem.status,
+        media_type="application/problem+json",
+        headers=headers,
+    )
+
+
+def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
+    """A problem as RFC 9457 writes it."""
+    more = {"next": problem.next} if problem.next else {}
+    return {
+        "type": f"/problems/{problem.code()}",
+        "title": problem.title(),
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code(),
+        "requestId": request_id,
+        "errors": problem.errors,
+        **more,
+    }
+
+
+def _as_problem(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        by_status: dict[int, Problem] = {404: NotFound(), 405: MethodNotAllowed(), 413: BodyTooLarge()}
+        if error.status_code in by_status:
+            return by_status[error.status_code]
+        if error.status_code < 500:
+            return BadRequest(str(error.detail))
+    if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
+        return Invalid("A value is out of the range that can be kept.")
+    if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
+        return InUse()
+    if isinstance(error, psycopg.OperationalError | PoolTimeout):
+        return DatabaseUnavailable()
+    return InternalError()
