@@ -9,9 +9,6 @@ from typing import Any
 from postern.kernel.http.openapi import Reference
 from postern.kernel.http.openapi_examples import identifier
 
-SCHEMA_NAMES: Mapping[str, str] = {"ListedEvent": "Event"}
-"""By class, or `feature.Class` where two features have one of that name: what a client calls it."""
-
 FIELDS: Mapping[str, str] = {
     # What nearly every record has
     "id": "Identifier, an opaque string.",
@@ -592,4 +589,4 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
 }
 """By `field` or `Record.field`: an example where no answer's example has one."""
 
-REFERENCE = Reference(schema_names=SCHEMA_NAMES, fields=FIELDS, examples=FIELD_EXAMPLES)
+REFERENCE = Reference(fields=FIELDS, examples=FIELD_EXAMPLES)

@@ -6,7 +6,7 @@ one lease ahead, so a worker that dies gives it back by doing nothing. Settling 
 attempt it settles, so a worker that outlived its lease cannot overwrite its successor.
 
 Fairness: a worker first finds the lanes that have something due (one index probe a lane), then claims
-a share from each. A lane is a project, or where work is kept further apart (webhooks: by endpoint), one
+a share from each. A lane is a project, or where work is kept further apart, one
 value of that column in one project.
 """
 

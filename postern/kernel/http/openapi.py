@@ -37,8 +37,6 @@ METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE
 class Reference:
     """What the document says beyond what the types say."""
 
-    schema_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By class, or `feature.Class` where two have one name: the name of the schema."""
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """By `field` or `Record.field`: what it holds."""
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -138,7 +136,7 @@ def document(
             },
         },
     }
-    return _renamed(whole, _public_names(components, reference))
+    return _renamed(whole, _public_names(components))
 
 
 def types_of_objects(shown: Sequence[Operation[Any, Any]]) -> list[Any]:
@@ -168,19 +166,9 @@ def _structs(kinds: Iterable[Any]) -> list[Any]:
     return list(found)
 
 
-def _public_names(components: Mapping[str, Any], reference: Reference) -> dict[str, str]:
-    """What each schema is called: without dots, and unlike every other."""
-    names: dict[str, str] = {}
-    for key in components:
-        *module, short = key.split(".")
-        area = module[2] if len(module) > 2 else ""
-        told = reference.schema_names.get(f"{area}.{short}") or reference.schema_names.get(short)
-        name = told or (area.rstrip("s").capitalize() + short if area else short)
-        if generic := re.fullmatch(r"(Page|Feed)_(\w+)_", name):
-            inner = reference.schema_names.get(generic[2], generic[2])
-            name = inner + generic[1]
-        names[key] = name
-    return names
+def _public_names(components: Iterable[str]) -> dict[str, str]:
+    """What each schema is called: its class's name; `Page[Send]` is SendPage."""
+    return {key: re.sub(r"^(Page|Feed)_(\w+)_$", r"\2\1", key) for key in components}
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:

@@ -66,12 +66,12 @@ class Problem(Exception):
 
     @classmethod
     def code(cls) -> str:
-        """A stable name for programs: AudienceMissing becomes `audience_missing`."""
+        """A stable name for programs: RecordMissing becomes `record_missing`."""
         return cls._code
 
     @classmethod
     def title(cls) -> str:
-        """A short name for people: AudienceMissing becomes `Audience missing`."""
+        """A short name for people: RecordMissing becomes `Record missing`."""
         return cls.code().replace("_", " ").capitalize()
 
 

@@ -1,4 +1,4 @@
-"""The one HTTP client for addresses that customers chose: webhooks, automations, SAML and OIDC documents.
+"""The one HTTP client for addresses that callers chose.
 
     request → read the URL strictly → all addresses of the name → refuse if any is special
             → connect to an address that was looked at → send → Answer | OutboundRefused | OutboundFailed

@@ -8,6 +8,14 @@ from postern.kernel.clock import Moment
 from postern.kernel.values import Record
 
 
+class EventContact(Record):
+    """The contact that an event is about."""
+
+    id: UUID
+    email: str | None
+    """Its address; null for a contact that has been deleted since."""
+
+
 class Event(Record):
     """Something that happened in a project."""
 
@@ -22,20 +30,7 @@ class Event(Record):
     actor_label: str | None
     data: dict[str, Any]
     occurred_at: Moment
-
-
-class EventContact(Record):
-    """The contact that an event is about."""
-
-    id: UUID
-    email: str | None
-    """Its address; null for a contact that has been deleted since."""
-
-
-class ListedEvent(Event):
-    """An event as it is read."""
-
-    contact: EventContact | None
+    contact: EventContact | None = None  # Looked up when the event is read; not stored.
     """The contact that it is about, where it is about one."""
 
 

@@ -22,7 +22,6 @@ from postern.platform.events.model import (
     EventPosition,
     EventRange,
     FirstEventSince,
-    ListedEvent,
     contact_id_of,
     is_custom_name,
     known_address,
@@ -33,6 +32,8 @@ Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
 
 BulkReaction = Callable[[Transaction, EventRange], Awaitable[None]]
 """The same for events that one statement recorded by the thousand: an `insert … select` from the range of ids."""
+
+STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
 
 READ_AT_ONCE = 1_000
 """How many events recorded in bulk are shown at a time to a reaction that takes them one by one."""
@@ -97,7 +98,7 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
     """Record many events in one statement, and let everyone react in the same transaction."""
     if not events:
         return
-    rows = [{name: getattr(event, name) for name in Event.__struct_fields__} for event in events]
+    rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
     await store.insert_event(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     for react in _reactions:
         await react(tx, events)
@@ -193,7 +194,7 @@ async def list_events(
     after: UUID | None = None,
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
-) -> Feed[ListedEvent]:
+) -> Feed[Event]:
     """What happened in the project, newest first. `type` narrows to one or several names, comma-separated.
 
     `contact` is the contact that an event is about: its id, and its address unless it has been deleted since.
@@ -221,6 +222,6 @@ async def list_events(
     return Feed(data=await _listed_events(call, found.items), next_cursor=found.next_cursor)
 
 
-async def _listed_events(call: Call, found: Sequence[Event]) -> list[ListedEvent]:
+async def _listed_events(call: Call, found: Sequence[Event]) -> list[Event]:
     contacts = await contacts_of(call.db, call.project_id, found)
-    return [ListedEvent(**msgspec.structs.asdict(event), contact=contacts.get(event.id)) for event in found]
+    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in found]
