@@ -158,3 +158,11 @@ def test_a_class_name_stands_once():
         node.name for file in FILES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
     ]
     assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []
+
+
+def test_workers_are_woken_only_by_transactions():
+    """`tx.makes_due` wakes them after the commit; an earlier call would wake them for rows that they cannot see."""
+    outside = [
+        name(file) for file in FILES if "notify_due" in file.read_text() and not name(file).startswith("kernel/")
+    ]
+    assert outside == []

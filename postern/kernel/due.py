@@ -342,11 +342,11 @@ class DueNotifier:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        db.ring = self.notify_due
+        db.notify_due = self.notify_due
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def notify_due(self, table: str) -> None:
-        """Call after the commit that made rows due."""
+        """Called by the database after the commit; everybody else says `tx.makes_due(table)`."""
         if table not in self._waiting:
             self._waiting[table] = asyncio.create_task(self._notify(table))
 

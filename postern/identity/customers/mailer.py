@@ -115,7 +115,7 @@ async def enqueue_security_mail(
         sealed=call.world.secrets.seal(msgspec.json.encode(note), f"letter:{letter_id}"),
         now=call.now,
     )
-    call.world.due_notifier.notify_due("customer_letters")
+    tx.makes_due("customer_letters")
 
 
 async def notify(

@@ -309,8 +309,9 @@ async def record_trace(
 async def _hasten_metadata_refresh(call: Call, conn_id: UUID) -> None:
     """The provider may sign with a new certificate already: read its metadata now, if that was not done just now."""
     before = Moment.of(call.now - METADATA_SOONEST)
-    if await store.hasten_metadata(call.db, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
-        call.world.due_notifier.notify_due("sso_metadata")
+    async with call.db.transaction() as tx:
+        if await store.hasten_metadata(tx, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
+            tx.makes_due("sso_metadata")
 
 
 def _relay_state_of(call: Call, at: PublicConnection, message_id: str, cookie: str) -> HttpResponse:

@@ -110,8 +110,8 @@ class Database(Queries):
     def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str) -> None:
         self._pool = pool
         self.url = url
-        self.ring: Callable[[str], None] | None = None
-        """Tells the workers that a table has due rows; called after the commit."""
+        self.notify_due: Callable[[str], None] | None = None
+        """Tells the workers that a table has due rows. Called after each commit that `Transaction.makes_due` marked."""
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
@@ -135,9 +135,9 @@ class Database(Queries):
         async with self.connection() as connection, connection.transaction():
             tx = Transaction(connection)
             yield tx
-        if self.ring:
+        if self.notify_due:
             for table in tx.due:
-                self.ring(table)
+                self.notify_due(table)
 
 
 @asynccontextmanager

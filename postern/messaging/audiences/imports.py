@@ -216,9 +216,9 @@ async def import_contacts(
         )
         if made is not None:
             await declare_all(tx, call.project_id, types, call.now)
+            tx.makes_due("contact_imports")
     if made is None:
         raise ImportMissing("The upload took too long and was given up.")
-    call.world.due_notifier.notify_due("contact_imports")
     return made
 
 

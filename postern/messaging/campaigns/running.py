@@ -387,7 +387,7 @@ async def _start_scheduled(world: "World", row: CampaignRow) -> None:
             await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason)
             event = events.make_event(row.project_id, "campaign.failed", row.id, now, name=row.name, reason=reason)
             await events.record_all(tx, [event])
-    world.due_notifier.notify_due("campaigns")
+        tx.makes_due("campaigns")
 
 
 async def _is_still(tx: Transaction, row: CampaignRow) -> CampaignRow | None:
@@ -412,7 +412,7 @@ async def _fill(world: "World", row: CampaignRow) -> None:
             if locked is None:
                 return
             done = await _fill_chunk(tx, world, locked)
-        world.due_notifier.notify_due("sends")
+            tx.makes_due("sends")
         if done:
             await _start_later(world, row, timedelta())
             return
@@ -451,7 +451,7 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
         await continue_with_winner(tx, locked, variants[0], evidence, now)
         told: dict[str, Any] = {"name": row.name, **evidence}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
-    world.due_notifier.notify_due("campaigns")
+        tx.makes_due("campaigns")
     return False
 
 
@@ -551,7 +551,7 @@ async def _end_test(world: "World", row: CampaignRow) -> None:
         await continue_with_winner(tx, locked, winner, evidence, now)
         told: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **told)])
-    world.due_notifier.notify_due("campaigns")
+        tx.makes_due("campaigns")
 
 
 def test_ends_at(row: CampaignRow) -> Moment | None:

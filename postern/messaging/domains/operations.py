@@ -81,8 +81,8 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         row = await _insert(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
-    call.world.due_notifier.notify_due("domains")
-    call.world.due_notifier.notify_due("blocklist_watches")
+        tx.makes_due("domains")
+        tx.makes_due("blocklist_watches")
     return _shown(row, await _published(call))
 
 

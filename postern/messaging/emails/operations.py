@@ -291,7 +291,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
             now=call.now,
         )
         await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
-    call.world.due_notifier.notify_due("sends")
+        tx.makes_due("sends")
     return entry_of(moved)
 
 
@@ -362,7 +362,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             now=call.now,
         )
         await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
-    call.world.due_notifier.notify_due("sends")
+        tx.makes_due("sends")
     return entry_of(moved)
 
 

@@ -526,8 +526,8 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
                 tx,
                 [event_of(each.send, f"email.{each.send.status.lower()}", each.send.created_at) for each in new],
             )
-    if any(not each.at_once for each in new):
-        world.due_notifier.notify_due("sends")
+            if any(not each.at_once for each in new):
+                tx.makes_due("sends")
     return won
 
 
