@@ -21,7 +21,7 @@ import psycopg
 import structlog
 import uvloop
 
-from postern.app import make_app
+from postern.app import HOOKS, make_app
 from postern.cli.bootstrap import bootstrap_in
 from postern.identity.access.model import AccessCheck
 from postern.identity.access.operations import check_access
@@ -180,7 +180,7 @@ def asked_of_all(app: Any, key: str, path: str, body: Callable[[], Any]) -> Call
 async def run(url: str, folder: Path, customers: int) -> None:
     chance = random.Random(7)
     settings = Settings(data=folder, secret=SECRET, database_pool=SIDE_BY_SIDE, project_rate=1_000_000)
-    async with open_world(settings, url) as world:
+    async with open_world(settings, url, HOOKS) as world:
         app = make_app(world)
         project_id, key = await sign_up(world)
         began = time.perf_counter()

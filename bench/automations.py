@@ -11,6 +11,7 @@ from pathlib import Path
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
+from postern.app import HOOKS
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
@@ -131,7 +132,7 @@ async def timed_look(world: World, what: str) -> None:
 
 async def measure(folder: str, url: str) -> None:
     clock = FixedClock()
-    async with open_world(Settings(data=Path(folder), secret=SECRET), url, clock=clock) as world:
+    async with open_world(Settings(data=Path(folder), secret=SECRET), url, HOOKS, clock=clock) as world:
         await bare_inserts(world)
         await moving(world, clock)
         await waiting(world)

@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 import uvloop
 
-from postern.app import make_app
+from postern.app import HOOKS, make_app
 from postern.cli.bootstrap import bootstrap_in
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
@@ -44,7 +44,7 @@ async def measure(count: int) -> None:
             settings = Settings(
                 data=Path(folder), secret="a secret of thirty-two characters", dns=(f"{zone.address}:{zone.port}",)
             )
-            async with open_world(settings, url, clock=FixedClock()) as world:
+            async with open_world(settings, url, HOOKS, clock=FixedClock()) as world:
                 await sign_on(world, zone, count)
 
 

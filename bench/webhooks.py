@@ -19,6 +19,7 @@ import httpx
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
+from postern.app import HOOKS
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
@@ -196,7 +197,7 @@ async def measure(folder: str, url: str) -> None:
     log = Path(folder, "received.jsonl")
     quick, logged = Receiver(), Receiver(log)
     try:
-        async with open_world(settings, url) as world:
+        async with open_world(settings, url, HOOKS) as world:
             await limits(world, quick.port)
             await dispatch(world, quick.port, folder, url)
             await lag(world, logged.port, log, folder, url)

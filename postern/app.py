@@ -8,229 +8,131 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.types import Receive, Scope, Send
 
-import postern.identity.access.operations
-import postern.identity.customers.contacts
-import postern.identity.customers.end_users
-import postern.identity.customers.identity_requests
-import postern.identity.customers.linking
-import postern.identity.customers.merging
-import postern.identity.customers.operations
-import postern.identity.customers.pages
-import postern.identity.customers.passkeys
-import postern.identity.customers.providers
-import postern.identity.customers.sessions
-import postern.identity.customers.sign_in
-import postern.identity.customers.totp
-import postern.identity.customers.work
-import postern.identity.entitlements.features
-import postern.identity.entitlements.operations
-import postern.identity.entitlements.plans
-import postern.identity.entitlements.work
-import postern.identity.organizations.app_family
-import postern.identity.organizations.domains
-import postern.identity.organizations.invitation_pages
-import postern.identity.organizations.invitations
-import postern.identity.organizations.joining
-import postern.identity.organizations.members
-import postern.identity.organizations.operations
-import postern.identity.organizations.requirements
-import postern.identity.organizations.work
-import postern.identity.sso.app_family
-import postern.identity.sso.endpoints
-import postern.identity.sso.login
-import postern.identity.sso.logout
-import postern.identity.sso.operations
-import postern.identity.sso.work
-import postern.messaging.analytics.operations
-import postern.messaging.audiences.attributes
-import postern.messaging.audiences.contacts
-import postern.messaging.audiences.imports
-import postern.messaging.audiences.operations
-import postern.messaging.audiences.work
-import postern.messaging.automations.custom_events
-import postern.messaging.automations.operations
-import postern.messaging.automations.work
-import postern.messaging.campaigns.operations
-import postern.messaging.campaigns.work
-import postern.messaging.domains.operations
-import postern.messaging.domains.senders
-import postern.messaging.domains.work
-import postern.messaging.emails.logs
-import postern.messaging.emails.operations
-import postern.messaging.emails.suppressions
-import postern.messaging.inbox.operations
-import postern.messaging.templates.operations
-import postern.messaging.tracking.operations
-import postern.platform.accounts.deletion
-import postern.platform.accounts.export
-import postern.platform.accounts.members
-import postern.platform.accounts.mfa
-import postern.platform.accounts.operations
-import postern.platform.accounts.pages
-import postern.platform.accounts.profile
-import postern.platform.accounts.recovery
-import postern.platform.billing.operations
-import postern.platform.events.operations
-import postern.platform.projects.operations
-import postern.platform.webhooks.operations
-import postern.platform.webhooks.work
 from postern import instance
+from postern.identity.access import operations as access
+from postern.identity.customers import contacts as customer_contacts
+from postern.identity.customers import (
+    end_users,
+    identity_requests,
+    linking,
+    merging,
+    passkeys,
+    providers,
+    sessions,
+    sign_in,
+    totp,
+)
+from postern.identity.customers import operations as customers
+from postern.identity.customers import pages as customer_pages
+from postern.identity.customers import work as customer_work
 from postern.identity.customers.cors import CustomersCors
-from postern.identity.customers.invitation_check import set_invitation_check
-from postern.identity.customers.requirements import set_requirements
-from postern.identity.customers.sessions import read_customer_token
-from postern.identity.customers.sso_lookup import set_sso_lookup
+from postern.identity.entitlements import features, plans
+from postern.identity.entitlements import operations as entitlements
+from postern.identity.entitlements import work as entitlement_work
+from postern.identity.organizations import app_family as app_organizations
+from postern.identity.organizations import domains as organization_domains
+from postern.identity.organizations import invitation_pages, invitations, joining, requirements
+from postern.identity.organizations import members as organization_members
+from postern.identity.organizations import operations as organizations
+from postern.identity.organizations import work as organization_work
+from postern.identity.sso import app_family as app_sso
+from postern.identity.sso import endpoints as sso_endpoints
+from postern.identity.sso import login as sso_login
+from postern.identity.sso import logout as sso_logout
+from postern.identity.sso import operations as sso
+from postern.identity.sso import work as sso_work
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
 from postern.kernel.http.call import ReadCredential
 from postern.kernel.http.middleware import HttpMiddleware
 from postern.kernel.http.operation import Operation, operations_of
 from postern.kernel.http.routes import handler_of
-from postern.kernel.quotas import set_quota_check
-from postern.messaging.emails.system_mail import deliver_system_mail
-from postern.messaging.emails.work import SENDS
+from postern.messaging.analytics import operations as analytics
+from postern.messaging.audiences import attributes, contacts, imports
+from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences import work as audience_work
+from postern.messaging.automations import custom_events
+from postern.messaging.automations import operations as automations
+from postern.messaging.automations import work as automation_work
+from postern.messaging.campaigns import operations as campaigns
+from postern.messaging.campaigns import work as campaign_work
+from postern.messaging.domains import operations as domains
+from postern.messaging.domains import senders
+from postern.messaging.domains import work as domain_work
+from postern.messaging.emails import logs, suppressions, system_mail
+from postern.messaging.emails import operations as emails
+from postern.messaging.emails import work as email_work
+from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox import pages as inbox_pages
-from postern.platform.accounts.deletion import DELETIONS, set_account_closer
-from postern.platform.accounts.mailer import MAILS, set_system_mailer
-from postern.platform.accounts.operations import read_token
-from postern.platform.billing.work import BILLING
-from postern.platform.events.operations import BulkReaction, Reaction, set_reactions
-from postern.platform.projects.operations import read_key
-from postern.platform.projects.sso_check import set_sso_check
+from postern.messaging.templates import operations as templates
+from postern.messaging.tracking import operations as tracking
+from postern.platform.accounts import deletion, export, mailer, mfa, profile, recovery
+from postern.platform.accounts import members as account_members
+from postern.platform.accounts import operations as accounts
+from postern.platform.accounts import pages as account_pages
+from postern.platform.billing import operations as billing
+from postern.platform.billing import work as billing_work
+from postern.platform.events import operations as events
+from postern.platform.events.operations import BulkReaction, Reaction
+from postern.platform.projects import operations as projects
+from postern.platform.webhooks import operations as webhooks
+from postern.platform.webhooks import work as webhook_work
 from postern.web import public_pages
 from postern.web.html import answer_error_page
-from postern.world import World
+from postern.world import Hooks, World
 
-# One module a line: whoever adds a feature adds lines, and nothing else changes.
-OPERATIONS: list[Operation[Any, Any]] = operations_of(
-    postern.platform.accounts.operations,
-    postern.platform.accounts.recovery,
-    postern.platform.accounts.mfa,
-    postern.platform.accounts.profile,
-    postern.platform.accounts.members,
-    postern.platform.accounts.export,
-    postern.platform.accounts.deletion,
-    postern.platform.accounts.pages,
-    postern.platform.projects.operations,
-    postern.platform.events.operations,
-    postern.identity.access.operations,
-    postern.messaging.domains.operations,
-    postern.messaging.domains.senders,
-    postern.platform.webhooks.operations,
-    postern.messaging.templates.operations,
-    postern.messaging.audiences.imports,
-    postern.messaging.audiences.contacts,
-    postern.messaging.audiences.attributes,
-    postern.messaging.audiences.operations,
-    postern.messaging.emails.operations,
-    postern.messaging.emails.logs,
-    postern.messaging.emails.suppressions,
-    postern.identity.customers.operations,
-    postern.identity.customers.merging,
-    postern.identity.customers.end_users,
-    postern.identity.customers.sessions,
-    postern.identity.customers.sign_in,
-    postern.identity.customers.totp,
-    postern.identity.customers.passkeys,
-    postern.identity.customers.providers,
-    postern.identity.customers.linking,
-    postern.identity.customers.identity_requests,
-    postern.identity.customers.pages,
-    postern.identity.sso.operations,
-    postern.identity.sso.app_family,
-    postern.messaging.campaigns.operations,
-    postern.messaging.analytics.operations,
-    postern.messaging.tracking.operations,
-    postern.messaging.inbox.operations,
-    postern.messaging.automations.operations,
-    postern.messaging.automations.custom_events,
-    postern.identity.organizations.operations,
-    postern.identity.organizations.members,
-    postern.identity.organizations.invitations,
-    postern.identity.organizations.invitation_pages,
-    postern.identity.organizations.domains,
-    postern.identity.organizations.joining,
-    postern.identity.organizations.app_family,
-    postern.platform.billing.operations,
-    postern.identity.entitlements.features,
-    postern.identity.entitlements.plans,
-    postern.identity.entitlements.operations,
-    postern.identity.sso.endpoints,
-    postern.identity.sso.logout,
-)
+OPERATIONS: list[Operation[Any, Any]] = [
+    *operations_of(accounts, recovery, mfa, profile, account_members, export, deletion, account_pages),
+    *operations_of(projects, events, access, domains, senders, webhooks, templates),
+    *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
+    *operations_of(customers, merging, end_users, sessions, sign_in, totp, passkeys, providers, linking),
+    *operations_of(identity_requests, customer_pages, sso, app_sso),
+    *operations_of(campaigns, analytics, tracking, inbox, automations, custom_events),
+    *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
+    *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
+]
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
-    MAILS,
-    DELETIONS,
-    BILLING,
-    *postern.messaging.domains.work.WORK,
-    *postern.platform.webhooks.work.WORK,
-    *postern.messaging.audiences.work.WORK,
-    *SENDS,
-    *postern.messaging.campaigns.work.WORK,
-    *postern.identity.customers.work.WORK,
-    *postern.messaging.automations.work.WORK,
-    *postern.identity.sso.work.WORK,
-    *postern.identity.organizations.work.WORK,
-    *postern.identity.entitlements.work.WORK,
+    *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
+    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *customer_work.WORK),
+    *(*automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
 """Every kind of record that becomes due."""
+
+REACTIONS: dict[Reaction, BulkReaction] = {
+    webhooks.enqueue_deliveries: webhooks.enqueue_deliveries_in_bulk,
+    suppressions.follow_contacts: suppressions.follow_contacts_in_bulk,
+    customer_contacts.link_contact: customer_contacts.link_contacts,
+    automations.start_runs: automations.start_runs_in_bulk,
+    joining.follow_customers: joining.follow_customers_in_bulk,
+    sso_login.follow_customers: sso_login.follow_customers_in_bulk,
+}
+"""Who reacts to events, in this order and in the transaction that records them; and who to those that one statement
+recorded by the thousand."""
+
+READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, sessions.read_customer_token)
+"""Who can read a bearer token, in the order they are asked."""
+
+HOOKS = Hooks(
+    reactions=REACTIONS,
+    quota_left=billing.quota_of_plan,
+    deliver_account_mail=system_mail.deliver_system_mail,
+    close_account=billing.close_account,
+    is_invited=invitations.is_invited,
+    requirements_of_customers=requirements.required_of_customers,
+    organization_requiring_sso=requirements.sso_required_at,
+    sso_entry_of_address=sso_endpoints.sso_entry_of_address,
+    sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
+    has_active_sso=sso_endpoints.has_any_connection,
+    has_working_sso=sso_endpoints.has_working_connection,
+)
+"""What the rings below ask of those above."""
 
 
 def work_for(settings: Settings) -> list[Work[Any]]:
     """The work, with the leases that the operator set."""
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
-
-
-REACTIONS: list[Reaction] = [
-    postern.platform.webhooks.operations.enqueue_deliveries,
-    postern.messaging.emails.suppressions.follow_contacts,
-    postern.identity.customers.contacts.link_contact,
-    postern.messaging.automations.operations.start_runs,
-    postern.identity.organizations.joining.follow_customers,
-    postern.identity.sso.login.follow_customers,
-]
-"""Who reacts to events, in the transaction that records them."""
-
-READERS: Sequence[ReadCredential] = (
-    read_key,
-    read_token,
-    read_customer_token,
-)
-"""Who can read a bearer token, in the order they are asked."""
-
-IN_BULK: dict[Reaction, BulkReaction] = {
-    postern.platform.webhooks.operations.enqueue_deliveries: (
-        postern.platform.webhooks.operations.enqueue_deliveries_in_bulk
-    ),
-    postern.messaging.emails.suppressions.follow_contacts: (
-        postern.messaging.emails.suppressions.follow_contacts_in_bulk
-    ),
-    postern.identity.customers.contacts.link_contact: postern.identity.customers.contacts.link_contacts,
-    postern.messaging.automations.operations.start_runs: postern.messaging.automations.operations.start_runs_in_bulk,
-    postern.identity.organizations.joining.follow_customers: (
-        postern.identity.organizations.joining.follow_customers_in_bulk
-    ),
-    postern.identity.sso.login.follow_customers: postern.identity.sso.login.follow_customers_in_bulk,
-}
-"""How those react to events that one statement recorded by the thousand."""
-
-set_reactions(REACTIONS, IN_BULK)
-set_system_mailer(deliver_system_mail)
-set_account_closer(postern.platform.billing.operations.close_account)
-set_quota_check(postern.platform.billing.operations.quota_of_plan)
-set_invitation_check(postern.identity.organizations.invitations.is_invited)
-set_sso_lookup(
-    postern.identity.sso.endpoints.sso_entry_of_address,
-    postern.identity.sso.endpoints.has_any_connection,
-    postern.identity.sso.endpoints.sso_entry_of_organization,
-)
-set_sso_check(postern.identity.sso.endpoints.has_working_connection)
-set_requirements(
-    postern.identity.organizations.requirements.required_of_customers,
-    postern.identity.organizations.requirements.sso_required_at,
-)
 
 
 class Application:

@@ -1,12 +1,12 @@
 """The world: everything a test may replace, in one place."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random, SystemRandom
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from postern.kernel.batching import GROUP_LIMIT, Batcher
 from postern.kernel.clock import Clock, system_clock
@@ -21,8 +21,37 @@ from postern.protocols.mail.dns import Resolver, parse_nameservers
 from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.security.secrets import Secrets, load_master_key
 
+if TYPE_CHECKING:
+    from postern.identity.customers.invitation_check import IsInvited
+    from postern.identity.customers.requirements import OrganizationRequiringSso, RequirementsOfCustomers
+    from postern.identity.customers.sso_lookup import HasActiveSso, SsoEntryOfAddress, SsoEntryOfOrganization
+    from postern.platform.accounts.deletion import CloseAccount
+    from postern.platform.accounts.mailer import DeliverAccountMail
+    from postern.platform.events.operations import BulkReaction, Reaction
+    from postern.platform.projects.quotas import FindQuotaLeft
+    from postern.platform.projects.sso_check import HasWorkingSso
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """Functions of higher rings that lower ones call. Each type is declared by the module that calls; `app.py` lists
+    the functions."""
+
+    reactions: "Mapping[Reaction, BulkReaction]"
+    """Who reacts to events, in order, each with its form for events that one statement recorded by the thousand."""
+    quota_left: "FindQuotaLeft"
+    deliver_account_mail: "DeliverAccountMail"
+    close_account: "CloseAccount"
+    is_invited: "IsInvited"
+    requirements_of_customers: "RequirementsOfCustomers"
+    organization_requiring_sso: "OrganizationRequiringSso"
+    sso_entry_of_address: "SsoEntryOfAddress"
+    sso_entry_of_organization: "SsoEntryOfOrganization"
+    has_active_sso: "HasActiveSso"
+    has_working_sso: "HasWorkingSso"
 
 
 @dataclass
@@ -85,16 +114,23 @@ class World:
             await part.aclose()
 
     @property
+    def hooks(self) -> Hooks:
+        """Functions of higher rings that lower ones call."""
+        return self.db.hooks
+
+    @property
     def project_rate(self) -> RateLimit:
         return RateLimit("project", self.settings.project_rate, timedelta(seconds=1))
 
 
 @asynccontextmanager
-async def open_world(settings: Settings, url: str, *, clock: Clock = system_clock) -> AsyncIterator[World]:
+async def open_world(
+    settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
+) -> AsyncIterator[World]:
     """The real world on the database at `url`, closed on leaving."""
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
-        open_database(url, size=settings.database_pool) as db,
+        open_database(url, size=settings.database_pool, hooks=hooks) as db,
         open_outbound(CachedLookup(resolver.addresses), allowed=settings.outbound_allow) as outbound,
     ):
         world = World(

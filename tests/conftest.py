@@ -16,7 +16,7 @@ import httpx
 import hypothesis
 import pytest
 
-from postern.app import WORK, make_app
+from postern.app import HOOKS, WORK, make_app
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
@@ -132,7 +132,7 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
 
 @pytest.fixture
 async def world(settings: Settings, database_url: str, clock: FixedClock) -> AsyncIterator[World]:
-    async with open_world(settings, database_url, clock=clock) as world:
+    async with open_world(settings, database_url, HOOKS, clock=clock) as world:
         world.rendering = RenderProcesses(children=_IDLE)
         asked = world.resolver._asked
         asked.timeout, asked.lifetime = (each.total_seconds() for each in PATIENT.values())

@@ -144,9 +144,9 @@ async def test_behind_a_proxy_the_token_is_needed(local, world, path):
 
 
 async def test_without_a_database_the_metrics_say_so(settings, clock):
-    from postern.app import make_app
+    from postern.app import HOOKS, make_app
     from postern.world import open_world
 
-    async with open_world(settings, "postgresql://127.0.0.1:1/none", clock=clock) as world:
+    async with open_world(settings, "postgresql://127.0.0.1:1/none", HOOKS, clock=clock) as world:
         answer = await values(Client(make_app(world)))
     assert answer["postern_database_up"] == 0

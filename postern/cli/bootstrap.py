@@ -99,10 +99,11 @@ def bootstrap(as_json: Json = False) -> None:
 
 async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
     """Make an account, a project and a live secret key on the database at `url`."""
+    from postern.app import HOOKS
     from postern.instance import check_master_key
     from postern.world import open_world
 
-    async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
+    async with open_world(msgspec.structs.replace(settings, base_url=base_url), url, HOOKS) as world:
         await check_master_key(world.db, world.secrets)
         return await bootstrap_in(world, base_url)
 

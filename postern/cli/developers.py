@@ -136,6 +136,7 @@ async def _show_mail(email: str | None, last: int) -> None:
 @asynccontextmanager
 async def open_world_of() -> "AsyncIterator[World]":
     """The installation that the settings name, with its database, whether the server runs or not."""
+    from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.instance import check_master_key
     from postern.kernel.config import read_settings
@@ -144,6 +145,6 @@ async def open_world_of() -> "AsyncIterator[World]":
     settings = read_settings()
     with connect_database(settings) as (url, base_url):
         require_master_key(settings)
-        async with open_world(msgspec.structs.replace(settings, base_url=base_url), url) as world:
+        async with open_world(msgspec.structs.replace(settings, base_url=base_url), url, HOOKS) as world:
             await check_master_key(world.db, world.secrets)
             yield world

@@ -21,7 +21,7 @@ import uvloop
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.app import make_app, work_for
+from postern.app import HOOKS, make_app, work_for
 from postern.cli import expected_trouble
 from postern.cli.checks import check_settings
 from postern.instance import HEARTBEAT, SILENCE, check_master_key, heartbeat, remove_worker
@@ -65,7 +65,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, leash:
     """Serve the API until SIGTERM, SIGINT or the end of the leash; requests in hand are answered first."""
 
     async def run() -> None:
-        async with open_world(settings, url) as world:
+        async with open_world(settings, url, HOOKS) as world:
             await _open_own_database(world)
             _allow_files(settings.connections + OTHER_FILES)
             server = uvicorn.Server(configuration(settings, world))
@@ -116,7 +116,7 @@ def run_worker(settings: Settings, url: str, *, leash: ParentPipe | None = None)
     """Do what becomes due until SIGTERM, SIGINT or the end of the leash; work in hand is finished first."""
 
     async def run() -> None:
-        async with open_world(settings, url) as world:
+        async with open_world(settings, url, HOOKS) as world:
             await _open_own_database(world)
             worker = Worker(world, work_for(settings))
             await world.rendering.start()

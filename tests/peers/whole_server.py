@@ -14,7 +14,7 @@ from uuid import uuid4
 import psycopg
 import uvicorn
 
-from postern.app import WORK, make_app
+from postern.app import HOOKS, WORK, make_app
 from postern.cli.bootstrap import BootstrapResult, create_first_project
 from postern.instance import heartbeat
 from postern.kernel.config import Settings
@@ -75,7 +75,7 @@ class WholeServer:
                 base_url=self.url,
                 send_wait=timedelta(seconds=START_SECONDS),
             )
-            async with open_world(settings, self.database_url) as world:
+            async with open_world(settings, self.database_url, HOOKS) as world:
                 config = uvicorn.Config(
                     make_app(world),  # pyright: ignore[reportArgumentType]
                     http=limited_protocol(settings),

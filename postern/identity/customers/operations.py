@@ -60,12 +60,12 @@ from postern.kernel.http.pagination import (
 )
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AuditEntry
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 

@@ -51,9 +51,9 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Body, Deleted, Record, as_id
 from postern.platform.audit import operations as audit
+from postern.platform.projects.quotas import PlanLimitReached
 from postern.security.secrets import new_token
 
 ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]

@@ -1,6 +1,6 @@
 """What a project and its organizations require of everybody who signs in, whichever way they come.
 
-Organizations stand above customers, so `app.py` says who knows what they require.
+Organizations stand above customers, so `world.hooks` says who knows what they require.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -43,22 +43,15 @@ class SignInRequirement(Record):
     """Whether one of them requires a second factor."""
 
 
-OfCustomers = Callable[[Queries, list[UUID], list[UUID]], Awaitable[list[SignInRequirement]]]
+RequirementsOfCustomers = Callable[[Queries, list[UUID], list[UUID]], Awaitable[list[SignInRequirement]]]
 """What is required of customers (by project and identifier): of members, and of people at an organization's domain."""
-AtDomain = Callable[[Queries, UUID, str], Awaitable[UUID | None]]
+OrganizationRequiringSso = Callable[[Queries, UUID, str], Awaitable[UUID | None]]
 """The organization that requires single sign-on of everybody with an address at a domain; none if none does."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
 """Methods of a session that make it one of several factors; `mfa` is what an identity provider says (RFC 8176)."""
 VERIFIED_PASSKEY = frozenset(("hwk", "user"))
 """A passkey that asked its user for a PIN, a fingerprint or the like is two factors at once."""
-
-_known: list[tuple[OfCustomers, AtDomain]] = []
-
-
-def set_requirements(of_customers: OfCustomers, at_domain: AtDomain) -> None:
-    """Who knows what organizations require: called once by `app.py`."""
-    _known[:] = [(of_customers, at_domain)]
 
 
 async def require_no_sso(call: Call, project: Project, email_key: str | None) -> None:
@@ -70,8 +63,7 @@ async def require_no_sso(call: Call, project: Project, email_key: str | None) ->
     domain = None if email_key is None else email_key.rpartition("@")[2]
     organization_id = None
     if domain is not None:
-        for _, at_domain in _known:
-            organization_id = await at_domain(call.db, call.project_id, domain)
+        organization_id = await call.db.hooks.organization_requiring_sso(call.db, call.project_id, domain)
     if organization_id is not None or project.settings.sign_in.require_sso:
         raise await _sso_required(call.db, call, organization_id, domain)
 
@@ -108,19 +100,15 @@ def permits_sso(required: SignInRequirement, sso_organization_id: UUID | None, *
 
 async def requirements_all(world: "World", asked: list[tuple[UUID, UUID]]) -> list[SignInRequirement]:
     """What is required of customers (project, customer), read together for the requests that come together."""
-    found: dict[tuple[UUID, UUID], SignInRequirement] = {}
-    for of_customers, _ in _known:
-        projects_, customers = (list(each) for each in zip(*dict.fromkeys(asked), strict=True))
-        rows = await of_customers(world.db, projects_, customers)
-        found = {(row.project_id, row.customer_id): row for row in rows}
+    projects_, customers = (list(each) for each in zip(*dict.fromkeys(asked), strict=True))
+    rows = await world.hooks.requirements_of_customers(world.db, projects_, customers)
+    found = {(row.project_id, row.customer_id): row for row in rows}
     return [found.get(each) or _nothing(*each) for each in asked]
 
 
 async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    for of_customers, _ in _known:
-        for row in await of_customers(db, [project_id], [customer_id]):
-            return row
-    return _nothing(project_id, customer_id)
+    found = await db.hooks.requirements_of_customers(db, [project_id], [customer_id])
+    return found[0] if found else _nothing(project_id, customer_id)
 
 
 def _nothing(project_id: UUID, customer_id: UUID) -> SignInRequirement:

@@ -65,11 +65,11 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.quotas import PlanLimitReached, require_quota
 from postern.kernel.values import Body, Record, as_id
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project, SignInMethod
+from postern.platform.projects.quotas import PlanLimitReached, require_quota
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
 from postern.security.secrets import new_token

@@ -20,7 +20,7 @@ from postern.identity.customers.model import Url
 from postern.identity.customers.providers import CodeChallenge, State
 from postern.identity.customers.sessions import AT_THE_DOOR
 from postern.identity.customers.sign_in import EmailOnly, require_redirect
-from postern.identity.customers.sso_lookup import SsoEntry as SignOnElsewhere
+from postern.identity.customers.sso_lookup import SsoEntry
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import JudgedLogin, SignOnRefused, accept_login, consume_assertion_id, judge
@@ -117,18 +117,18 @@ async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
     return await find_sso_connection(call, data.email)
 
 
-async def sso_entry_of_address(call: Call, email: str) -> SignOnElsewhere | None:
+async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
     """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
     found = await find_sso_connection(call, email)
-    return SignOnElsewhere(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
+    return SsoEntry(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
 
 
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
-) -> SignOnElsewhere | None:
+) -> SsoEntry | None:
     """Where the people of an organization sign on, by its connection for `domain` if there is one."""
     row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
-    return None if row is None else SignOnElsewhere(name=row.name, login_url=urls_of(call.world, row.id).login_url)
+    return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:

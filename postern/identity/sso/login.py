@@ -33,11 +33,11 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
-from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Record, as_id, new_id
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event, EventRange
 from postern.platform.projects import operations as projects
+from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.saml.response import SamlLogin
 from postern.protocols.saml.trace import SsoTraceStep
 

@@ -15,6 +15,7 @@ from inspect import signature
 from operator import itemgetter
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Any,
     Literal,
     LiteralString,
@@ -39,8 +40,12 @@ from psycopg_pool import AsyncConnectionPool
 from postern.kernel.clock import Moment
 from postern.kernel.values import to_json
 
+if TYPE_CHECKING:
+    from postern.world import Hooks
+
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it is told to come back."""
@@ -63,6 +68,20 @@ def like_pattern(text: str) -> str:
 class Queries:
     """Somewhere a statement can run. The two kinds differ only in the connection they offer."""
 
+    hooks: "Hooks"
+    """Functions of higher rings that lower ones call in their transactions."""
+    _caches: dict[type, Any]
+
+    def cache(self, kind: type[T]) -> T:
+        """The one `kind` of this database, made by the first to ask: what this process keeps of rows that never change.
+
+        A transaction has those of its database.
+        """
+        cache = self._caches.get(kind)
+        if cache is None:
+            cache = self._caches[kind] = kind()
+        return cache
+
     def connection(self) -> AbstractAsyncContextManager[type_of_connection]:
         raise NotImplementedError
 
@@ -84,8 +103,9 @@ def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
 class Transaction(Queries):
     """An open transaction. What must not happen outside one asks for this type."""
 
-    def __init__(self, connection: type_of_connection) -> None:
+    def __init__(self, connection: type_of_connection, db: "Database") -> None:
         self._connection = connection
+        self.hooks, self._caches = db.hooks, db._caches
         self.due: set[str] = set()
 
     async def lock_quota(self, what: str, owner: UUID) -> None:
@@ -107,9 +127,12 @@ class Transaction(Queries):
 class Database(Queries):
     """The pool. A statement run directly on it is a transaction of its own."""
 
-    def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str) -> None:
+    def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str, hooks: "Hooks | None" = None) -> None:
         self._pool = pool
         self.url = url
+        self._caches = {}
+        if hooks is not None:
+            self.hooks = hooks
         self.notify_due: Callable[[str], None] | None = None
         """Tells the workers that a table has due rows. Called after each commit that `Transaction.makes_due` marked."""
 
@@ -133,7 +156,7 @@ class Database(Queries):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         async with self.connection() as connection, connection.transaction():
-            tx = Transaction(connection)
+            tx = Transaction(connection, self)
             yield tx
         if self.notify_due:
             for table in tx.due:
@@ -141,7 +164,7 @@ class Database(Queries):
 
 
 @asynccontextmanager
-async def open_database(url: str, *, size: int = 10) -> AsyncIterator[Database]:
+async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
     """A pool of at most `size` connections to `url`; it connects in the background and reconnects by itself."""
     pool: AsyncConnectionPool[type_of_connection] = AsyncConnectionPool(
         url,
@@ -153,7 +176,7 @@ async def open_database(url: str, *, size: int = 10) -> AsyncIterator[Database]:
         kwargs={"autocommit": True, "row_factory": tuple_row, "options": "-c timezone=UTC"},
     )
     async with pool:
-        yield Database(pool, url)
+        yield Database(pool, url, hooks)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Who belongs where, kept true: when a contact changes, when rules change, and from scratch."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,7 +18,9 @@ from postern.platform.events import operations as events
 
 MOVES = ("audience.joined", "audience.left")
 COMPILED_KEPT = 20_000
-"""Rules that one process keeps compiled."""
+"""Rules that one process keeps."""
+JOINED_KEPT = 1_000
+"""Combinations of rules whose SQL one process keeps."""
 
 
 class ChangeActor(NamedTuple):
@@ -144,26 +145,41 @@ async def _refill(
     return AudienceChangeResult(added=moves.joined, removed=moves.left)
 
 
-_rules: dict[UUID, Any] = {}
+class CompiledRules:
+    """The rules of audiences and the SQL made of them. Changed rules have a new `rules_id`: nothing goes stale."""
+
+    def __init__(self) -> None:
+        self._rules: dict[UUID, Any] = {}
+        self._joined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
+
+    async def read(self, tx: Transaction, project_id: UUID, rulings: Sequence[DynamicAudience]) -> None:
+        """Read what is not known yet."""
+        unknown = [ruling.id for ruling in rulings if ruling.rules_id not in self._rules]
+        if unknown:
+            if len(self._rules) > COMPILED_KEPT:
+                self._rules.clear()
+                self._joined.clear()
+                unknown = [ruling.id for ruling in rulings]
+            for found in await store.rules_of(tx, project_id=project_id, ids=unknown):
+                self._rules[found.rules_id] = found.rules
+
+    def joined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
+        """One flat piece of SQL, so that a contact's change does not compose it again."""
+        joined = self._joined.get(rules_ids)
+        if joined is None:
+            conditions = [condition(read_rules(self._rules[each]), slot) for slot, each in enumerate(rules_ids)]
+            flat = SQL(", ").join([each.sql for each in conditions]).as_string(None)
+            joined = SQL(flat), [each.values for each in conditions]  # pyright: ignore[reportArgumentType]
+            if len(self._joined) >= JOINED_KEPT:
+                self._joined.clear()
+            self._joined[rules_ids] = joined
+        return joined
 
 
 async def _compiled(
     tx: Transaction, project_id: UUID, rulings: Sequence[DynamicAudience]
 ) -> tuple[Composable, list[list[Any]]]:
     """The conditions of many audiences as the elements of one array, and their values."""
-    unknown = [ruling.id for ruling in rulings if ruling.rules_id not in _rules]
-    if unknown:
-        if len(_rules) > COMPILED_KEPT:
-            _rules.clear()
-            _joined.cache_clear()
-        for found in await store.rules_of(tx, project_id=project_id, ids=unknown):
-            _rules[found.rules_id] = found.rules
-    return _joined(tuple(ruling.rules_id for ruling in rulings))
-
-
-@lru_cache(maxsize=1_000)
-def _joined(rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
-    """One flat piece of SQL, so that a contact's change does not compose it again."""
-    conditions = [condition(read_rules(_rules[each]), slot) for slot, each in enumerate(rules_ids)]
-    flat = SQL(", ").join([each.sql for each in conditions]).as_string(None)
-    return SQL(flat), [each.values for each in conditions]  # pyright: ignore[reportArgumentType]
+    compiled = tx.cache(CompiledRules)
+    await compiled.read(tx, project_id, rulings)
+    return compiled.joined(tuple(ruling.rules_id for ruling in rulings))

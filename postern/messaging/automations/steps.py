@@ -15,7 +15,6 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
-from postern.kernel.quotas import QuotaRequest, quota_left
 from postern.kernel.values import as_id
 from postern.messaging.audiences import contacts as audience_contacts
 from postern.messaging.audiences import membership
@@ -45,6 +44,7 @@ from postern.messaging.templates import operations as templates
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import frequency_cap_of
+from postern.platform.projects.quotas import QuotaRequest, quota_left
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
 if TYPE_CHECKING:
@@ -438,17 +438,21 @@ def _since(row: DueRun, places: list[StepPosition]) -> events.EventPosition:
     return events.EventPosition(max(row.entered_at, end))
 
 
-_places: dict[tuple[UUID, int], list[StepPosition]] = {}
+class VersionSteps(dict[tuple[UUID, int], list[StepPosition]]):
+    """The steps of automations, by automation and version."""
+
+
 VERSIONS_KEPT = 1_000
 """Versions whose steps a process keeps written out; they never change."""
 
 
 async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
     """Runs with the steps of their versions."""
-    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(_places))
+    places_of = tx.cache(VersionSteps)
+    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(places_of))
     if unknown:
-        if len(_places) > VERSIONS_KEPT:
-            _places.clear()
+        if len(places_of) > VERSIONS_KEPT:
+            places_of.clear()
             unknown = sorted({(row.automation_id, row.version) for row in rows})
         found = await store.list_versions(
             tx,
@@ -457,10 +461,10 @@ async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
             version=[version for _, version in unknown],
         )
         for each in found:
-            _places[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
+            places_of[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
     # An automation that is being deleted takes its versions and runs along.
     return [
         RunState(row, places, row.current_step, row.entered_at, tried=row.tried)
         for row in rows
-        if (places := _places.get((row.automation_id, row.version))) is not None
+        if (places := places_of.get((row.automation_id, row.version))) is not None
     ]

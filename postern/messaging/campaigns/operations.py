@@ -26,7 +26,6 @@ from postern.kernel.http.pagination import (
 )
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.quotas import PlanLimitReached
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
@@ -68,6 +67,7 @@ from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.mail.address import Address, AddressInvalid, parse_address
 
 MISSING: list[type[Problem]] = [CampaignMissing]

@@ -13,7 +13,6 @@ from psycopg_pool import PoolTimeout
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
-from postern.kernel.quotas import QuotaRequest, quota_left
 from postern.kernel.values import NO_ID, new_id
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.campaigns import ab_test, content, store
@@ -41,6 +40,7 @@ from postern.messaging.templates.rules import check_content
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings, frequency_cap_of
+from postern.platform.projects.quotas import QuotaRequest, quota_left
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
 if TYPE_CHECKING:

@@ -76,6 +76,10 @@ def seal_context(project_id: UUID, domain_id: UUID, selector: str) -> str:
     return f"dkim:{project_id}:{domain_id}:{selector}"
 
 
+class LoadedKeys(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
+    """Loaded keys by domain and public halves, so that nothing here goes stale."""
+
+
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
     """Who signs for a domain: its current RSA key, and its Ed25519 key once that is seen in the DNS.
 
@@ -83,20 +87,17 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
     wanted = (domain.id, tuple(key.public_key for key in keys))
-    ready = _ready.get(wanted)
+    loaded = world.db.cache(LoadedKeys)
+    ready = loaded.get(wanted)
     if ready is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
         ready = await asyncio.to_thread(_open, world, domain, [key.selector for key in keys], sealed)
-        _ready[wanted] = ready
-        if len(_ready) > DOMAINS_KEPT_READY:
-            _ready.popitem(last=False)
+        loaded[wanted] = ready
+        if len(loaded) > DOMAINS_KEPT_READY:
+            loaded.popitem(last=False)
     else:
-        _ready.move_to_end(wanted)
+        loaded.move_to_end(wanted)
     return ready
-
-
-_ready: OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]] = OrderedDict()
-"""Loaded keys by domain and public halves, so that nothing here goes stale."""
 
 
 def _open(world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]) -> list[Signer]:

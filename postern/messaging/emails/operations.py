@@ -17,7 +17,6 @@ from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.quotas import in_parallel, require_quota
 from postern.kernel.values import to_json
 from postern.messaging.emails import store
 from postern.messaging.emails.delivery import LINKS_PURPOSE, deliver_claimed, draft_of
@@ -78,6 +77,7 @@ from postern.messaging.emails.transports import NoSmartHost, is_captured, requir
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
+from postern.platform.projects.quotas import in_parallel, require_quota
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.mime import MessageTooLarge
 from postern.protocols.mail.templates.composing import ComposeRequest, TemplateCrashed, TemplateTooExpensive, address_of

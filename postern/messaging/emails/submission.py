@@ -20,7 +20,6 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.quotas import PlanLimitReached, QuotaRequest, quota_left
 from postern.kernel.values import as_id, new_id
 from postern.messaging.audiences.contacts import contact_ids
 from postern.messaging.domains import operations as domains
@@ -54,6 +53,7 @@ from postern.messaging.templates.model import TemplateWords
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
+from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, AddressInvalid
 from postern.protocols.mail.header import HeaderInvalid

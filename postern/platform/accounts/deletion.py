@@ -4,6 +4,7 @@ What to delete is asked of the database's own catalog, so that every feature's r
 half-way gives the record back with its lease, and the next one goes on with what is left.
 """
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -23,8 +24,6 @@ from postern.platform.accounts.operations import locked_developer, require_passw
 from postern.platform.audit import operations as audit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -37,12 +36,8 @@ LATE_ROWS = timedelta(hours=1)
 SHARED_BY_ACCOUNTS = frozenset(("account_mails", "deletions", "billing_accounts"))
 """Tables whose `project_id` is an account: no project's rows are in them."""
 
-OnClosing: "list[Callable[[Transaction, Call], Awaitable[None]]]" = []
-
-
-def set_account_closer(*closings: "Callable[[Transaction, Call], Awaitable[None]]") -> None:
-    """What else happens, in the same transaction, when an account is deleted; listed by `app.py`."""
-    OnClosing[:] = closings
+CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
+"""What else happens, in the same transaction, when an account is deleted."""
 
 
 class AccountDeletion(Body):
@@ -106,8 +101,7 @@ async def begin_account_deletion(tx: Transaction, call: Call) -> None:
     await store.delete_projects(tx, account_id=call.account_id, only=None, now=call.now)
     await store.delete_account(tx, account_id=call.account_id, now=call.now)
     await store.drop_invitations(tx, account_id=call.account_id)
-    for close in OnClosing:
-        await close(tx, call)
+    await call.world.hooks.close_account(tx, call)
     tx.makes_due("deletions")
 
 

@@ -72,15 +72,8 @@ class AccountMail(Record):
     created_at: Moment
 
 
-Deliver = Callable[["World", UUID, AccountMailRequest], Awaitable[bool]]
-"""Hands a letter to the server's own way out. False means: not now, try again."""
-
-_ways_out: list[Deliver] = []
-
-
-def set_system_mailer(deliver: Deliver) -> None:
-    """Who hands letters over: called once by `app.py`, because the engine that can stands above this feature."""
-    _ways_out[:] = [deliver]
+DeliverAccountMail = Callable[["World", UUID, AccountMailRequest], Awaitable[bool]]
+"""Hands a mail to the installation's own relay. False means: not now, try again."""
 
 
 async def enqueue_mail(
@@ -145,7 +138,7 @@ async def deliver_mails(world: "World", mail: AccountMail) -> None:
             holder = await store.developer_by_email(world.db, email=content.letter.to)
             is_free = holder is None or holder.id == content.developer_id
             content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
-        if not await _ways_out[0](world, mail.id, content):
+        if not await world.hooks.deliver_account_mail(world, mail.id, content):
             pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
             await store.postpone_mail(
                 world.db, account_id=mail.project_id, id=mail.id, attempt=mail.attempt, due_at=now + pause

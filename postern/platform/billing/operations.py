@@ -11,7 +11,6 @@ from postern.kernel.http.binding import BodyInvalid
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import DEVELOPER_ONLY, HeaderParameter, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
 from postern.kernel.values import NO_ID, to_json
 from postern.platform.billing import manual, store
 from postern.platform.billing.model import (
@@ -29,6 +28,7 @@ from postern.platform.billing.model import (
 )
 from postern.platform.billing.providers import provider_of
 from postern.platform.billing.rules import parse_limits, period_end
+from postern.platform.projects.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
 from postern.web.html import error_message, form, page, paragraph, read_form
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
-from postern.kernel.quotas import Allowance
 from postern.platform.billing.model import Cycle, Plan, PlanLimits, Status, SubscriptionState
+from postern.platform.projects.quotas import Allowance
 
 
 @cache

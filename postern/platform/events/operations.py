@@ -1,6 +1,6 @@
 """Recording what happened, and reading it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -37,19 +37,6 @@ STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "conta
 
 READ_AT_ONCE = 1_000
 """How many events recorded in bulk are shown at a time to a reaction that takes them one by one."""
-
-_reactions: list[Reaction] = []
-_in_bulk: dict[Reaction, BulkReaction] = {}
-
-
-def set_reactions(reactions: Sequence[Reaction], in_bulk: Mapping[Reaction, BulkReaction] | None = None) -> None:
-    """Who reacts to events, in order: called once by `app.py`, which lists them.
-
-    `in_bulk` names the set-based form of a reaction; one without gets events recorded in bulk a thousand at a time.
-    """
-    _reactions[:] = reactions
-    _in_bulk.clear()
-    _in_bulk.update(in_bulk or {})
 
 
 async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
@@ -100,7 +87,7 @@ async def record_all(tx: Transaction, events: list[Event]) -> None:
         return
     rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
     await store.insert_event(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
-    for react in _reactions:
+    for react in tx.hooks.reactions:
         await react(tx, events)
 
 
@@ -119,17 +106,8 @@ async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tu
         return
     low, high = id_range(first)
     range_ = EventRange(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
-    one_by_one = [react for react in _reactions if react not in _in_bulk]
-    for react in _reactions:
-        if react in _in_bulk:
-            await _in_bulk[react](tx, range_)
-    while one_by_one:
-        events = await store.list_between(tx, project_id=project_id, after=low, last=high, limit=READ_AT_ONCE)
-        for react in one_by_one:
-            await react(tx, events)
-        if len(events) < READ_AT_ONCE:
-            return
-        low = events[-1].id
+    for react in tx.hooks.reactions.values():
+        await react(tx, range_)
 
 
 async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:

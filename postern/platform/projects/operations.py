@@ -22,7 +22,6 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
-from postern.kernel.quotas import require_quota
 from postern.kernel.values import Body, Timestamp, is_own_address, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
@@ -58,6 +57,7 @@ from postern.platform.projects.permissions import (
     is_permission,
     permissions_like,
 )
+from postern.platform.projects.quotas import require_quota
 from postern.platform.projects.sso_check import SsoNotReady, sso_works
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.security.secrets import looks_like_key, new_key

@@ -1,6 +1,6 @@
 """Whether people can sign in by single sign-on: asked before it is required of them.
 
-Connections stand above projects, so `app.py` says who knows them.
+Connections stand above projects, so `world.hooks` says who knows them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,10 +9,8 @@ from uuid import UUID
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.problems import Conflict
 
-Asker = Callable[[Queries, UUID, UUID | None], Awaitable[bool]]
+HasWorkingSso = Callable[[Queries, UUID, UUID | None], Awaitable[bool]]
 """Whether a connection of the project (and of one organization, if one is named) signs people on now."""
-
-_known: list[Asker] = []
 
 
 class SsoNotReady(Conflict):
@@ -33,13 +31,6 @@ class SsoStillRequired(Conflict):
     )
 
 
-def set_sso_check(ask: Asker) -> None:
-    """Who knows connections: called once by `app.py`."""
-    _known[:] = [ask]
-
-
 async def sso_works(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
     """Whether people of the project (or of one organization) can sign in by single sign-on now."""
-    for ask in _known:
-        return await ask(db, project_id, organization_id)
-    return False
+    return await db.hooks.has_working_sso(db, project_id, organization_id)

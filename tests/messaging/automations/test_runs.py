@@ -497,7 +497,7 @@ async def test_a_deleted_automation_keeps_no_other_from_calling(
     jobs = await claim(world.db, calling, lane, clock(), 10)
     assert len(jobs) == 2
     assert (await project.client.delete(f"/automations/{going}")).status_code == 200
-    steps._places.clear()  # As in a process that has not met these versions yet.
+    world.db.cache(steps.VersionSteps).clear()  # As in a process that has not met these versions yet.
     await calling.do(world, jobs)
     assert [request.target for request in receiver.requests] == ["/staying"]
     assert [run["status"] for run in await runs(staying)] == ["COMPLETED"]

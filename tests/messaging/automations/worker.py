@@ -12,6 +12,7 @@ import psycopg
 import uvloop
 
 import postern.app  # noqa: F401 - says who reacts to events
+from postern.app import HOOKS
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.due import drain
@@ -40,7 +41,7 @@ def _run(settings: Settings, url: str, ahead: timedelta, dies_at: int) -> None:
 async def _work(settings: Settings, url: str, ahead: timedelta) -> None:
     clock = FixedClock()
     clock.move(ahead)
-    async with open_world(settings, url, clock=clock) as world:
+    async with open_world(settings, url, HOOKS, clock=clock) as world:
         await drain(world, [*WORK, *SENDS])
 
 

@@ -131,13 +131,13 @@ async def test_a_deleted_key_is_refused_on_its_next_request(house):
 
 async def test_what_is_taken_away_is_gone_in_every_process(house, clock, settings, database_url):
     """A second process has admitted all of them before, and keeps nothing of that."""
-    from postern.app import make_app
+    from postern.app import HOOKS, make_app
     from postern.world import open_world
 
     made = (await house.owner.post("/api-keys", {"name": "x"})).json()
     removed_id, removed = await house.member("ADMIN")
     demoted_id, demoted = await house.member("ADMIN")
-    async with open_world(settings, database_url, clock=clock) as other:
+    async with open_world(settings, database_url, HOOKS, clock=clock) as other:
         app, base = make_app(other), house.owner.base
         key, gone, less = (Client(app, token, base) for token in (made["key"], removed.token, demoted.token))
         for _ in range(2):

@@ -88,14 +88,14 @@ async def test_strange_codes_are_wrong_codes(house, clock, code):
 
 async def test_guessing_codes_is_locked_in_every_process(house, clock, settings, database_url):
     """The tenth failure locks; a second process, with counters of its own, knows."""
-    from postern.app import make_app
+    from postern.app import HOOKS, make_app
     from postern.world import open_world
 
     await enrol(house, clock)
     answers = [await sign_in(house, code=f"{number:06}") for number in range(11)]
     assert [each.status_code for each in answers] == [401] * 10 + [429]
     assert answers[-1].json()["code"] == "locked_out"
-    async with open_world(settings, database_url, clock=clock) as other:
+    async with open_world(settings, database_url, HOOKS, clock=clock) as other:
         body = {"email": house.tenant.email, "password": PASSWORD, "code": "111111"}
         assert (await Client(make_app(other)).post("/auth/sign-in", body)).status_code == 429
         assert (await Client(make_app(other), ip="127.9.9.9").post("/auth/sign-in", body)).status_code == 401

@@ -19,7 +19,7 @@ PATIENCE = timedelta(minutes=5)
 async def work(folder: str, url: str, secret: str) -> None:
     allowed = tuple(read_networks("127.0.0.0/8"))
     settings = Settings(data=Path(folder), secret=secret, database_pool=6, outbound_allow=allowed)
-    async with open_world(settings, url) as world:
+    async with open_world(settings, url, postern.app.HOOKS) as world:
         # However slow the machine: only a killed worker's requests are repeated here.
         world.outbound = Outbound(world.resolver.addresses, allowed=allowed, total=PATIENCE, connect=PATIENCE)
         sys.stdout.write("working\n")

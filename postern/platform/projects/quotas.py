@@ -1,7 +1,4 @@
-"""What a plan allows, asked by the features that give it out and answered by the one that knows plans.
-
-The features stand below billing, so `app.py` says who answers; where nobody does, everything is allowed.
-"""
+"""What the plan of an account allows. Features ask before they create; billing, which stands above them, answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -51,21 +48,13 @@ class QuotaLeft:
     refusal: PlanLimitReached
 
 
-Answer = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft | None]]
+FindQuotaLeft = Callable[[Queries, "World", QuotaRequest], Awaitable[QuotaLeft | None]]
 """From (database or open transaction, world, what is wanted); None where there is no limit."""
-
-_answers: list[Answer] = []
-
-
-def set_quota_check(*answers: Answer) -> None:
-    """Who is asked; called once by `app.py`."""
-    _answers[:] = answers
 
 
 async def quota_left(db: Queries, world: "World", wanted: QuotaRequest) -> QuotaLeft | None:
     """What the plan leaves of something; None is without limit. In a transaction, nobody else takes it meanwhile."""
-    found = [left for answer in _answers if (left := await answer(db, world, wanted)) is not None]
-    return min(found, key=lambda left: left.number, default=None)
+    return await world.hooks.quota_left(db, world, wanted)
 
 
 async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
