@@ -239,7 +239,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeServer]:
 
 def pages_in_order() -> list[str]:
     """The quickstart, then the pages in the order in which it names them."""
-    named = re.findall(r"\]\((\w+\.md)[)#]", (GUIDE / "quickstart.md").read_text().partition("## Where to go on")[2])
+    named = re.findall(r"\]\((\w+\.md)[)#]", (GUIDE / "quickstart.md").read_text().partition("## Next steps")[2])
     return list(dict.fromkeys(["quickstart.md", *named]))
 
 
