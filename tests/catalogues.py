@@ -15,28 +15,29 @@ NOTE = "<!-- Written by script/schema from the code; do not edit. -->\n"
 PROBLEMS = """
 # Problems
 
-Whatever goes wrong is answered with `application/problem+json` (RFC 9457): `status`, `code` for programs, `title`
-and `detail` for people, `requestId` that leads to the log, and `errors`, each with a `path`: a JSON pointer into
-the body, `query/name` or `header/Name`. A `Retry-After` header says when to come back.
+This page lists every error code of the API. An error response is `application/problem+json` (RFC 9457) with `status`,
+`code` for programs, `title` and `detail` for people, `requestId` to find the request in the log, and `errors`, each
+with a `path`: a JSON pointer into the body, `query/name` or `header/Name`. If the request may be repeated later, the
+`Retry-After` header says when.
 
-A record of another project, and an identifier that is none, are answered exactly like one that does not exist: 404.
+A record of another project and a malformed id get the same response as a record that does not exist: 404.
 """
 
 EVENTS = """
 # Events
 
-Whatever happens in a project is an event, recorded in the transaction that makes it true. Read them with
-`GET /projects/{projectId}/events`, watch them with `postern tail`, or have them sent to you by
-[webhooks](webhooks.md). Events of your own (`POST /projects/{projectId}/events`) are subscribed to as
-`custom.<name>` and delivered under the name that you gave them.
+This page lists every event. Postern records an event in the same transaction as the change that it describes. Read
+events with `GET /projects/{projectId}/events`, watch them with `postern tail`, or receive them by
+[webhook](webhooks.md). To subscribe to your own events (`POST /projects/{projectId}/events`), use `custom.<name>`; they
+are delivered under the name that you gave them.
 
-Events about e-mail, contacts, audiences and automations, and your own, have `contact {id, email}`: the contact that
-they are about, or null. In a webhook it is `data.contact`; the record's own `data.id` and `data.projectId` are always
-ours, and what you sent in with an event of your own is `data.data`.
+Events about e-mail, contacts, audiences and automations, and your own events, have `contact {id, email}`: the contact
+that the event is about, or null. In a webhook this is `data.contact`. `data.id` and `data.projectId` are always set by
+Postern; the data of your own events is in `data.data`.
 
-Mail of a campaign begins with `campaign.started`, not with an `email.queued` for each contact. Each of its messages has
-the events that say how it went: {campaign_events}.
-`subject` in them is the subject that this contact got, and null where the message was never composed.
+A campaign sends one `campaign.started` instead of an `email.queued` for each contact. Each of its messages then has
+the events of its delivery: {campaign_events}.
+Their `subject` is the subject that this contact received, or null if the message was never composed.
 """
 
 
@@ -51,7 +52,7 @@ def problem_catalogue() -> str:
     import_module("postern.app")
     found = {each for each in _problems(Problem) if each.__module__.startswith("postern.")}
     rows = sorted({(each.status, each.code(), each.message()) for each in found})
-    lines = ["| status | code | what it says |", "|---|---|---|"]
+    lines = ["| status | code | meaning |", "|---|---|---|"]
     lines += [f"| {status} | `{code}` | {message.replace('|', chr(92) + '|')} |" for status, code, message in rows]
     return NOTE + PROBLEMS + "\n" + "\n".join(lines) + "\n"
 

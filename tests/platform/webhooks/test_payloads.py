@@ -98,7 +98,7 @@ def test_the_catalogue_says_which_events_campaign_sends_have(name):
     from pathlib import Path
 
     text = (Path(__file__).parents[3] / "docs/guide/events.md").read_text()
-    said = text.partition("has\nthe events that say how it went:")[2].partition("`subject`")[0]
+    said = text.partition("the events of its delivery:")[2].partition("`subject`")[0]
     assert name in EVENT_NAMES
     assert f"`{name}`" not in said
     assert all(f"`{each}`" in said for each in CAMPAIGN_SEND_EVENTS)
