@@ -1,1 +1,1 @@
-"""SAML 2.0 as a service provider: what a company's own sign-in says. Knows no project, table or request."""
+"""SAML 2.0 service provider (SP) protocol code: messages, signatures, encryption and metadata. No storage, no HTTP."""

@@ -1,4 +1,7 @@
-"""Certificates: containers of a key that both sides have agreed on. Nobody vouches for them."""
+"""X.509 certificates as containers of public keys.
+
+SAML peers pin each other's certificates; no issuer chain is checked.
+"""
 
 import base64
 import binascii
@@ -16,25 +19,25 @@ from postern.kernel.values import Record
 
 MIN_RSA_BITS = 2048
 MAX_RSA_BITS = 8192
-"""Beyond that, one verification takes milliseconds."""
+"""Verifying one signature with a larger key takes milliseconds."""
 MIN_EC_BITS = 256
 SP_KEY_BITS = 2048
 SP_CERTIFICATE_LIFE = timedelta(days=3650)
 CLOCK_SLACK = timedelta(hours=1)
-"""A new certificate is already valid for a peer whose clock is behind."""
+"""A new certificate is valid from this long before its creation, for peers whose clocks are behind."""
 MAX_CERTIFICATE_CHARS = 16_384
 MAX_COMMON_NAME_CHARS = 64
-"""RFC 5280, ub-common-name."""
+"""RFC 5280 appendix A.1, ub-common-name."""
 
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
 
 
 class CertificateRefused(BadRequest):
-    """That is not a certificate that signatures can be checked with."""
+    """The certificate cannot be used: it must be a valid X.509 certificate in PEM or base64 form."""
 
 
 class Certificate(Record, kw_only=True):
-    """An identity provider's signing certificate, as an administrator sees it."""
+    """An identity provider's signing certificate and the properties shown to administrators."""
 
     pem: str
     subject: str
@@ -45,7 +48,7 @@ class Certificate(Record, kw_only=True):
 
 
 class KeyPair(Record, kw_only=True):
-    """A private key (PKCS #8 PEM: keep it encrypted at rest) and its self-signed certificate (PEM)."""
+    """A private key (unencrypted PKCS #8 PEM; callers encrypt it at rest) and its self-signed certificate (PEM)."""
 
     private_key: str
     certificate: str
@@ -53,7 +56,7 @@ class KeyPair(Record, kw_only=True):
 
 
 def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
-    """A new RSA-2048 key with a self-signed certificate that holds for ten years."""
+    """Create an RSA-2048 key and a self-signed certificate that is valid for ten years."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=SP_KEY_BITS)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:MAX_COMMON_NAME_CHARS])])
     not_after = (now + SP_CERTIFICATE_LIFE).astimezone(UTC).replace(microsecond=0)
@@ -79,10 +82,10 @@ def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
 
 
 def read_certificate(text: str) -> Certificate:
-    """What a PEM certificate or its bare base64 says.
+    """Parse a certificate from PEM or base64 DER text and check the strength of its key.
 
-    Raises CertificateRefused if it is no certificate, or its key is neither RSA of 2048 to 8192 bits
-    nor an elliptic curve of 256 bits or more.
+    Raises CertificateRefused if the text is not a certificate, or if its key is neither RSA of 2048 to 8192 bits
+    nor an elliptic-curve key of at least 256 bits.
     """
     loaded = load_certificate(text)
     key = loaded.public_key()
@@ -91,7 +94,7 @@ def read_certificate(text: str) -> Certificate:
     if not (strong_rsa or strong_ec):
         raise CertificateRefused(
             f"The certificate's key must be RSA of {MIN_RSA_BITS} to {MAX_RSA_BITS} bits "
-            f"or an elliptic curve of at least {MIN_EC_BITS}."
+            f"or an elliptic-curve key of at least {MIN_EC_BITS} bits."
         )
     try:
         subject = loaded.subject.rfc4514_string()
@@ -107,13 +110,13 @@ def read_certificate(text: str) -> Certificate:
 
 
 def load_certificate(text: str) -> x509.Certificate:
-    """The certificate in a PEM text or its bare base64. Raises CertificateRefused."""
+    """Parse a certificate from PEM or base64 DER text. Raises CertificateRefused."""
     if len(text) > MAX_CERTIFICATE_CHARS:
-        raise CertificateRefused(f"A certificate has at most {MAX_CERTIFICATE_CHARS:,} characters.")
-    found = _PEM.search(text)
+        raise CertificateRefused(f"The certificate is longer than {MAX_CERTIFICATE_CHARS:,} characters.")
+    pem_match = _PEM.search(text)
     try:
-        packed = "".join((found[1] if found else text).split())
-        loaded = x509.load_der_x509_certificate(base64.b64decode(packed, validate=True))
+        encoded = "".join((pem_match[1] if pem_match else text).split())
+        loaded = x509.load_der_x509_certificate(base64.b64decode(encoded, validate=True))
         loaded.public_key()
     except (binascii.Error, ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion) as error:
         raise CertificateRefused from error
@@ -121,11 +124,11 @@ def load_certificate(text: str) -> x509.Certificate:
 
 
 def fingerprint(certificate: x509.Certificate) -> str:
-    """SHA-256 over the DER form, lower-case hexadecimal."""
+    """SHA-256 of the DER form, lower-case hexadecimal."""
     return certificate.fingerprint(hashes.SHA256()).hex()
 
 
-def bare(certificate: str) -> str:
-    """The base64 of a PEM certificate on one line, as XML wants it."""
-    found = _PEM.search(certificate)
-    return "".join((found[1] if found else certificate).split())
+def base64_der(certificate: str) -> str:
+    """The base64 DER content of a PEM certificate on one line, as ds:X509Certificate holds it."""
+    pem_match = _PEM.search(certificate)
+    return "".join((pem_match[1] if pem_match else certificate).split())

@@ -1,4 +1,4 @@
-"""What both sides have agreed on: the addresses, names and keys of one connection."""
+"""The settings of one SAML connection: entity ids, URLs, certificates and keys of both parties."""
 
 from collections.abc import Sequence
 
@@ -13,23 +13,25 @@ MAX_IDP_CERTIFICATES = 10
 
 
 class SamlConnection(Record, kw_only=True):
-    """One identity provider as this service provider knows it. Certificates and keys are PEM."""
+    """One identity provider (IdP) and this service's configuration for it. Certificates and keys are PEM."""
 
     sp_entity_id: str
     acs_url: str
-    """Where responses arrive: their Destination and Recipient."""
+    """Assertion consumer service URL: responses must name it as Destination and Recipient."""
     slo_url: str | None = None
-    """Where logout messages arrive."""
+    """Single logout service URL: logout messages must name it as Destination."""
     idp_entity_id: str
     idp_certificates: Sequence[str]
-    """The pinned signing certificates, at most ten: any one of them may have signed."""
+    """The pinned signing certificates, at most ten. A signature by any of them is accepted."""
     decryption_keys: Sequence[str] = ()
-    """Our private keys that assertions may be encrypted for: the current one, then older or next ones."""
+    """This service's private keys for encrypted assertions: the current key first, then previous or next ones."""
     allow_idp_initiated: bool = False
-    """Take responses that nobody here asked for."""
+    """Accept responses without InResponseTo (IdP-initiated sign-in)."""
     want_encrypted: bool = False
-    """Refuse assertions that arrive in clear."""
+    """Reject assertions that are not encrypted."""
     allow_aes_cbc: bool = False
-    """Take AES-CBC, which does not protect its content from change."""
+    """Accept AES-CBC, which is unauthenticated: changes of the ciphertext are not detected."""
     accept_expired_certificates: bool = False
-    """Go on with a pinned certificate after its last day, so that a forgotten date locks nobody out."""
+    """Accept signatures by a pinned certificate after its notAfter date, so that an expired certificate does not lock
+    users out.
+    """

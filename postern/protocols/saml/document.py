@@ -1,4 +1,4 @@
-"""XML as a stranger sends it: bounded, plain, and parsed by one parser with everything dangerous off."""
+"""Parsing untrusted XML: size and complexity limits, no DTD, entities, comments or processing instructions."""
 
 import base64
 import binascii
@@ -15,9 +15,9 @@ MAX_MESSAGE_BYTES = 256 * 1024
 MAX_DEPTH = 32
 MAX_ELEMENTS = 10_000
 MAX_ATTRIBUTES = 64
-"""Attributes on one element."""
+"""Attributes of one element."""
 MAX_NAMESPACES = 64
-"""Namespace declarations in scope at one place: exclusive canonicalization looks through all of them."""
+"""Namespace declarations in scope at one element: exclusive canonicalization searches all of them."""
 MAX_ID_CHARS = 256
 
 SAML = "urn:oasis:names:tc:SAML:2.0:assertion"
@@ -36,63 +36,63 @@ _ENCODING = re.compile(r"""encoding\s*=\s*["']([^"']*)["']""")
 _CHUNK_BYTES = 16 * 1024
 _NAME = re.compile(r"\A[A-Za-z_][A-Za-z0-9_.-]*\Z")
 _ABSOLUTE = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]+\Z")
-_MOMENT = re.compile(
+_DATETIME = re.compile(
     r"\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)\Z",
     re.ASCII,
 )
 
 
 def tag(namespace: str, name: str) -> str:
-    """`{namespace}name`, as lxml spells it."""
+    """A qualified name in lxml's notation: `{namespace}name`."""
     return f"{{{namespace}}}{name}"
 
 
 def parse(raw: bytes, trace: SamlTrace, *, max_bytes: int = MAX_MESSAGE_BYTES) -> Element:
-    """The root of a document that has no DOCTYPE, comment, CDATA section or processing instruction.
+    """Parse a document that has no DOCTYPE, comment, CDATA section or processing instruction, and return its root.
 
-    Comments split text nodes (CVE-2017-11427) and a DOCTYPE brings entities, so neither reaches
-    the parser: in XML `<` is always markup, hence a look for `<!` and `<?` finds them all.
-    Depth, elements, attributes and namespaces are counted while parsing, not afterwards.
+    Comments split text nodes (CVE-2017-11427) and a DOCTYPE can declare entities, so documents with either are
+    rejected before parsing. In XML `<` always starts markup, so searching for `<!` and `<?` finds all of them.
+    Depth, elements, attributes and namespaces are counted during parsing. Raises SamlRejected.
     """
     if len(raw) > max_bytes:
-        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"{len(raw):,} bytes; at most {max_bytes:,} are read.")
+        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"{len(raw):,} bytes; the limit is {max_bytes:,}.")
     trace.passed("size", f"{len(raw):,} bytes")
     _refuse_markup(raw, trace)
-    parser = plain_parser()
+    parser = _new_parser()
     try:
-        root = _grow(parser, raw.removeprefix(b"\xef\xbb\xbf"), trace)
+        root = _feed_parser(parser, raw.removeprefix(b"\xef\xbb\xbf"), trace)
     except etree.XMLSyntaxError as error:
-        # The parser has limits of its own, which a very deep document meets before ours are looked at.
-        endless = error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT
-        reason = SamlRefusalReason.TOO_COMPLEX if endless else SamlRefusalReason.MALFORMED
+        # libxml2 has its own depth limit, which a very deep document reaches before MAX_DEPTH is checked.
+        over_limit = error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT
+        reason = SamlRefusalReason.TOO_COMPLEX if over_limit else SamlRefusalReason.MALFORMED
         raise trace.refusal("xml", reason, f"Not well-formed XML: {error.msg}") from None
-    _refuse_equal_ids(root, trace)
+    _refuse_duplicate_ids(root, trace)
     trace.passed("xml")
     return root
 
 
-def parse_inside(raw: bytes, around: Element, trace: SamlTrace) -> Element:
-    """The one element in `raw`, where prefixes mean what they mean at `around`.
+def parse_fragment(raw: bytes, context: Element, trace: SamlTrace) -> Element:
+    """Parse the single element in `raw` with the namespace declarations in scope at `context`.
 
-    What is decrypted takes the place of the ciphertext (XML Encryption 1.1 §4.4), and some write it
-    without the declarations that stand further out. An end tag in `raw` cannot leave the element
-    that is put around it: what followed would be a second root, which is not XML.
+    A decrypted element replaces its ciphertext (XML Encryption 1.1 §4.4), and some implementations omit namespace
+    declarations of its ancestors. An end tag in `raw` cannot close the wrapper element early: a second root element
+    would follow, which is not well-formed. Raises SamlRejected.
     """
     _refuse_markup(raw, trace)
-    declared = "".join(
+    declarations = "".join(
         f" xmlns{f':{prefix}' if prefix else ''}={quoteattr(str(uri))}"
-        for prefix, uri in around.nsmap.items()
+        for prefix, uri in context.nsmap.items()
         if prefix != "xml"
     )
     content = _DECLARATION.sub("", raw.decode("utf-8-sig")).strip()
-    outer = parse(f"<inside{declared}>{content}</inside>".encode(), trace)
-    if len(outer) != 1 or outer.text or outer[0].tail:
-        raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "There must be one element and nothing else.")
-    return outer[0]
+    wrapper = parse(f"<wrapper{declarations}>{content}</wrapper>".encode(), trace)
+    if len(wrapper) != 1 or wrapper.text or wrapper[0].tail:
+        raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "The decrypted content is not a single XML element.")
+    return wrapper[0]
 
 
-def plain_parser() -> "etree.XMLPullParser[etree._Element]":
-    """A parser that reads no entity, no DTD, no network, and only UTF-8."""
+def _new_parser() -> "etree.XMLPullParser[etree._Element]":
+    """A parser with entities, DTDs, network access and encodings other than UTF-8 disabled."""
     return etree.XMLPullParser(
         events=("start", "end", "start-ns", "end-ns"),
         encoding="utf-8",
@@ -114,109 +114,119 @@ def _refuse_markup(raw: bytes, trace: SamlTrace) -> None:
         encoding = _ENCODING.search(declaration[0])
         if encoding and encoding[1].lower() not in {"utf-8", "us-ascii"}:
             raise trace.refusal(
-                "markup", SamlRefusalReason.NOT_UTF8, f"The document says it is {encoding[1]!r}, not UTF-8."
+                "markup",
+                SamlRefusalReason.NOT_UTF8,
+                f"The document declares the encoding {encoding[1]!r} instead of UTF-8.",
             )
     start = declaration.end() if declaration else 0
-    if (at := text.find("<!", start)) >= 0:
-        if text[at : at + 9].upper() == "<!DOCTYPE":
-            raise trace.refusal("markup", SamlRefusalReason.DOCTYPE, "A DOCTYPE is never read.")
-        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, "Comments and CDATA sections are never read.")
+    if (position := text.find("<!", start)) >= 0:
+        if text[position : position + 9].upper() == "<!DOCTYPE":
+            raise trace.refusal(
+                "markup", SamlRefusalReason.DOCTYPE, "The document has a DOCTYPE, which is not accepted."
+            )
+        detail = "The document has a comment or CDATA section, which is not accepted."
+        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, detail)
     if text.find("<?", start) >= 0:
-        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, "Processing instructions are never read.")
+        detail = "The document has a processing instruction, which is not accepted."
+        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, detail)
     trace.passed("markup")
 
 
-def _grow(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: SamlTrace) -> Element:
+def _feed_parser(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trace: SamlTrace) -> Element:
     depth = elements = namespaces = 0
     for start in range(0, len(raw) or 1, _CHUNK_BYTES):
         parser.feed(raw[start : start + _CHUNK_BYTES])
-        for event, what in parser.read_events():
+        for event, content in parser.read_events():
             if event == "end":
                 depth -= 1
             elif event == "end-ns":
                 namespaces -= 1
             elif event == "start-ns":
                 namespaces += 1
-                uri = str(what[1])
-                # libxml2 stops canonicalizing at a relative namespace name, and would sign nothing.
+                uri = str(content[1])
+                # libxml2 aborts canonicalization at a relative namespace URI, so the digest would cover nothing.
                 if uri and not _ABSOLUTE.match(uri):
-                    raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "A namespace name is not an absolute URI.")
+                    raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "A namespace URI is not absolute.")
             else:
                 depth, elements = depth + 1, elements + 1
-                if len(what.attrib) > MAX_ATTRIBUTES:
-                    raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"More than {MAX_ATTRIBUTES} attributes.")
+                if len(content.attrib) > MAX_ATTRIBUTES:
+                    raise trace.refusal(
+                        "xml", SamlRefusalReason.TOO_COMPLEX, f"An element has more than {MAX_ATTRIBUTES} attributes."
+                    )
             if depth > MAX_DEPTH or elements > MAX_ELEMENTS or namespaces > MAX_NAMESPACES:
                 limits = f"{MAX_DEPTH} levels, {MAX_ELEMENTS:,} elements, {MAX_NAMESPACES} namespaces"
-                raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"More than we read: {limits}.")
+                raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"The document exceeds the limits: {limits}.")
     return parser.close()
 
 
-def _refuse_equal_ids(root: Element, trace: SamlTrace) -> None:
-    """Refuse two equal identifiers, however they are spelled: what a signature points at is one element."""
+def _refuse_duplicate_ids(root: Element, trace: SamlTrace) -> None:
+    """Reject duplicate values of `id` attributes, in any letter case, so that signature references are unambiguous."""
     seen: set[str] = set()
     for element in root.iter():
         for name, value in element.attrib.items():
             if str(name).rpartition("}")[2].lower() != "id":
                 continue
             if value in seen:
-                raise trace.refusal("xml", SamlRefusalReason.DUPLICATE_ID, "Two elements have the same identifier.")
+                raise trace.refusal("xml", SamlRefusalReason.DUPLICATE_ID, "Two elements have the same ID.")
             seen.add(str(value))
 
 
 def identifier(element: Element) -> str | None:
-    """The element's own `ID`, if it is a plain name."""
-    found = element.get("ID")
-    return found if found and len(found) <= MAX_ID_CHARS and _NAME.match(found) else None
+    """The element's `ID` attribute if it is a valid NCName of at most 256 ASCII characters, else None."""
+    value = element.get("ID")
+    return value if value and len(value) <= MAX_ID_CHARS and _NAME.match(value) else None
 
 
 def children(element: Element, namespace: str, name: str) -> list[Element]:
-    """The direct children of that name: nothing here ever searches deeper."""
+    """The direct children with this qualified name. No lookup in this package searches deeper."""
     return element.findall(tag(namespace, name))
 
 
 def text_of(element: Element) -> str | None:
-    """The element's text without surrounding white space; none if it holds elements or nothing."""
+    """The element's stripped text; None if it is empty or the element has child elements."""
     return None if len(element) or not (element.text or "").strip() else (element.text or "").strip()
 
 
-def moment(text: str | None) -> datetime | None:
-    """An xs:dateTime with its zone, to the microsecond; none if it is anything else (SAML core §1.3.3)."""
-    found = _MOMENT.match(text.strip()) if text else None
-    if not found:
+def parse_datetime(text: str | None) -> datetime | None:
+    """Parse an xs:dateTime with a time zone, to the microsecond (SAML core §1.3.3). None if it is anything else."""
+    match = _DATETIME.match(text.strip()) if text else None
+    if not match:
         return None
-    year, month, day, hour, minute, second = (int(found[n]) for n in range(1, 7))
+    year, month, day, hour, minute, second = (int(match[n]) for n in range(1, 7))
     if not 1970 <= year <= 9000:
         return None
     try:
-        zone = datetime.strptime(found[8], "%z").tzinfo
-        micros = int((found[7] or "0").ljust(6, "0")[:6])
+        zone = datetime.strptime(match[8], "%z").tzinfo
+        micros = int((match[7] or "0").ljust(6, "0")[:6])
         return datetime(year, month, day, hour, minute, second, micros, zone).astimezone(UTC)
     except ValueError:
         return None
 
 
 def decode_base64(value: str | bytes, trace: SamlTrace) -> bytes:
-    """The bytes of a base64 form field; white space is allowed (RFC 2045 §6.8)."""
+    """Decode a base64 form field or parameter; white space is ignored (RFC 2045 §6.8). Raises SamlRejected."""
     if len(value) > MAX_MESSAGE_BYTES * 2:
         raise trace.refusal(
-            "size", SamlRefusalReason.TOO_LARGE, f"{len(value):,} characters; the message may have 256 KB."
+            "size", SamlRefusalReason.TOO_LARGE, f"{len(value):,} characters; the limit for a message is 256 KB."
         )
     try:
-        packed = b"".join((value.encode("ascii") if isinstance(value, str) else value).split())
-        return base64.b64decode(packed, validate=True)
+        encoded = b"".join((value.encode("ascii") if isinstance(value, str) else value).split())
+        return base64.b64decode(encoded, validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise trace.refusal("base64", SamlRefusalReason.NOT_BASE64, "The message is not base64.") from None
 
 
-def inflate(packed: bytes, trace: SamlTrace) -> bytes:
-    """The bytes of a DEFLATE message (SAML bindings §3.4.4.1), never more than the limit."""
-    unpacker = zlib.decompressobj(-15)
+def inflate(compressed: bytes, trace: SamlTrace) -> bytes:
+    """Decompress a DEFLATE message (SAML bindings §3.4.4.1) up to 256 KB. Raises SamlRejected."""
+    decompressor = zlib.decompressobj(-15)
     try:
-        raw = unpacker.decompress(packed, MAX_MESSAGE_BYTES + 1)
+        raw = decompressor.decompress(compressed, MAX_MESSAGE_BYTES + 1)
     except zlib.error:
-        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message is not DEFLATE.") from None
+        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message is not DEFLATE data.") from None
     if len(raw) > MAX_MESSAGE_BYTES:
-        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"Unpacked, more than {MAX_MESSAGE_BYTES:,} bytes.")
-    if not unpacker.eof:
-        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message breaks off.")
+        raise trace.refusal(
+            "size", SamlRefusalReason.TOO_LARGE, f"Decompressed, more than {MAX_MESSAGE_BYTES:,} bytes."
+        )
+    if not decompressor.eof:
+        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The DEFLATE data is truncated.")
     return raw

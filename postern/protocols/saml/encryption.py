@@ -1,7 +1,8 @@
-"""Encrypted assertions: RSA-OAEP carries a key, AES-GCM carries the assertion (XML Encryption 1.1).
+"""Decryption of EncryptedAssertion: RSA-OAEP transports the key, AES-GCM encrypts the assertion (XML Encryption 1.1).
 
-RSA 1.5 and Triple-DES are refused. AES-CBC is taken only by a connection that says so, because whoever
-holds the ciphertext can change it and learn from our answers; every failure therefore reads the same.
+RSA 1.5 and Triple-DES are rejected. AES-CBC is accepted only for connections that allow it: it is
+unauthenticated, and distinguishable errors would be a decryption oracle. Every decryption failure therefore
+returns the same error.
 """
 
 import base64
@@ -22,7 +23,7 @@ CBC_KEY_BYTES = {f"{XENC}aes128-cbc": 16, f"{XENC}aes192-cbc": 24, f"{XENC}aes25
 OAEP_MGF1P = f"{XENC}rsa-oaep-mgf1p"
 OAEP = f"{XENC11}rsa-oaep"
 HASHES: dict[str, type[hashes.HashAlgorithm]] = {
-    # SHA-1 is only a mixer inside OAEP (RFC 8017 §7.1): nothing depends on its collisions.
+    # OAEP does not depend on the collision resistance of its hash (RFC 8017 §7.1), so SHA-1 is safe here.
     f"{DS}sha1": hashes.SHA1,
     f"{XENC}sha256": hashes.SHA256,
     f"{XENC}sha512": hashes.SHA512,
@@ -40,31 +41,33 @@ STEP = "decryption"
 
 
 def decrypt(encrypted: Element, connection: SamlConnection, trace: SamlTrace) -> bytes:
-    """The bytes inside an EncryptedAssertion, opened with whichever of our keys fits."""
-    data = _one(encrypted, XENC, "EncryptedData", trace)
-    method = _one(data, XENC, "EncryptionMethod", trace).get("Algorithm", "")
+    """Decrypt an EncryptedAssertion with the first of the connection's keys that fits. Raises SamlRejected."""
+    data = _only_child(encrypted, XENC, "EncryptedData", trace)
+    method = _only_child(data, XENC, "EncryptionMethod", trace).get("Algorithm", "")
     lengths = GCM_KEY_BYTES | (CBC_KEY_BYTES if connection.allow_aes_cbc else {})
     if method not in lengths:
-        detail = f"The encryption {method!r} is not accepted here: use AES-GCM."
+        detail = f"The encryption algorithm {method!r} is not accepted: configure AES-GCM at the identity provider."
         raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, detail)
-    carrier = _encrypted_key(encrypted, data, trace)
-    oaep = _oaep(carrier, trace)
-    sealed_key, sealed = _cipher_value(carrier, trace), _cipher_value(data, trace)
+    encrypted_key = _encrypted_key(encrypted, data, trace)
+    oaep = _oaep(encrypted_key, trace)
+    wrapped_key, ciphertext = _cipher_value(encrypted_key, trace), _cipher_value(data, trace)
     for pem in connection.decryption_keys[:MAX_DECRYPTION_KEYS]:
         try:
-            key = _private_key(pem).decrypt(sealed_key, oaep)
+            key = _private_key(pem).decrypt(wrapped_key, oaep)
         except ValueError:
             continue
         if len(key) == lengths[method]:
-            plain = _open(method, key, sealed)
-            if plain is not None:
+            plaintext = _decrypt_data(method, key, ciphertext)
+            if plaintext is not None:
                 trace.passed(STEP, method.rpartition("#")[2])
-                return plain
-    raise trace.refusal(STEP, SamlRefusalReason.DECRYPTION_FAILED, "None of our keys opens this assertion.")
+                return plaintext
+    raise trace.refusal(
+        STEP, SamlRefusalReason.DECRYPTION_FAILED, "None of this connection's keys decrypts the assertion."
+    )
 
 
-def is_malleable(encrypted: Element) -> bool:
-    """Whether the cipher does not notice a change of the ciphertext: AES-CBC."""
+def uses_aes_cbc(encrypted: Element) -> bool:
+    """Whether the assertion is encrypted with AES-CBC, which does not detect changes of the ciphertext."""
     methods = [
         m for data in children(encrypted, XENC, "EncryptedData") for m in children(data, XENC, "EncryptionMethod")
     ]
@@ -72,7 +75,7 @@ def is_malleable(encrypted: Element) -> bool:
 
 
 def _encrypted_key(encrypted: Element, data: Element, trace: SamlTrace) -> Element:
-    """The EncryptedKey, which stands either in the data's KeyInfo or beside the data (SAML core §6.1)."""
+    """The EncryptedKey, either inside EncryptedData's KeyInfo or beside EncryptedData (SAML core §6.1)."""
     beside = children(encrypted, XENC, "EncryptedKey")
     inside = [key for info in children(data, DS, "KeyInfo") for key in children(info, XENC, "EncryptedKey")]
     if len(beside) + len(inside) != 1:
@@ -80,63 +83,65 @@ def _encrypted_key(encrypted: Element, data: Element, trace: SamlTrace) -> Eleme
     return (beside + inside)[0]
 
 
-def _oaep(carrier: Element, trace: SamlTrace) -> padding.OAEP:
-    method = _one(carrier, XENC, "EncryptionMethod", trace)
+def _oaep(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
+    method = _only_child(encrypted_key, XENC, "EncryptionMethod", trace)
     algorithm = method.get("Algorithm", "")
     if algorithm not in {OAEP_MGF1P, OAEP}:
         raise trace.refusal(
-            STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"The key transport {algorithm!r} is not accepted."
+            STEP,
+            SamlRefusalReason.ENCRYPTION_REFUSED,
+            f"The key transport algorithm {algorithm!r} is not accepted: use RSA-OAEP.",
         )
     digest = _named_hash(children(method, DS, "DigestMethod"), f"{DS}sha1", trace)
     mask = _named_hash(children(method, XENC11, "MGF"), f"{XENC11}mgf1sha1", trace)
     if children(method, XENC, "OAEPparams"):
         raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "OAEP parameters are not accepted.")
-    # The older name always means MGF1 with SHA-1 (XML Encryption 1.1 §5.5.2).
+    # rsa-oaep-mgf1p always means MGF1 with SHA-1 (XML Encryption 1.1 §5.5.2).
     return padding.OAEP(padding.MGF1(hashes.SHA1() if algorithm == OAEP_MGF1P else mask), digest, None)  # noqa: S303
 
 
-def _named_hash(found: list[Element], otherwise: str, trace: SamlTrace) -> hashes.HashAlgorithm:
-    name = found[0].get("Algorithm", "") if found else otherwise
-    if name not in HASHES or len(found) > 1:
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"The digest {name!r} is not accepted.")
+def _named_hash(methods: list[Element], default: str, trace: SamlTrace) -> hashes.HashAlgorithm:
+    name = methods[0].get("Algorithm", "") if methods else default
+    if name not in HASHES or len(methods) > 1:
+        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"The OAEP digest {name!r} is not accepted.")
     return HASHES[name]()
 
 
 def _cipher_value(element: Element, trace: SamlTrace) -> bytes:
-    value = _one(_one(element, XENC, "CipherData", trace), XENC, "CipherValue", trace)
+    value = _only_child(_only_child(element, XENC, "CipherData", trace), XENC, "CipherValue", trace)
     try:
         return base64.b64decode("".join((text_of(value) or "").split()), validate=True)
     except (binascii.Error, ValueError):
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "The cipher value is not base64.") from None
+        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "CipherValue is not base64.") from None
 
 
 def _private_key(pem: str) -> rsa.RSAPrivateKey:
-    # We made this key ourselves, and checking its primes again takes longer than using it.
+    # This service generated the key; validating its primes again takes longer than the decryption.
     key = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError("A decryption key must be RSA.")
     return key
 
 
-def _open(method: str, key: bytes, sealed: bytes) -> bytes | None:
+def _decrypt_data(method: str, key: bytes, ciphertext: bytes) -> bytes | None:
     if method in GCM_KEY_BYTES:
-        if len(sealed) < GCM_NONCE_BYTES + GCM_TAG_BYTES:
+        if len(ciphertext) < GCM_NONCE_BYTES + GCM_TAG_BYTES:
             return None
         try:
-            return AESGCM(key).decrypt(sealed[:GCM_NONCE_BYTES], sealed[GCM_NONCE_BYTES:], None)
+            return AESGCM(key).decrypt(ciphertext[:GCM_NONCE_BYTES], ciphertext[GCM_NONCE_BYTES:], None)
         except InvalidTag:
             return None
-    blocks, rest = divmod(len(sealed), CBC_BLOCK_BYTES)
-    if rest or blocks < 2:
+    blocks, remainder = divmod(len(ciphertext), CBC_BLOCK_BYTES)
+    if remainder or blocks < 2:
         return None
-    opener = Cipher(algorithms.AES(key), modes.CBC(sealed[:CBC_BLOCK_BYTES])).decryptor()
-    padded = opener.update(sealed[CBC_BLOCK_BYTES:]) + opener.finalize()
-    # Only the last byte says how long the padding is; the rest of it is chance (XML Encryption 1.1 §5.2).
+    decryptor = Cipher(algorithms.AES(key), modes.CBC(ciphertext[:CBC_BLOCK_BYTES])).decryptor()
+    padded = decryptor.update(ciphertext[CBC_BLOCK_BYTES:]) + decryptor.finalize()
+    # The last byte is the padding length; the other padding bytes are arbitrary (XML Encryption 1.1 §5.2).
     return padded[: -padded[-1]] if 1 <= padded[-1] <= CBC_BLOCK_BYTES else None
 
 
-def _one(element: Element, namespace: str, name: str, trace: SamlTrace) -> Element:
-    found = children(element, namespace, name)
-    if len(found) != 1:
+def _only_child(element: Element, namespace: str, name: str, trace: SamlTrace) -> Element:
+    matches = children(element, namespace, name)
+    if len(matches) != 1:
         raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"There must be exactly one {name}.")
-    return found[0]
+    return matches[0]

@@ -1,4 +1,7 @@
-"""Reading logout messages: always signed, by redirect (over the query) or by form (inside)."""
+"""Parsing LogoutRequest and LogoutResponse messages.
+
+They must be signed: HTTP-Redirect over the query, HTTP-POST inside the XML.
+"""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -18,14 +21,14 @@ from postern.protocols.saml.document import (
     decode_base64,
     identifier,
     inflate,
-    moment,
     parse,
+    parse_datetime,
     tag,
     text_of,
 )
 from postern.protocols.saml.request import SUCCESS, Field
 from postern.protocols.saml.response import DEFAULT_SKEW, MAX_ISSUE_AGE, MAX_NAME_ID_CHARS, MAX_SKEW
-from postern.protocols.saml.signature import raw_base64, verified, verify_raw
+from postern.protocols.saml.signature import decode_signature, verify_enveloped, verify_raw
 from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace, SsoTraceStep
 
 MAX_SESSION_INDEXES = 100
@@ -36,35 +39,35 @@ _SIGNED_NAMES = ("SAMLRequest", "SAMLResponse", "RelayState", "SigAlg", "Signatu
 
 
 class Binding(StrEnum):
-    """How a message came."""
+    """The SAML binding by which a message arrived."""
 
     REDIRECT = "REDIRECT"
     POST = "POST"
 
 
 class ReceivedLogoutRequest(Record, kw_only=True):
-    """Their wish that this person's sessions end."""
+    """A verified LogoutRequest of the identity provider (SAML core §3.7.1)."""
 
     id: str
-    """Seen before: a replay, which changes nothing."""
+    """The message ID. A request with a known ID is a replay and must change nothing."""
     name_id: str
     format: str | None
     session_indexes: list[str]
-    """The sessions meant; none means all of them."""
+    """The sessions to end; an empty list means all sessions of the user."""
     not_on_or_after: datetime | None
     issuer: str
     relay_state: str | None
-    """Goes back with our answer, unread."""
+    """Opaque value to send back with the response."""
     trace: list[SsoTraceStep]
 
 
 class ReceivedLogoutResponse(Record, kw_only=True):
-    """What became of our wish."""
+    """A verified LogoutResponse to a LogoutRequest of this service (SAML core §3.7.2)."""
 
     id: str
     in_response_to: str
     success: bool
-    """False also when only some of the sessions elsewhere have ended."""
+    """False also for PartialLogout: some sessions at other service providers have not ended."""
     status: str
     issuer: str
     relay_state: str | None
@@ -80,36 +83,38 @@ def read_logout_request(
     skew: timedelta = DEFAULT_SKEW,
     relay_state: str | None = None,
 ) -> ReceivedLogoutRequest:
-    """Who is to be signed out, says a LogoutRequest.
+    """Verify and parse a LogoutRequest.
 
-    `raw` is the query exactly as it arrived (REDIRECT: the signature is over those bytes) or the value
-    of the form field (POST; then `relay_state` is the other field). Raises SamlRejected.
+    `raw` is the unmodified query string (REDIRECT: the signature covers those bytes) or the value of the form field
+    (POST; `relay_state` is then the RelayState form field). Raises SamlRejected.
     """
     trace = SamlTrace()
-    root, carried = _signed_message(raw, "SAMLRequest", binding, connection, now, trace)
-    _check_head(root, "LogoutRequest", connection, now, skew, trace)
-    ends = root.get("NotOnOrAfter")
-    if ends is not None:
-        end = moment(ends)
-        held = end is not None and now - min(skew, MAX_SKEW) < end
-        trace.check("times", ok=held, reason=SamlRefusalReason.EXPIRED, detail=f"NotOnOrAfter {ends}")
+    root, signed_relay_state = _signed_message(raw, "SAMLRequest", binding, connection, now, trace)
+    _check_header(root, "LogoutRequest", connection, now, skew, trace)
+    not_on_or_after = root.get("NotOnOrAfter")
+    if not_on_or_after is not None:
+        end = parse_datetime(not_on_or_after)
+        valid = end is not None and now - min(skew, MAX_SKEW) < end
+        trace.check("times", ok=valid, reason=SamlRefusalReason.EXPIRED, detail=f"NotOnOrAfter {not_on_or_after}")
     names = children(root, SAML, "NameID")
     name = text_of(names[0]) if len(names) == 1 else None
     if name is None or len(name) > MAX_NAME_ID_CHARS:
-        raise trace.refusal("subject", SamlRefusalReason.NO_SUBJECT, "There is no plain name identifier.")
+        raise trace.refusal("subject", SamlRefusalReason.NO_SUBJECT, "The message has no usable NameID.")
     trace.passed("subject", name)
-    indexes = [text for each in children(root, SAMLP, "SessionIndex") if (text := text_of(each))]
+    indexes = [text for element in children(root, SAMLP, "SessionIndex") if (text := text_of(element))]
     if len(indexes) > MAX_SESSION_INDEXES:
-        raise trace.refusal("sessions", SamlRefusalReason.TOO_COMPLEX, f"More than {MAX_SESSION_INDEXES} sessions.")
-    trace.settle()
+        raise trace.refusal(
+            "sessions", SamlRefusalReason.TOO_COMPLEX, f"More than {MAX_SESSION_INDEXES} SessionIndex elements."
+        )
+    trace.raise_if_failed()
     return ReceivedLogoutRequest(
         id=root.get("ID", ""),
         name_id=name,
         format=names[0].get("Format"),
         session_indexes=indexes,
-        not_on_or_after=moment(ends),
+        not_on_or_after=parse_datetime(not_on_or_after),
         issuer=connection.idp_entity_id,
-        relay_state=carried if binding is Binding.REDIRECT else relay_state,
+        relay_state=signed_relay_state if binding is Binding.REDIRECT else relay_state,
         trace=trace.steps,
     )
 
@@ -124,27 +129,27 @@ def read_logout_response(
     skew: timedelta = DEFAULT_SKEW,
     relay_state: str | None = None,
 ) -> ReceivedLogoutResponse:
-    """What became of our LogoutRequest. `raw` as for `read_logout_request`. Raises SamlRejected."""
+    """Verify and parse a LogoutResponse. `raw` and `relay_state` as for `read_logout_request`. Raises SamlRejected."""
     trace = SamlTrace()
-    root, carried = _signed_message(raw, "SAMLResponse", binding, connection, now, trace)
-    _check_head(root, "LogoutResponse", connection, now, skew, trace)
-    answers = root.get("InResponseTo", "")
-    held = answers in expected_request_ids
-    detail = answers if held else f"{answers or 'Nothing'} was not asked here, or has been answered."
-    trace.check("in response to", ok=held, reason=SamlRefusalReason.WRONG_IN_RESPONSE_TO, detail=detail)
+    root, signed_relay_state = _signed_message(raw, "SAMLResponse", binding, connection, now, trace)
+    _check_header(root, "LogoutResponse", connection, now, skew, trace)
+    in_response_to = root.get("InResponseTo", "")
+    expected = in_response_to in expected_request_ids
+    detail = in_response_to if expected else f"The request {in_response_to or '(none)'} is unknown or already answered."
+    trace.check("in response to", ok=expected, reason=SamlRefusalReason.WRONG_IN_RESPONSE_TO, detail=detail)
     codes = [code for status in children(root, SAMLP, "Status") for code in children(status, SAMLP, "StatusCode")]
     if len(codes) != 1:
-        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The answer has no status.")
-    words = [codes[0].get("Value", ""), *(each.get("Value", "") for each in codes[0])]
-    trace.passed("status", " / ".join(words))
-    trace.settle()
+        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The LogoutResponse has no single StatusCode.")
+    statuses = [codes[0].get("Value", ""), *(code.get("Value", "") for code in codes[0])]
+    trace.passed("status", " / ".join(statuses))
+    trace.raise_if_failed()
     return ReceivedLogoutResponse(
         id=root.get("ID", ""),
-        in_response_to=answers,
-        success=words[0] == SUCCESS and PARTIAL_LOGOUT not in words,
-        status=" / ".join(words),
+        in_response_to=in_response_to,
+        success=statuses[0] == SUCCESS and PARTIAL_LOGOUT not in statuses,
+        status=" / ".join(statuses),
         issuer=connection.idp_entity_id,
-        relay_state=carried if binding is Binding.REDIRECT else relay_state,
+        relay_state=signed_relay_state if binding is Binding.REDIRECT else relay_state,
         trace=trace.steps,
     )
 
@@ -152,74 +157,84 @@ def read_logout_response(
 def _signed_message(
     raw: str, field: Field, binding: Binding, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> tuple[Element, str | None]:
-    """The message as signed, and the relay state that a redirect's signature covers too."""
+    """The verified message, and the relay state if the signature of a redirect covers it."""
     if binding is Binding.POST:
-        sent = parse(decode_base64(raw, trace), trace)
-        _need_own_signature_only(sent, trace)
-        return verified(sent, connection, now, trace, "signature"), None
+        received = parse(decode_base64(raw, trace), trace)
+        _require_only_root_signature(received, trace)
+        return verify_enveloped(received, connection, now, trace, "signature"), None
     query = _query(raw, trace)
     if field not in query or "SigAlg" not in query or "Signature" not in query:
-        raise trace.refusal("signature", SamlRefusalReason.UNSIGNED, f"{field}, SigAlg and Signature are all needed.")
-    # The signature is over the octets as they were sent, in this order, whatever their order was.
+        raise trace.refusal(
+            "signature", SamlRefusalReason.UNSIGNED, f"The query must have {field}, SigAlg and Signature."
+        )
+    # The signature covers the parameters as escaped by the sender, in this fixed order (SAML bindings §3.4.4.1).
     names = [name for name in (field, "RelayState", "SigAlg") if name in query]
     signed = "&".join(f"{name}={query[name]}" for name in names).encode("ascii", "replace")
-    value = raw_base64(unquote_plus(query["Signature"]), trace, "signature")
+    value = decode_signature(unquote_plus(query["Signature"]), trace, "signature")
     verify_raw(signed, value, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
     message = inflate(decode_base64(unquote_plus(query[field]), trace), trace)
     root = parse(message, trace)
     if children(root, DS, "Signature"):
         raise trace.refusal(
-            "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A redirect carries no inner signature."
+            "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A redirect message must not have an XML signature."
         )
     return root, unquote_plus(query["RelayState"]) if "RelayState" in query else None
 
 
 def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
-    """The parts of the query that matter, still escaped; each at most once."""
+    """The relevant query parameters, still percent-encoded. Each may occur once."""
     if len(raw) > MAX_QUERY_CHARS:
-        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"A query has at most {MAX_QUERY_CHARS:,} characters.")
-    found: dict[str, str] = {}
+        raise trace.refusal(
+            "size", SamlRefusalReason.TOO_LARGE, f"The query is longer than {MAX_QUERY_CHARS:,} characters."
+        )
+    parameters: dict[str, str] = {}
     for part in raw.removeprefix("?").split("&"):
         name, _, value = part.partition("=")
         name = unquote_plus(name)
         if name not in _SIGNED_NAMES:
             continue
-        if name in found:
-            raise trace.refusal("query", SamlRefusalReason.MALFORMED, f"{name} stands there twice.")
-        found[name] = value
-    if "SAMLRequest" in found and "SAMLResponse" in found:
-        raise trace.refusal("query", SamlRefusalReason.MALFORMED, "A request and a response at once.")
-    return found
+        if name in parameters:
+            raise trace.refusal("query", SamlRefusalReason.MALFORMED, f"The parameter {name} occurs twice.")
+        parameters[name] = value
+    if "SAMLRequest" in parameters and "SAMLResponse" in parameters:
+        raise trace.refusal("query", SamlRefusalReason.MALFORMED, "The query has both SAMLRequest and SAMLResponse.")
+    return parameters
 
 
-def _need_own_signature_only(root: Element, trace: SamlTrace) -> None:
+def _require_only_root_signature(root: Element, trace: SamlTrace) -> None:
     for element in root.iter():
         if etree.QName(element).localname == "Signature" and element.getparent() is not root:
             raise trace.refusal(
-                "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A signature stands where none belongs."
+                "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
             )
 
 
-def _check_head(
+def _check_header(
     root: Element, name: str, connection: SamlConnection, now: datetime, skew: timedelta, trace: SamlTrace
 ) -> None:
-    """What every message begins with: kind, version, issuer, destination and moment."""
+    """Check what every message starts with: element name, version, ID, issuer, destination and issue instant."""
     if root.tag != tag(SAMLP, name):
-        raise trace.refusal("message", SamlRefusalReason.WRONG_MESSAGE, f"{etree.QName(root).localname} is no {name}.")
+        raise trace.refusal(
+            "message", SamlRefusalReason.WRONG_MESSAGE, f"The message is a {etree.QName(root).localname}, not a {name}."
+        )
     if root.get("Version") != "2.0" or identifier(root) is None:
-        raise trace.refusal("message", SamlRefusalReason.WRONG_VERSION, "Only SAML 2.0 with an identifier is read.")
+        raise trace.refusal(
+            "message", SamlRefusalReason.WRONG_VERSION, "The message must have Version 2.0 and a valid ID."
+        )
     trace.passed("message", root.get("ID", ""))
-    issuers = [text_of(each) for each in children(root, SAML, "Issuer")]
-    held = issuers == [connection.idp_entity_id]
-    detail = f"{issuers}" if held else f"{issuers} instead of {connection.idp_entity_id}"
-    trace.check("issuer", ok=held, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
+    issuers = [text_of(issuer) for issuer in children(root, SAML, "Issuer")]
+    matches = issuers == [connection.idp_entity_id]
+    detail = f"{issuers}" if matches else f"{issuers} instead of {connection.idp_entity_id}"
+    trace.check("issuer", ok=matches, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
     destination = root.get("Destination")
-    held = destination is not None and destination == connection.slo_url
-    detail = f"{destination}" if held else f"{destination} instead of {connection.slo_url}"
-    trace.check("destination", ok=held, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
-    issued, allowed = moment(root.get("IssueInstant")), min(skew, MAX_SKEW)
-    held = issued is not None and now - MAX_ISSUE_AGE - allowed <= issued <= now + allowed
+    matches = destination is not None and destination == connection.slo_url
+    detail = f"{destination}" if matches else f"{destination} instead of {connection.slo_url}"
+    trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
+    issued_at, tolerance = parse_datetime(root.get("IssueInstant")), min(skew, MAX_SKEW)
+    recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
     detail = f"{root.get('IssueInstant')}"
-    # A request is answered as often as it comes, so a link that somebody kept must not sign people out for ever.
-    reason = SamlRefusalReason.EXPIRED if issued is not None and issued <= now else SamlRefusalReason.NOT_YET_VALID
-    trace.check("issue instant", ok=held, reason=reason, detail=detail)
+    # Requests are processed each time they arrive, so a saved link must not sign users out indefinitely.
+    reason = (
+        SamlRefusalReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRefusalReason.NOT_YET_VALID
+    )
+    trace.check("issue instant", ok=recent, reason=reason, detail=detail)

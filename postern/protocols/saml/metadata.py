@@ -1,4 +1,4 @@
-"""Metadata: how an identity provider describes itself to us, and how we describe ourselves."""
+"""SAML metadata: parsing an identity provider's, writing this service provider's."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,9 +8,9 @@ from lxml import etree
 
 from postern.kernel.http.problems import BadRequest, ContentTooLarge
 from postern.kernel.values import Record, timestamp
-from postern.protocols.saml.certificates import Certificate, CertificateRefused, bare, read_certificate
+from postern.protocols.saml.certificates import Certificate, CertificateRefused, base64_der, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID, MAX_IDP_CERTIFICATES, PERSISTENT_NAME_ID, POST, REDIRECT
-from postern.protocols.saml.document import DS, MD, SAMLP, XENC, XENC11, Element, children, moment, tag, text_of
+from postern.protocols.saml.document import DS, MD, SAMLP, XENC, XENC11, Element, children, parse_datetime, tag, text_of
 
 MAX_METADATA_BYTES = 100 * 1024
 MAX_ENTITY_ID_CHARS = 1024
@@ -20,15 +20,15 @@ CONTENT_TYPE = "application/samlmetadata+xml"
 
 
 class SamlMetadataTooLarge(ContentTooLarge, code="metadata_too_large"):
-    """An identity provider's metadata may have 100 KB."""
+    """The identity provider's metadata is larger than 100 KB."""
 
 
 class SamlMetadataRefused(BadRequest, code="metadata_refused"):
-    """That is not the metadata of one SAML 2.0 identity provider."""
+    """The document is not usable metadata of one SAML 2.0 identity provider."""
 
 
 class IdentityProvider(Record, kw_only=True):
-    """An identity provider as its metadata describes it."""
+    """An identity provider as described by its metadata."""
 
     entity_id: str
     sso_redirect_url: str | None
@@ -36,16 +36,19 @@ class IdentityProvider(Record, kw_only=True):
     slo_redirect_url: str | None
     slo_post_url: str | None
     slo_response_url: str | None
-    """Where answers to logout requests go, if not where requests go."""
+    """Where logout responses go, if different from the URL for logout requests (ResponseLocation)."""
     certificates: list[Certificate]
-    """The signing certificates; any of them may sign."""
+    """The signing certificates; a signature by any of them is valid."""
     name_id_formats: list[str]
     want_authn_requests_signed: bool
     valid_until: datetime | None
 
 
 class ServiceProvider(Record, kw_only=True):
-    """What one connection says about us. Certificates are PEM: the current one first, then the next."""
+    """What this service's metadata says for one connection.
+
+    Certificates are PEM: the current one first, then the next.
+    """
 
     entity_id: str
     acs_url: str
@@ -58,38 +61,40 @@ class ServiceProvider(Record, kw_only=True):
 def read_metadata(
     raw: bytes, *, now: datetime, entity_id: str | None = None, allow_http: bool = False
 ) -> IdentityProvider:
-    """What the XML of an identity provider says.
+    """Parse an identity provider's metadata.
 
-    A collection of several needs the `entity_id` that is meant. Addresses must be https unless
-    `allow_http`. Raises MetadataTooLarge beyond 100 KB, else SamlMetadataRefused with the reason.
+    An EntitiesDescriptor with several identity providers needs the `entity_id` to select. URLs must use https unless
+    `allow_http`. Raises SamlMetadataTooLarge above 100 KB, SamlMetadataRefused with the reason otherwise.
     """
-    provider = _one_provider(_parse(raw), entity_id, now)
-    name = provider.get("entityID", "").strip()
-    if not name or len(name) > MAX_ENTITY_ID_CHARS:
+    provider = _select_provider(_parse(raw), entity_id, now)
+    provider_id = provider.get("entityID", "").strip()
+    if not provider_id or len(provider_id) > MAX_ENTITY_ID_CHARS:
         raise SamlMetadataRefused(f"The entity id must have 1 to {MAX_ENTITY_ID_CHARS:,} characters.")
-    roles = [each for each in children(provider, MD, "IDPSSODescriptor") if _speaks_saml(each)]
+    roles = [role for role in children(provider, MD, "IDPSSODescriptor") if _supports_saml2(role)]
     if len(roles) != 1:
-        raise SamlMetadataRefused(f"{name} has {len(roles)} identity provider roles for SAML 2.0 instead of one.")
+        raise SamlMetadataRefused(
+            f"{provider_id} has {len(roles)} identity provider roles for SAML 2.0; exactly one is required."
+        )
     role = roles[0]
-    found = IdentityProvider(
-        entity_id=name,
-        sso_redirect_url=_address(role, "SingleSignOnService", REDIRECT, allow_http),
-        sso_post_url=_address(role, "SingleSignOnService", POST, allow_http),
-        slo_redirect_url=_address(role, "SingleLogoutService", REDIRECT, allow_http),
-        slo_post_url=_address(role, "SingleLogoutService", POST, allow_http),
-        slo_response_url=_answers(role, allow_http),
+    result = IdentityProvider(
+        entity_id=provider_id,
+        sso_redirect_url=_endpoint_url(role, "SingleSignOnService", REDIRECT, allow_http),
+        sso_post_url=_endpoint_url(role, "SingleSignOnService", POST, allow_http),
+        slo_redirect_url=_endpoint_url(role, "SingleLogoutService", REDIRECT, allow_http),
+        slo_post_url=_endpoint_url(role, "SingleLogoutService", POST, allow_http),
+        slo_response_url=_logout_response_url(role, allow_http),
         certificates=_signing_certificates(role),
-        name_id_formats=[text for each in children(role, MD, "NameIDFormat") if (text := text_of(each))],
+        name_id_formats=[text for element in children(role, MD, "NameIDFormat") if (text := text_of(element))],
         want_authn_requests_signed=role.get("WantAuthnRequestsSigned", "").strip() in {"true", "1"},
         valid_until=_valid_until(provider, role, now),
     )
-    if found.sso_redirect_url is None and found.sso_post_url is None:
-        raise SamlMetadataRefused(f"{name} has no sign-on address for redirects or forms.")
-    return found
+    if result.sso_redirect_url is None and result.sso_post_url is None:
+        raise SamlMetadataRefused(f"{provider_id} has no SingleSignOnService for HTTP-Redirect or HTTP-POST.")
+    return result
 
 
 def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = None) -> bytes:
-    """Our own metadata for one connection, in the order of the OASIS schema (SAML metadata §2.4.4)."""
+    """This service's metadata for one connection, in the element order of the schema (SAML metadata §2.4.4)."""
     root = etree.Element(tag(MD, "EntityDescriptor"), nsmap={"md": MD, "ds": DS})
     root.set("entityID", provider.entity_id)
     if valid_until:
@@ -99,14 +104,14 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
     role.set("AuthnRequestsSigned", "true")
     role.set("WantAssertionsSigned", "true")
     for certificate in provider.signing_certificates:
-        _key(role, "signing", certificate)
+        _add_key(role, "signing", certificate)
     for certificate in provider.encryption_certificates:
-        _advertise_encryption(_key(role, "encryption", certificate))
+        _advertise_encryption(_add_key(role, "encryption", certificate))
     if provider.slo_url:
         for binding in (REDIRECT, POST):
             etree.SubElement(role, tag(MD, "SingleLogoutService"), Binding=binding, Location=provider.slo_url)
-    for each in provider.name_id_formats:
-        etree.SubElement(role, tag(MD, "NameIDFormat")).text = each
+    for name_id_format in provider.name_id_formats:
+        etree.SubElement(role, tag(MD, "NameIDFormat")).text = name_id_format
     service = etree.SubElement(role, tag(MD, "AssertionConsumerService"))
     service.set("Binding", POST)
     service.set("Location", provider.acs_url)
@@ -116,20 +121,23 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
 
 
 def require_web_address(url: str, what: str, *, allow_http: bool = False) -> str:
-    """The address, if a browser can be sent there: https, a host, no credentials, no fragment."""
+    """Return `url` if browsers can be redirected to it: https, a host, no credentials, no fragment.
+
+    `what` names the URL in the message. Raises SamlMetadataRefused.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise SamlMetadataRefused(f"The {what} is not an address: {url[:200]!r}.") from None
+        raise SamlMetadataRefused(f"The {what} is not a URL: {url[:200]!r}.") from None
     schemes = {"https", "http"} if allow_http else {"https"}
     plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
     if not plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
-        raise SamlMetadataRefused(f"The {what} must be an https address, not {url[:200]!r}.")
+        raise SamlMetadataRefused(f"The {what} must be an https URL, not {url[:200]!r}.")
     return url
 
 
 def _parse(raw: bytes) -> Element:
-    """Comments are common in metadata and carry nothing; a DOCTYPE is refused."""
+    """Parse metadata. Comments are common there and are dropped; a DOCTYPE is rejected."""
     if len(raw) > MAX_METADATA_BYTES:
         raise SamlMetadataTooLarge
     try:
@@ -137,7 +145,7 @@ def _parse(raw: bytes) -> Element:
     except UnicodeDecodeError:
         raise SamlMetadataRefused("The metadata is not UTF-8.") from None
     if "<!DOCTYPE" in text.upper():
-        raise SamlMetadataRefused("A DOCTYPE is never read.")
+        raise SamlMetadataRefused("The metadata has a DOCTYPE, which is not accepted.")
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -152,48 +160,52 @@ def _parse(raw: bytes) -> Element:
     except etree.XMLSyntaxError as error:
         raise SamlMetadataRefused(f"The metadata is not well-formed XML: {error.msg}") from None
     if root.getroottree().docinfo.internalDTD is not None:
-        raise SamlMetadataRefused("A DOCTYPE is never read.")
+        raise SamlMetadataRefused("The metadata has a DOCTYPE, which is not accepted.")
     return root
 
 
-def _one_provider(root: Element, entity_id: str | None, now: datetime) -> Element:
+def _select_provider(root: Element, entity_id: str | None, now: datetime) -> Element:
     if root.tag == tag(MD, "EntityDescriptor"):
         providers = [root]
     elif root.tag == tag(MD, "EntitiesDescriptor"):
         _valid_until(root, root, now)
-        providers = [each for each in children(root, MD, "EntityDescriptor") if children(each, MD, "IDPSSODescriptor")]
+        providers = [
+            entity for entity in children(root, MD, "EntityDescriptor") if children(entity, MD, "IDPSSODescriptor")
+        ]
     else:
         raise SamlMetadataRefused(f"{etree.QName(root).localname} is not SAML metadata.")
     if entity_id is not None:
-        providers = [each for each in providers if each.get("entityID", "").strip() == entity_id]
+        providers = [entity for entity in providers if entity.get("entityID", "").strip() == entity_id]
     if len(providers) != 1:
-        raise SamlMetadataRefused(f"{len(providers)} identity providers are described; it must be one.")
+        raise SamlMetadataRefused(
+            f"{len(providers)} identity providers match; exactly one is required. Give the entity id to select one."
+        )
     return providers[0]
 
 
-def _speaks_saml(role: Element) -> bool:
+def _supports_saml2(role: Element) -> bool:
     return SAMLP in role.get("protocolSupportEnumeration", "").split()
 
 
-def _address(role: Element, service: str, binding: str, allow_http: bool) -> str | None:
-    for each in children(role, MD, service):
-        if each.get("Binding") == binding:
-            return require_web_address(each.get("Location", "").strip(), service, allow_http=allow_http)
+def _endpoint_url(role: Element, service: str, binding: str, allow_http: bool) -> str | None:
+    for endpoint in children(role, MD, service):
+        if endpoint.get("Binding") == binding:
+            return require_web_address(endpoint.get("Location", "").strip(), service, allow_http=allow_http)
     return None
 
 
-def _answers(role: Element, allow_http: bool) -> str | None:
-    for each in children(role, MD, "SingleLogoutService"):
-        if each.get("Binding") in {REDIRECT, POST} and each.get("ResponseLocation"):
+def _logout_response_url(role: Element, allow_http: bool) -> str | None:
+    for endpoint in children(role, MD, "SingleLogoutService"):
+        if endpoint.get("Binding") in {REDIRECT, POST} and endpoint.get("ResponseLocation"):
             return require_web_address(
-                each.get("ResponseLocation", "").strip(), "ResponseLocation", allow_http=allow_http
+                endpoint.get("ResponseLocation", "").strip(), "ResponseLocation", allow_http=allow_http
             )
     return None
 
 
 def _signing_certificates(role: Element) -> list[Certificate]:
-    """The certificates of every key that may sign: a key without a use does everything (§2.4.1.1)."""
-    found: dict[str, Certificate] = {}
+    """The certificates of all signing keys; a key without `use` is for signing and encryption (§2.4.1.1)."""
+    certificates: dict[str, Certificate] = {}
     for key in children(role, MD, "KeyDescriptor"):
         if key.get("use", "signing") != "signing":
             continue
@@ -202,12 +214,12 @@ def _signing_certificates(role: Element) -> list[Certificate]:
                 certificate = read_certificate(text)
             except CertificateRefused as error:
                 raise SamlMetadataRefused(f"A signing certificate cannot be used: {error.detail}") from None
-            found[certificate.fingerprint] = certificate
-    if not found:
-        raise SamlMetadataRefused("There is no signing certificate.")
-    if len(found) > MAX_IDP_CERTIFICATES:
-        raise SamlMetadataRefused(f"There are more than {MAX_IDP_CERTIFICATES} signing certificates.")
-    return list(found.values())
+            certificates[certificate.fingerprint] = certificate
+    if not certificates:
+        raise SamlMetadataRefused("The metadata has no signing certificate.")
+    if len(certificates) > MAX_IDP_CERTIFICATES:
+        raise SamlMetadataRefused(f"The metadata has more than {MAX_IDP_CERTIFICATES} signing certificates.")
+    return list(certificates.values())
 
 
 def _certificate_texts(key: Element) -> Sequence[str]:
@@ -220,29 +232,29 @@ def _certificate_texts(key: Element) -> Sequence[str]:
 
 
 def _valid_until(provider: Element, role: Element, now: datetime) -> datetime | None:
-    """The earlier end of the two; metadata that has ended is refused."""
+    """The earlier of the two validUntil attributes. Raises SamlMetadataRefused if it has passed."""
     ends: list[datetime] = []
-    for each in (provider, role):
-        text = each.get("validUntil")
+    for element in (provider, role):
+        text = element.get("validUntil")
         if text is None:
             continue
-        found = moment(text)
-        if found is None:
-            raise SamlMetadataRefused(f"validUntil {text[:100]!r} is not a moment with a time zone.")
-        ends.append(found)
+        end = parse_datetime(text)
+        if end is None:
+            raise SamlMetadataRefused(f"validUntil {text[:100]!r} is not a date and time with a time zone.")
+        ends.append(end)
     if ends and min(ends) <= now:
-        raise SamlMetadataRefused(f"This metadata was valid until {timestamp(min(ends))}.")
+        raise SamlMetadataRefused(f"The metadata expired at {timestamp(min(ends))}.")
     return min(ends, default=None)
 
 
-def _key(role: Element, use: str, certificate: str) -> Element:
+def _add_key(role: Element, use: str, certificate: str) -> Element:
     descriptor = etree.SubElement(role, tag(MD, "KeyDescriptor"), use=use)
     data = etree.SubElement(etree.SubElement(descriptor, tag(DS, "KeyInfo")), tag(DS, "X509Data"))
-    etree.SubElement(data, tag(DS, "X509Certificate")).text = bare(certificate)
+    etree.SubElement(data, tag(DS, "X509Certificate")).text = base64_der(certificate)
     return descriptor
 
 
 def _advertise_encryption(descriptor: Element) -> None:
-    """What we can open, the strongest first; a provider that looks here never chooses CBC."""
+    """List the algorithms this service decrypts, preferred first. AES-CBC is never advertised."""
     for algorithm in (f"{XENC11}aes256-gcm", f"{XENC11}aes128-gcm", f"{XENC}rsa-oaep-mgf1p"):
         etree.SubElement(descriptor, tag(MD, "EncryptionMethod"), Algorithm=algorithm)

@@ -1,7 +1,7 @@
-"""What we send: requests to sign on, logout requests and their answers, by redirect or by form.
+"""Messages that this service sends: AuthnRequest, LogoutRequest and LogoutResponse, by HTTP-Redirect or HTTP-POST.
 
-A redirect carries DEFLATE and a detached signature over the query (SAML bindings §3.4.4.1); a form
-carries an enveloped signature (§3.5.4). We always sign, with RSA-SHA256.
+HTTP-Redirect uses DEFLATE and a detached signature over the query (SAML bindings §3.4.4.1); HTTP-POST uses an
+enveloped signature (§3.5.4). All messages are signed with RSA-SHA256.
 """
 
 import base64
@@ -31,7 +31,7 @@ Field = Literal["SAMLRequest", "SAMLResponse"]
 
 
 def new_message_id() -> str:
-    """A fresh identifier of 160 random bits that is a valid xs:ID, so it begins with no digit."""
+    """A new message ID of 160 random bits. It starts with `_` because an xs:ID must not start with a digit."""
     return "_" + secrets.token_hex(20)
 
 
@@ -44,7 +44,7 @@ def authn_request(
     name_id_format: str | None = None,
     force_authn: bool = False,
 ) -> bytes:
-    """An AuthnRequest (SAML core §3.4.1) that asks for a response by form at our own address."""
+    """An AuthnRequest (SAML core §3.4.1) that asks for the response by HTTP-POST at the connection's ACS URL."""
     root = _message("AuthnRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("ProtocolBinding", POST)
     root.set("AssertionConsumerServiceURL", connection.acs_url)
@@ -66,7 +66,7 @@ def logout_request(
     format: str | None = None,
     session_index: str | None = None,
 ) -> bytes:
-    """A LogoutRequest (SAML core §3.7.1): this person has signed out here."""
+    """A LogoutRequest (SAML core §3.7.1) that tells the identity provider that the user signed out of this service."""
     root = _message("LogoutRequest", connection.sp_entity_id, id=id, destination=destination, now=now)
     name = etree.SubElement(root, tag(SAML, "NameID"))
     name.text = name_id
@@ -86,7 +86,7 @@ def logout_response(
     in_response_to: str,
     success: bool = True,
 ) -> bytes:
-    """A LogoutResponse (SAML core §3.7.2): what became of their LogoutRequest."""
+    """A LogoutResponse (SAML core §3.7.2) to the identity provider's LogoutRequest."""
     root = _message("LogoutResponse", connection.sp_entity_id, id=id, destination=destination, now=now)
     root.set("InResponseTo", in_response_to)
     status = etree.SubElement(root, tag(SAMLP, "Status"))
@@ -97,15 +97,15 @@ def logout_response(
 def redirect_url(
     location: str, message: bytes, *, field: Field, private_key: str, relay_state: str | None = None
 ) -> str:
-    """Where to send the browser: the message packed into the query and signed there.
+    """The URL of an HTTP-Redirect message: `location` with the compressed message and its signature in the query.
 
     `private_key` is PEM. Raises ValueError if the relay state is longer than 80 bytes.
     """
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(message) + packer.flush()
-    query = f"{field}={_escaped(base64.b64encode(packed).decode('ascii'))}"
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    compressed = compressor.compress(message) + compressor.flush()
+    query = f"{field}={_escaped(base64.b64encode(compressed).decode('ascii'))}"
     if relay_state is not None:
-        query += f"&RelayState={_escaped(_checked(relay_state))}"
+        query += f"&RelayState={_escaped(_check_relay_state(relay_state))}"
     query += f"&SigAlg={_escaped(RSA_SHA256)}"
     signature = _rsa_key(private_key).sign(query.encode("ascii"), padding.PKCS1v15(), hashes.SHA256())
     query += f"&Signature={_escaped(base64.b64encode(signature).decode('ascii'))}"
@@ -115,25 +115,25 @@ def redirect_url(
 def post_fields(
     message: bytes, *, field: Field, private_key: str, certificate: str, relay_state: str | None = None
 ) -> dict[str, str]:
-    """The fields of the form that the browser is to post: the message, signed inside.
+    """The form fields of an HTTP-POST message, with the signature inside the message.
 
     `private_key` and `certificate` are PEM. Raises ValueError if the relay state is longer than 80 bytes.
     """
-    signed = signed_inside(message, private_key=private_key, certificate=certificate)
+    signed = sign_enveloped(message, private_key=private_key, certificate=certificate)
     fields: dict[str, str] = {field: base64.b64encode(signed).decode("ascii")}
     if relay_state is not None:
-        fields["RelayState"] = _checked(relay_state)
+        fields["RelayState"] = _check_relay_state(relay_state)
     return fields
 
 
-def signed_inside(message: bytes, *, private_key: str, certificate: str) -> bytes:
-    """The message with an enveloped RSA-SHA256 signature right after its Issuer."""
+def sign_enveloped(message: bytes, *, private_key: str, certificate: str) -> bytes:
+    """The message with an enveloped RSA-SHA256 signature directly after its Issuer."""
     root = etree.fromstring(message, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
     issuer = root.find(tag(SAML, "Issuer"))
-    # signxml puts the signature in the place of this one, and signs it with the prefix `ds`:
-    # under any other prefix its bytes would be different ones afterwards.
-    place = etree.Element(tag(DS, "Signature"), {"Id": "placeholder"}, nsmap={"ds": DS})
-    root.insert(0 if issuer is None else 1, place)
+    # signxml replaces this element with the signature. It computes the signature with the prefix `ds`;
+    # with another prefix in the document, the canonical bytes would differ.
+    placeholder = etree.Element(tag(DS, "Signature"), {"Id": "placeholder"}, nsmap={"ds": DS})
+    root.insert(0 if issuer is None else 1, placeholder)
     signer = XMLSigner(
         signature_algorithm=SignatureMethod.RSA_SHA256,
         digest_algorithm=DigestAlgorithm.SHA256,
@@ -161,14 +161,14 @@ def _message(name: str, issuer: str, *, id: str, destination: str, now: datetime
 
 
 def _rsa_key(pem: str) -> rsa.RSAPrivateKey:
-    # We made this key ourselves, and checking its primes again takes longer than signing.
+    # This service generated the key; validating its primes again takes longer than signing.
     key = serialization.load_pem_private_key(pem.encode("ascii"), None, unsafe_skip_rsa_key_validation=True)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError("The signing key must be RSA.")
     return key
 
 
-def _checked(relay_state: str) -> str:
+def _check_relay_state(relay_state: str) -> str:
     if len(relay_state.encode()) > MAX_RELAY_STATE_BYTES:
         raise ValueError(f"A relay state has at most {MAX_RELAY_STATE_BYTES} bytes.")
     return relay_state

@@ -1,9 +1,9 @@
-"""Reading a Response: from what a browser posted to who signed on, or to the reason why not.
+"""Verifying a Response: from the posted XML to the signed-in user, or to the reason for the rejection.
 
-The order is the defence. Size, markup and structure come first; then signatures in their one accepted
-form; then the signed bytes are parsed again and nothing else is ever read; last come the claims
-(SAML profiles §4.1.4.3), all of which are looked at even when one fails, so that a test sign-on shows
-every wrong setting at once.
+The order of the checks is a security property. Size, markup and structure come first; then the signatures, of which
+one form is accepted; then the signed bytes are parsed again, and only that tree is read. The claims (SAML
+profiles §4.1.4.3) come last. All claims are checked even if one fails, so that a test sign-in shows every wrong
+setting at once.
 """
 
 from collections.abc import Collection
@@ -22,23 +22,23 @@ from postern.protocols.saml.document import (
     children,
     decode_base64,
     identifier,
-    moment,
     parse,
-    parse_inside,
+    parse_datetime,
+    parse_fragment,
     tag,
     text_of,
 )
-from postern.protocols.saml.encryption import decrypt, is_malleable
-from postern.protocols.saml.signature import verified
+from postern.protocols.saml.encryption import decrypt, uses_aes_cbc
+from postern.protocols.saml.signature import verify_enveloped
 from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SamlTrace, SsoTraceStep
 
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
 MAX_ISSUE_AGE = timedelta(minutes=10)
-"""How long ago a message may have been written: as long as its request waits for an answer."""
+"""The maximum age of a message by its IssueInstant; requests wait this long for a response."""
 MAX_VALUE_CHARS = 16_384
 MAX_NAME_ID_CHARS = 1024
-"""SAML core §8.3.7 allows 256; some providers send more."""
+"""SAML core §8.3.7 allows 256; some identity providers send more."""
 
 SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
 BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
@@ -60,28 +60,29 @@ _ASSERTION_PARTS = {
     tag(SAML, "AuthnStatement"),
     tag(SAML, "AttributeStatement"),
 }
-_MOVED = ("{*}Signature", "{*}Assertion", "{*}EncryptedAssertion", "{*}Response")
-"""What wrapping attacks move about, whatever namespace it claims."""
+_WRAPPABLE = ("{*}Signature", "{*}Assertion", "{*}EncryptedAssertion", "{*}Response")
+"""The elements that wrapping attacks (XSW) move, in any namespace."""
 _CONDITIONS = {tag(SAML, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")}
 
 
 class SamlLogin(Record, kw_only=True):
-    """Who signed on, as the identity provider signed it."""
+    """The user that signed in, from the signed assertion."""
 
     name_id: str
     format: str | None
     session_index: str | None
     attributes: dict[str, list[str]]
     friendly_names: dict[str, str]
-    """From an attribute's friendly name to its name."""
+    """Attribute names by FriendlyName."""
     assertion_id: str
-    """Seen before, with the same issuer: a replay. Remember it until `not_on_or_after` plus the skew."""
+    """An id that was seen before from the same issuer is a replay: remember it until `not_on_or_after` plus the skew.
+    An id that was seen before from the same issuer is a replay: remember it until `not_on_or_after` plus the skew."""
     not_on_or_after: datetime
     session_not_on_or_after: datetime | None
     authn_instant: datetime
     authn_context: str | None
     in_response_to: str | None
-    """The request this answers; none if the identity provider began."""
+    """The ID of the request; None for IdP-initiated sign-in."""
     issuer: str
     encrypted: bool
     trace: list[SsoTraceStep]
@@ -95,221 +96,237 @@ def read_response(
     now: datetime,
     skew: timedelta = DEFAULT_SKEW,
 ) -> SamlLogin:
-    """Who signed on, says a Response that came by HTTP-POST: XML as bytes, or the base64 form value.
+    """Verify a Response received by HTTP-POST: XML as bytes, or the base64 value of the form field.
 
-    `expected_request_ids` are the requests that this very browser began and that nobody has answered.
-    The caller still refuses a replay, with one atomic insert of `assertion_id`.
-    Raises SamlRejected with a reason and the trace.
+    `expected_request_ids` are the unanswered requests that the same browser started. The caller must still detect
+    replays with one atomic insert of `assertion_id`. Raises SamlRejected with a reason and the trace.
     """
     trace = SamlTrace()
-    sent = parse(decode_base64(raw, trace) if isinstance(raw, str) else raw, trace)
-    _need_shape(sent, trace)
-    _need_success(sent, trace)
-    _need_one_assertion(sent, trace)
-    response, response_signed = _read_signed_response(sent, connection, now, trace)
-    assertion, encrypted = _read_signed_assertion(sent, response, response_signed, connection, now, trace)
+    received = parse(decode_base64(raw, trace) if isinstance(raw, str) else raw, trace)
+    _require_structure(received, trace)
+    _require_success(received, trace)
+    _require_one_assertion(received, trace)
+    response, response_signed = _read_signed_response(received, connection, now, trace)
+    assertion, encrypted = _read_signed_assertion(received, response, response_signed, connection, now, trace)
     claims = _Claims(connection, frozenset(expected_request_ids), now, min(max(skew, timedelta()), MAX_SKEW), trace)
-    found = claims.read(response, response_signed, assertion, encrypted)
-    trace.settle()
-    if found is None:
-        raise AssertionError("claims that settle were read")
-    return found
+    login = claims.read(response, response_signed, assertion, encrypted)
+    trace.raise_if_failed()
+    if login is None:
+        raise AssertionError("no check failed, but the claims are incomplete")
+    return login
 
 
-def _need_shape(root: Element, trace: SamlTrace) -> None:
-    """A Response, with the parts a Response has, and every signature and assertion in its one place.
+def _require_structure(root: Element, trace: SamlTrace) -> None:
+    """Require a Response with known children only, and every Signature and Assertion in its one allowed place.
 
-    Wrapping attacks (XSW) all keep the signed element somewhere and put a second one where it is read.
+    Wrapping attacks (XSW) keep the signed element somewhere in the document and put a forged one where it is read.
     """
     if root.tag != tag(SAMLP, "Response"):
         raise trace.refusal(
-            "response", SamlRefusalReason.WRONG_MESSAGE, f"A {etree.QName(root).localname} is not a Response."
+            "response",
+            SamlRefusalReason.WRONG_MESSAGE,
+            f"The message is a {etree.QName(root).localname}, not a Response.",
         )
     if root.get("Version") != "2.0":
-        raise trace.refusal("response", SamlRefusalReason.WRONG_VERSION, "Only SAML 2.0 is read.")
+        raise trace.refusal("response", SamlRefusalReason.WRONG_VERSION, "Version must be 2.0.")
     if identifier(root) is None:
-        raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response has no identifier.")
-    for part in root:
-        if part.tag not in _RESPONSE_PARTS:
+        raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response has no valid ID.")
+    for child in root:
+        if child.tag not in _RESPONSE_PARTS:
             raise trace.refusal(
-                "response", SamlRefusalReason.MALFORMED, f"A Response has no {etree.QName(part).localname}."
+                "response",
+                SamlRefusalReason.MALFORMED,
+                f"Unexpected element {etree.QName(child).localname} in the Response.",
             )
-    places = {root} | set(children(root, SAML, "Assertion"))
-    for element in root.iter(*_MOVED):
+    signable = {root} | set(children(root, SAML, "Assertion"))
+    for element in root.iter(*_WRAPPABLE):
         name = etree.QName(element).localname
         parent = element.getparent()
-        if name == "Signature" and parent not in places:
+        if name == "Signature" and parent not in signable:
             raise trace.refusal(
-                "response", SamlRefusalReason.MISPLACED_SIGNATURE, "A signature stands where none belongs."
+                "response", SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
             )
         if name in {"Assertion", "EncryptedAssertion"} and parent is not root:
             raise trace.refusal(
-                "response", SamlRefusalReason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs."
+                "response", SamlRefusalReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
             )
         if name == "Response" and element is not root:
-            raise trace.refusal("response", SamlRefusalReason.MALFORMED, "A Response stands inside another.")
+            raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response contains another Response.")
     trace.passed("response", root.get("ID", ""))
 
 
-def _need_success(root: Element, trace: SamlTrace) -> None:
-    """The status, before anything else is asked: a refusal carries no assertion (SAML core §3.2.2.2)."""
+def _require_success(root: Element, trace: SamlTrace) -> None:
+    """Check the status first: an error response has no assertion (SAML core §3.2.2.2)."""
     statuses = children(root, SAMLP, "Status")
     codes = children(statuses[0], SAMLP, "StatusCode") if len(statuses) == 1 else []
     if len(codes) != 1:
-        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The Response has no status.")
+        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The Response has no single StatusCode.")
     if codes[0].get("Value") == SUCCESS:
         trace.passed("status", SUCCESS)
         return
-    words = [codes[0].get("Value", ""), *(each.get("Value", "") for each in codes[0])]
-    words += [text_of(each) or "" for each in children(statuses[0], SAMLP, "StatusMessage")]
-    detail = "The identity provider answered: " + " / ".join(word for word in words if word)
+    texts = [codes[0].get("Value", ""), *(code.get("Value", "") for code in codes[0])]
+    texts += [text_of(message) or "" for message in children(statuses[0], SAMLP, "StatusMessage")]
+    detail = "The identity provider returned an error: " + " / ".join(text for text in texts if text)
     raise trace.refusal("status", SamlRefusalReason.STATUS_NOT_SUCCESS, detail)
 
 
-def _need_one_assertion(root: Element, trace: SamlTrace) -> None:
+def _require_one_assertion(root: Element, trace: SamlTrace) -> None:
     count = len(children(root, SAML, "Assertion")) + len(children(root, SAML, "EncryptedAssertion"))
     if count == 0:
         raise trace.refusal("assertion", SamlRefusalReason.NO_ASSERTION, "The Response has no assertion.")
     if count > 1:
         raise trace.refusal(
-            "assertion", SamlRefusalReason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is read."
+            "assertion", SamlRefusalReason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is required."
         )
 
 
 def _read_signed_response(
-    sent: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
+    received: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> tuple[Element, bool]:
-    """The Response as signed, or as sent if it bears no signature of its own."""
-    if not children(sent, DS, "Signature"):
-        trace.passed("response signature", "The Response itself is not signed.")
-        return sent, False
-    signed = verified(sent, connection, now, trace, "response signature")
-    _need_shape(signed, SamlTrace())
-    _need_one_assertion(signed, SamlTrace())
+    """The Response parsed from its signed bytes, or as received if it has no signature of its own."""
+    if not children(received, DS, "Signature"):
+        trace.passed("response signature", "The Response is not signed.")
+        return received, False
+    signed = verify_enveloped(received, connection, now, trace, "response signature")
+    _require_structure(signed, SamlTrace())
+    _require_one_assertion(signed, SamlTrace())
     return signed, True
 
 
 def _read_signed_assertion(
-    sent: Element,
+    received: Element,
     response: Element,
     response_signed: bool,
     connection: SamlConnection,
     now: datetime,
     trace: SamlTrace,
 ) -> tuple[Element, bool]:
-    """The assertion as signed, by itself or with its Response, and whether it came encrypted."""
-    sealed = children(response, SAML, "EncryptedAssertion")
-    if sealed and not response_signed and is_malleable(sealed[0]):
-        return _read_malleable_assertion(sealed[0], connection, now, trace), True
-    return _read_assertion(sent, response, response_signed, sealed, connection, now, trace), bool(sealed)
+    """The assertion, verified by its own signature or that of the Response, and whether it was encrypted."""
+    encrypted = children(response, SAML, "EncryptedAssertion")
+    if encrypted and not response_signed and uses_aes_cbc(encrypted[0]):
+        return _read_unauthenticated_assertion(encrypted[0], connection, now, trace), True
+    return _read_assertion(received, response, response_signed, encrypted, connection, now, trace), bool(encrypted)
 
 
-def _read_malleable_assertion(sealed: Element, connection: SamlConnection, now: datetime, trace: SamlTrace) -> Element:
-    """The assertion in a ciphertext that anybody could have changed: every fault of it is one answer.
+def _read_unauthenticated_assertion(
+    encrypted: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
+) -> Element:
+    """The assertion in an AES-CBC ciphertext without a signed Response around it; all failures give the same error.
 
-    Whoever learns whether what they changed was still XML, or still an assertion, decrypts it with some thousands of
-    questions (Jager and Somorovsky, 2011). AES-GCM notices the change itself, and a signed Response shows it before.
+    An attacker who learns whether a changed ciphertext still decrypts to XML, or to an assertion, can decrypt it with
+    some thousand requests (Jager and Somorovsky, 2011). AES-GCM detects the change itself; so does a signed Response.
     """
-    inside = SamlTrace()
+    inner_trace = SamlTrace()
     try:
-        found = _read_assertion(sealed, sealed, False, [sealed], connection, now, inside)
-    except SamlRejected as refused:
-        if refused.reason is SamlRefusalReason.ENCRYPTION_REFUSED:
-            raise trace.refusal("decryption", refused.reason, refused.detail) from None
-        detail = "The assertion cannot be opened with our keys, or it is not genuine."
+        assertion = _read_assertion(encrypted, encrypted, False, [encrypted], connection, now, inner_trace)
+    except SamlRejected as rejection:
+        if rejection.reason is SamlRefusalReason.ENCRYPTION_REFUSED:
+            raise trace.refusal("decryption", rejection.reason, rejection.detail) from None
+        detail = "The assertion cannot be decrypted with this connection's keys, or its signature is invalid."
         raise trace.refusal("decryption", SamlRefusalReason.DECRYPTION_FAILED, detail) from None
-    trace.steps += inside.steps
-    return found
+    trace.steps += inner_trace.steps
+    return assertion
 
 
 def _read_assertion(
-    sent: Element,
+    received: Element,
     response: Element,
     response_signed: bool,
-    sealed: list[Element],
+    encrypted: list[Element],
     connection: SamlConnection,
     now: datetime,
     trace: SamlTrace,
 ) -> Element:
     step = "assertion signature"
-    if sealed:
-        plain = _parse_decrypted(decrypt(sealed[0], connection, trace), sealed[0], trace)
-        _need_lone_assertion(plain, trace, "decryption")
+    if encrypted:
+        assertion = _parse_decrypted(decrypt(encrypted[0], connection, trace), encrypted[0], trace)
+        _require_single_assertion(assertion, trace, "decryption")
     elif connection.want_encrypted:
         raise trace.refusal(
-            "decryption", SamlRefusalReason.NOT_ENCRYPTED, "This connection takes encrypted assertions only."
+            "decryption", SamlRefusalReason.NOT_ENCRYPTED, "This connection requires encrypted assertions."
         )
     else:
-        plain = children(sent, SAML, "Assertion")[0]
-    if children(plain, DS, "Signature"):
-        # Judged as sent: in the signed Response's canonical form, declarations that only
-        # the assertion's own PrefixList mentions would be gone.
-        signed = verified(plain, connection, now, trace, step)
-        _need_lone_assertion(signed, trace, step)
+        assertion = children(received, SAML, "Assertion")[0]
+    if children(assertion, DS, "Signature"):
+        # Verify the assertion as received: the canonical form of the signed Response has lost
+        # namespace declarations that only the assertion's own PrefixList mentions.
+        signed = verify_enveloped(assertion, connection, now, trace, step)
+        _require_single_assertion(signed, trace, step)
         return signed
     if not response_signed:
         raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
-    return plain if sealed else children(response, SAML, "Assertion")[0]
+    return assertion if encrypted else children(response, SAML, "Assertion")[0]
 
 
-def _parse_decrypted(plain: bytes, sealed: Element, trace: SamlTrace) -> Element:
-    """What was encrypted, read with the same care as what was not."""
+def _parse_decrypted(plaintext: bytes, encrypted: Element, trace: SamlTrace) -> Element:
+    """Parse the decrypted bytes with the same checks as the outer document."""
     try:
-        return parse_inside(plain, sealed, SamlTrace())
-    except SamlRejected as refused:
-        raise trace.refusal("decryption", refused.reason, f"Inside: {refused.detail}") from None
+        return parse_fragment(plaintext, encrypted, SamlTrace())
+    except SamlRejected as rejection:
+        raise trace.refusal("decryption", rejection.reason, f"In the decrypted content: {rejection.detail}") from None
 
 
-def _need_lone_assertion(root: Element, trace: SamlTrace, step: str) -> None:
-    """One assertion, with nothing hidden inside."""
+def _require_single_assertion(root: Element, trace: SamlTrace, step: str) -> None:
+    """Require an Assertion without nested assertions or misplaced signatures."""
     if root.tag != tag(SAML, "Assertion"):
-        raise trace.refusal(step, SamlRefusalReason.WRONG_MESSAGE, "What is signed or encrypted is not an assertion.")
-    for element in root.iter(*_MOVED):
+        raise trace.refusal(
+            step, SamlRefusalReason.WRONG_MESSAGE, "The signed or encrypted element is not an Assertion."
+        )
+    for element in root.iter(*_WRAPPABLE):
         name = etree.QName(element).localname
         if name == "Signature" and element.getparent() is not root:
-            raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "A signature stands where none belongs.")
+            raise trace.refusal(
+                step, SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
+            )
         if name in {"Assertion", "EncryptedAssertion", "Response"} and element is not root:
-            raise trace.refusal(step, SamlRefusalReason.SEVERAL_ASSERTIONS, "An assertion stands where none belongs.")
+            raise trace.refusal(
+                step, SamlRefusalReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
+            )
 
 
 class _Claims:
-    """The checks of one reading: what was expected, and the trace they are noted in."""
+    """Checks the claims of one Response against the connection and records each check in the trace."""
 
     def __init__(
-        self, connection: SamlConnection, expected: frozenset[str], now: datetime, skew: timedelta, trace: SamlTrace
+        self,
+        connection: SamlConnection,
+        expected_request_ids: frozenset[str],
+        now: datetime,
+        skew: timedelta,
+        trace: SamlTrace,
     ) -> None:
         self.connection = connection
-        self.expected = expected
-        self.early = now + skew
-        self.late = now - skew
-        self.oldest = now - MAX_ISSUE_AGE - skew
+        self.expected_request_ids = expected_request_ids
+        self.now_plus_skew = now + skew
+        self.now_minus_skew = now - skew
+        self.min_issue_instant = now - MAX_ISSUE_AGE - skew
         self.trace = trace
 
     def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SamlLogin | None:
-        """The signed claims, with every check noted; nothing if too little of them can be read."""
-        self._need_parts(assertion)
-        self._check_issuer(response, "response issuer", needed=response_signed)
-        issuer = self._check_issuer(assertion, "assertion issuer", needed=True)
-        self._check_destination(response, needed=response_signed)
-        self._check_moment_of_issue(response, "response issue instant")
-        self._check_moment_of_issue(assertion, "issue instant")
+        """The signed claims; None if a required element is missing or invalid, which the trace then shows."""
+        self._require_known_children(assertion)
+        self._check_issuer(response, "response issuer", required=response_signed)
+        issuer = self._check_issuer(assertion, "assertion issuer", required=True)
+        self._check_destination(response, required=response_signed)
+        self._check_issue_instant(response, "response issue instant")
+        self._check_issue_instant(assertion, "issue instant")
         name_id = self._name_id(assertion)
         valid_until = self._check_conditions(assertion)
-        confirmed = self._check_confirmation(assertion)
-        answers = self._check_in_response_to(response, confirmed)
+        confirmation = self._check_confirmation(assertion)
+        in_response_to = self._check_in_response_to(response, confirmation)
         statement = self._check_authn_statement(assertion)
         attributes, friendly_names = self._attributes(assertion)
-        if name_id is None or confirmed is None or statement is None or issuer is None:
+        if name_id is None or confirmation is None or statement is None or issuer is None:
             return None
-        ends = moment(confirmed.get("NotOnOrAfter"))
-        instant = moment(statement.get("AuthnInstant"))
-        if ends is None or instant is None:
+        not_on_or_after = parse_datetime(confirmation.get("NotOnOrAfter"))
+        instant = parse_datetime(statement.get("AuthnInstant"))
+        if not_on_or_after is None or instant is None:
             return None
         contexts = [
-            text_of(each)
+            text_of(class_ref)
             for context in children(statement, SAML, "AuthnContext")
-            for each in children(context, SAML, "AuthnContextClassRef")
+            for class_ref in children(context, SAML, "AuthnContextClassRef")
         ]
         return SamlLogin(
             name_id=text_of(name_id) or "",
@@ -318,24 +335,24 @@ class _Claims:
             attributes=attributes,
             friendly_names=friendly_names,
             assertion_id=assertion.get("ID", ""),
-            not_on_or_after=min(ends, valid_until) if valid_until else ends,
-            session_not_on_or_after=moment(statement.get("SessionNotOnOrAfter")),
+            not_on_or_after=min(not_on_or_after, valid_until) if valid_until else not_on_or_after,
+            session_not_on_or_after=parse_datetime(statement.get("SessionNotOnOrAfter")),
             authn_instant=instant,
             authn_context=contexts[0] if contexts else None,
-            in_response_to=answers,
+            in_response_to=in_response_to,
             issuer=issuer,
             encrypted=encrypted,
             trace=self.trace.steps,
         )
 
-    def _need_parts(self, assertion: Element) -> None:
+    def _require_known_children(self, assertion: Element) -> None:
         if assertion.get("Version") != "2.0":
-            raise self.trace.refusal("assertion", SamlRefusalReason.WRONG_VERSION, "Only SAML 2.0 is read.")
+            raise self.trace.refusal("assertion", SamlRefusalReason.WRONG_VERSION, "Version must be 2.0.")
         if identifier(assertion) is None:
-            raise self.trace.refusal("assertion", SamlRefusalReason.MALFORMED, "The assertion has no identifier.")
-        for part in assertion:
-            if part.tag not in _ASSERTION_PARTS:
-                detail = f"{etree.QName(part).localname} inside an assertion is not read."
+            raise self.trace.refusal("assertion", SamlRefusalReason.MALFORMED, "The assertion has no valid ID.")
+        for child in assertion:
+            if child.tag not in _ASSERTION_PARTS:
+                detail = f"The element {etree.QName(child).localname} in an assertion is not supported."
                 raise self.trace.refusal("assertion", SamlRefusalReason.UNSUPPORTED, detail)
         for name in ("Issuer", "Subject", "Conditions", "AuthnStatement"):
             if len(children(assertion, SAML, name)) > 1:
@@ -344,82 +361,87 @@ class _Claims:
                 )
         self.trace.passed("assertion", assertion.get("ID", ""))
 
-    def _check_issuer(self, element: Element, step: str, *, needed: bool) -> str | None:
-        """Who says so, as an entity: a signed Response names its issuer too (SAML profiles §4.1.4.2, E26)."""
+    def _check_issuer(self, element: Element, step: str, *, required: bool) -> str | None:
+        """The issuer must be the IdP's entity id.
+
+        A signed Response must name it too (SAML profiles §4.1.4.2, erratum E26).
+        """
         issuers = children(element, SAML, "Issuer")
-        if not issuers and not needed:
-            self.trace.passed(step, "Not given.")
+        if not issuers and not required:
+            self.trace.passed(step, "The element is absent.")
             return None
         issuer = text_of(issuers[0]) if len(issuers) == 1 else None
-        held = issuer == self.connection.idp_entity_id
-        detail = f"{issuer}" if held else f"{issuer} instead of {self.connection.idp_entity_id}"
-        kind = issuers[0].get("Format", ENTITY) if issuers else ENTITY
-        if held and kind != ENTITY:
-            held, detail = False, f"{issuer} is said to be {kind or 'nothing'}, not an entity."
-        self.trace.check(step, ok=held, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
+        matches = issuer == self.connection.idp_entity_id
+        detail = f"{issuer}" if matches else f"{issuer} instead of {self.connection.idp_entity_id}"
+        issuer_format = issuers[0].get("Format", ENTITY) if issuers else ENTITY
+        if matches and issuer_format != ENTITY:
+            matches, detail = False, f"The Format of the issuer {issuer} is {issuer_format or 'empty'}, not entity."
+        self.trace.check(step, ok=matches, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
         return issuer
 
-    def _check_destination(self, response: Element, *, needed: bool) -> None:
-        """A signed message says where it was meant to go (SAML bindings §3.5.5.2)."""
-        found = response.get("Destination")
-        held = found == self.connection.acs_url if found or needed else True
-        detail = f"{found}" if held else f"{found} instead of {self.connection.acs_url}"
-        self.trace.check("destination", ok=held, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
+    def _check_destination(self, response: Element, *, required: bool) -> None:
+        """A signed message must name its destination (SAML bindings §3.5.5.2)."""
+        destination = response.get("Destination")
+        matches = destination == self.connection.acs_url if destination or required else True
+        detail = f"{destination}" if matches else f"{destination} instead of {self.connection.acs_url}"
+        self.trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
 
-    def _check_moment_of_issue(self, element: Element, step: str) -> None:
-        """When it was written: a moment ago, whatever validity it gives itself."""
-        issued, detail = moment(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
-        if issued is None:
+    def _check_issue_instant(self, element: Element, step: str) -> None:
+        """Check that the message is recent, regardless of the validity period it claims."""
+        issue_instant, detail = parse_datetime(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
+        if issue_instant is None:
             self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=detail)
-        elif issued < self.oldest:
+        elif issue_instant < self.min_issue_instant:
             self.trace.check(step, ok=False, reason=SamlRefusalReason.EXPIRED, detail=detail)
         else:
-            self.trace.check(step, ok=issued <= self.early, reason=SamlRefusalReason.NOT_YET_VALID, detail=detail)
+            self.trace.check(
+                step, ok=issue_instant <= self.now_plus_skew, reason=SamlRefusalReason.NOT_YET_VALID, detail=detail
+            )
 
     def _name_id(self, assertion: Element) -> Element | None:
         subjects = children(assertion, SAML, "Subject")
-        found = children(subjects[0], SAML, "NameID") if subjects else []
+        name_ids = children(subjects[0], SAML, "NameID") if subjects else []
         if subjects and children(subjects[0], SAML, "EncryptedID"):
             self.trace.check(
                 "subject",
                 ok=False,
                 reason=SamlRefusalReason.UNSUPPORTED,
-                detail="Encrypted name identifiers are not read.",
+                detail="EncryptedID is not supported.",
             )
             return None
-        text = text_of(found[0]) if len(found) == 1 else None
-        held = text is not None and len(text) <= MAX_NAME_ID_CHARS
-        detail = text if text and held else "There is no name identifier."
-        self.trace.check("subject", ok=held, reason=SamlRefusalReason.NO_SUBJECT, detail=detail)
-        return found[0] if held else None
+        text = text_of(name_ids[0]) if len(name_ids) == 1 else None
+        valid = text is not None and len(text) <= MAX_NAME_ID_CHARS
+        detail = text if text and valid else "The subject has no usable NameID."
+        self.trace.check("subject", ok=valid, reason=SamlRefusalReason.NO_SUBJECT, detail=detail)
+        return name_ids[0] if valid else None
 
     def _check_conditions(self, assertion: Element) -> datetime | None:
-        """The times, then the audience; any condition we do not know ends it (SAML core §2.5.1.1)."""
-        found = children(assertion, SAML, "Conditions")
-        if not found:
+        """Check validity times and audience; unknown conditions invalidate the assertion (SAML core §2.5.1.1)."""
+        elements = children(assertion, SAML, "Conditions")
+        if not elements:
             self.trace.check(
-                "audience", ok=False, reason=SamlRefusalReason.WRONG_AUDIENCE, detail="There are no conditions."
+                "audience", ok=False, reason=SamlRefusalReason.WRONG_AUDIENCE, detail="The assertion has no Conditions."
             )
             return None
-        conditions = found[0]
-        for each in conditions:
-            if each.tag not in _CONDITIONS:
-                detail = f"The condition {etree.QName(each).localname} is not known."
+        conditions = elements[0]
+        for condition in conditions:
+            if condition.tag not in _CONDITIONS:
+                detail = f"The condition {etree.QName(condition).localname} is not supported."
                 self.trace.check("conditions", ok=False, reason=SamlRefusalReason.UNKNOWN_CONDITION, detail=detail)
         self._check_times(conditions, "conditions")
         restrictions = [
-            [text_of(audience) for audience in children(each, SAML, "Audience")]
-            for each in children(conditions, SAML, "AudienceRestriction")
+            [text_of(audience) for audience in children(restriction, SAML, "Audience")]
+            for restriction in children(conditions, SAML, "AudienceRestriction")
         ]
-        held = bool(restrictions) and all(self.connection.sp_entity_id in each for each in restrictions)
-        named = ", ".join(str(name) for each in restrictions for name in each) or "nobody"
-        detail = named if held else f"{named} instead of {self.connection.sp_entity_id}"
-        self.trace.check("audience", ok=held, reason=SamlRefusalReason.WRONG_AUDIENCE, detail=detail)
-        return moment(conditions.get("NotOnOrAfter"))
+        matches = bool(restrictions) and all(self.connection.sp_entity_id in allowed for allowed in restrictions)
+        audiences = ", ".join(str(name) for allowed in restrictions for name in allowed) or "no audience"
+        detail = audiences if matches else f"{audiences} instead of {self.connection.sp_entity_id}"
+        self.trace.check("audience", ok=matches, reason=SamlRefusalReason.WRONG_AUDIENCE, detail=detail)
+        return parse_datetime(conditions.get("NotOnOrAfter"))
 
     def _check_times(self, element: Element, step: str) -> bool:
-        """`NotBefore` and `NotOnOrAfter`, if given, with the clocks a little apart."""
-        held = True
+        """Check `NotBefore` and `NotOnOrAfter`, where present, with the allowed clock skew."""
+        valid = True
         for name, reason in (
             ("NotBefore", SamlRefusalReason.NOT_YET_VALID),
             ("NotOnOrAfter", SamlRefusalReason.EXPIRED),
@@ -427,106 +449,112 @@ class _Claims:
             text = element.get(name)
             if text is None:
                 continue
-            found = moment(text)
-            if found is None:
-                held &= self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=f"{name} {text}")
+            time = parse_datetime(text)
+            if time is None:
+                valid &= self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=f"{name} {text}")
                 continue
-            fine = found <= self.early if name == "NotBefore" else self.late < found
-            held &= self.trace.check(step, ok=fine, reason=reason, detail=f"{name} {text}")
-        return held
+            in_range = time <= self.now_plus_skew if name == "NotBefore" else self.now_minus_skew < time
+            valid &= self.trace.check(step, ok=in_range, reason=reason, detail=f"{name} {text}")
+        return valid
 
     def _check_confirmation(self, assertion: Element) -> Element | None:
-        """The data of a bearer confirmation that holds here and now (SAML profiles §4.1.4.2)."""
+        """The SubjectConfirmationData of the one valid bearer confirmation (SAML profiles §4.1.4.2)."""
         subjects = children(assertion, SAML, "Subject")
         bearers = [
             data[0]
-            for each in (children(subjects[0], SAML, "SubjectConfirmation") if subjects else [])
-            if each.get("Method") == BEARER and len(data := children(each, SAML, "SubjectConfirmationData")) == 1
+            for confirmation in (children(subjects[0], SAML, "SubjectConfirmation") if subjects else [])
+            if confirmation.get("Method") == BEARER
+            and len(data := children(confirmation, SAML, "SubjectConfirmationData")) == 1
         ]
         if len(bearers) != 1:
-            detail = f"{len(bearers)} bearer confirmations; exactly one is read."
+            detail = f"{len(bearers)} bearer confirmations; exactly one is required."
             self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
             return None
         recipient = bearers[0].get("Recipient")
-        held = recipient == self.connection.acs_url
-        detail = f"{recipient}" if held else f"{recipient} instead of {self.connection.acs_url}"
-        held &= self.trace.check("recipient", ok=held, reason=SamlRefusalReason.WRONG_RECIPIENT, detail=detail)
+        valid = recipient == self.connection.acs_url
+        detail = f"{recipient}" if valid else f"{recipient} instead of {self.connection.acs_url}"
+        valid &= self.trace.check("recipient", ok=valid, reason=SamlRefusalReason.WRONG_RECIPIENT, detail=detail)
         if bearers[0].get("NotOnOrAfter") is None:
-            detail = "The confirmation has no end."
-            held &= self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
-        held &= self._check_times(bearers[0], "confirmation")
-        return bearers[0] if held else None
+            detail = "The SubjectConfirmationData has no NotOnOrAfter."
+            valid &= self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
+        valid &= self._check_times(bearers[0], "confirmation")
+        return bearers[0] if valid else None
 
-    def _check_in_response_to(self, response: Element, confirmed: Element | None) -> str | None:
-        """Which request this answers: the confirmation says so, for it is signed (SAML profiles §4.1.4.3)."""
-        if confirmed is None:
+    def _check_in_response_to(self, response: Element, confirmation: Element | None) -> str | None:
+        """The answered request, as named by the signed confirmation (SAML profiles §4.1.4.3)."""
+        if confirmation is None:
             return None
-        outer, inner = response.get("InResponseTo"), confirmed.get("InResponseTo")
+        outer, inner = response.get("InResponseTo"), confirmation.get("InResponseTo")
         step, reason = "in response to", SamlRefusalReason.WRONG_IN_RESPONSE_TO
         if outer is not None and outer != inner:
-            self.trace.check(step, ok=False, reason=reason, detail=f"{outer} outside, {inner} inside")
+            self.trace.check(
+                step, ok=False, reason=reason, detail=f"{outer} in the Response, {inner} in the confirmation"
+            )
         elif inner is not None:
-            known = inner in self.expected
-            detail = inner if known else f"{inner} was not asked here, or has been answered."
+            known = inner in self.expected_request_ids
+            detail = inner if known else f"The request {inner} is unknown or already answered."
             self.trace.check(step, ok=known, reason=reason, detail=detail)
         else:
             allowed = self.connection.allow_idp_initiated
-            detail = "The identity provider began" + ("." if allowed else ", which this connection does not allow.")
+            outcome = "allowed" if allowed else "not allowed"
+            detail = f"IdP-initiated sign-in is {outcome} for this connection."
             self.trace.check(step, ok=allowed, reason=SamlRefusalReason.UNSOLICITED, detail=detail)
         return inner
 
     def _check_authn_statement(self, assertion: Element) -> Element | None:
-        found = children(assertion, SAML, "AuthnStatement")
+        statements = children(assertion, SAML, "AuthnStatement")
         step = "authentication"
-        if not found or moment(found[0].get("AuthnInstant")) is None:
-            detail = "The assertion does not say when somebody signed on."
+        if not statements or parse_datetime(statements[0].get("AuthnInstant")) is None:
+            detail = "The assertion has no AuthnStatement with an AuthnInstant."
             self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
-        if not _says_how(found[0]):
-            detail = "The assertion does not say how somebody signed on."
+        if not _has_authn_context(statements[0]):
+            detail = "The AuthnStatement has no usable AuthnContext."
             self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
-        ends = found[0].get("SessionNotOnOrAfter")
-        if ends is not None:
-            end = moment(ends)
-            held = end is not None and self.late < end
-            self.trace.check(step, ok=held, reason=SamlRefusalReason.EXPIRED, detail=f"SessionNotOnOrAfter {ends}")
+        session_end = statements[0].get("SessionNotOnOrAfter")
+        if session_end is not None:
+            end = parse_datetime(session_end)
+            valid = end is not None and self.now_minus_skew < end
+            self.trace.check(
+                step, ok=valid, reason=SamlRefusalReason.EXPIRED, detail=f"SessionNotOnOrAfter {session_end}"
+            )
         else:
-            self.trace.passed(step, f"{found[0].get('AuthnInstant')}")
-        return found[0]
+            self.trace.passed(step, f"{statements[0].get('AuthnInstant')}")
+        return statements[0]
 
     def _attributes(self, assertion: Element) -> tuple[dict[str, list[str]], dict[str, str]]:
-        """Every attribute's plain values; the values of equal names are put together in their order."""
+        """The text values of every attribute; values of attributes with equal names are concatenated in order."""
         values: dict[str, list[str]] = {}
-        friendly: dict[str, str] = {}
+        friendly_names: dict[str, str] = {}
         for statement in children(assertion, SAML, "AttributeStatement"):
             for attribute in children(statement, SAML, "Attribute"):
                 name = attribute.get("Name")
                 if not name:
                     continue
-                texts = [_value(each) for each in children(attribute, SAML, "AttributeValue")]
+                texts = [_text_value(element) for element in children(attribute, SAML, "AttributeValue")]
                 values.setdefault(name, []).extend(text for text in texts if text is not None)
-                if short := attribute.get("FriendlyName"):
-                    friendly.setdefault(short, name)
-        if any(len(text) > MAX_VALUE_CHARS for each in values.values() for text in each):
-            detail = f"A value has more than {MAX_VALUE_CHARS:,} characters."
+                if friendly_name := attribute.get("FriendlyName"):
+                    friendly_names.setdefault(friendly_name, name)
+        if any(len(text) > MAX_VALUE_CHARS for texts in values.values() for text in texts):
+            detail = f"An attribute value is longer than {MAX_VALUE_CHARS:,} characters."
             self.trace.check("attributes", ok=False, reason=SamlRefusalReason.TOO_LARGE, detail=detail)
         else:
             self.trace.passed("attributes", ", ".join(values))
-        return values, friendly
+        return values, friendly_names
 
 
-def _says_how(statement: Element) -> bool:
-    """Whether the one authentication context names its class or declares itself (SAML core §2.7.2.2)."""
+def _has_authn_context(statement: Element) -> bool:
+    """Whether the single AuthnContext has a class reference or a declaration (SAML core §2.7.2.2)."""
     contexts = children(statement, SAML, "AuthnContext")
-    ways = ("AuthnContextClassRef", "AuthnContextDecl", "AuthnContextDeclRef")
+    names = ("AuthnContextClassRef", "AuthnContextDecl", "AuthnContextDeclRef")
     return len(contexts) == 1 and any(
-        len(each) or text_of(each) for name in ways for each in children(contexts[0], SAML, name)
+        len(element) or text_of(element) for name in names for element in children(contexts[0], SAML, name)
     )
 
 
-def _value(element: Element) -> str | None:
-    """A plain value, or the name identifier that eduPersonTargetedID holds; nothing else has a text."""
+def _text_value(element: Element) -> str | None:
+    """The text of an attribute value, or the NameID inside it (eduPersonTargetedID); None for other content."""
     if element.get(tag(XSI, "nil")) in {"true", "1"}:
         return None
     if len(element) == 1 and element[0].tag == tag(SAML, "NameID"):

@@ -1,9 +1,9 @@
-"""Enveloped XML signatures: one narrow form is verified, everything else is refused before any cryptography.
+"""Enveloped XML signatures: one form is verified, every other form is rejected before any cryptography.
 
-SAML core §5.4 allows exactly this form: a signature that is a child of what it signs, with one
-reference to its parent's ID, the enveloped transform and exclusive canonicalization. What an attacker
-needs (XSLT, XPath, several references, other elements' IDs, HMAC) therefore never gets as far as a key.
-Whoever verifies reads the tree that `verified` returns, which is parsed from the signed bytes alone.
+SAML core §5.4 allows exactly this form: a signature that is a child of the element it signs, with one reference to
+its parent's ID, the enveloped transform and exclusive canonicalization. Features used for attacks (XSLT, XPath,
+several references, references to other elements, HMAC) are rejected. Callers must read only the tree that
+`verify_enveloped` returns, which is parsed from the signed bytes.
 """
 
 import base64
@@ -29,8 +29,8 @@ from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
 ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 METHODS = {
-    each.value: each
-    for each in (
+    method.value: method
+    for method in (
         SignatureMethod.RSA_SHA256,
         SignatureMethod.RSA_SHA384,
         SignatureMethod.RSA_SHA512,
@@ -42,42 +42,44 @@ METHODS = {
         SignatureMethod.SHA512_RSA_MGF1,
     )
 }
-DIGESTS = {each.value: each for each in (DigestAlgorithm.SHA256, DigestAlgorithm.SHA384, DigestAlgorithm.SHA512)}
+DIGESTS = {digest.value: digest for digest in (DigestAlgorithm.SHA256, DigestAlgorithm.SHA384, DigestAlgorithm.SHA512)}
 MAX_SIGNATURE_CHARS = 4096
 MAX_PREFIXES = 32
-"""Prefixes in an InclusiveNamespaces list: each is looked up at every element."""
+"""Prefixes in an InclusiveNamespaces PrefixList: canonicalization looks up each of them at every element."""
 
 _PREFIXES = re.compile(r"\A(?:#default|[A-Za-z_][\w.-]*)(?: (?:#default|[A-Za-z_][\w.-]*))*\Z")
 
 
-def verified(element: Element, connection: SamlConnection, now: datetime, trace: SamlTrace, step: str) -> Element:
-    """What the enveloped signature of `element` really covers, parsed again from the signed bytes.
+def verify_enveloped(
+    element: Element, connection: SamlConnection, now: datetime, trace: SamlTrace, step: str
+) -> Element:
+    """Verify the enveloped signature of `element` and return the element parsed from the signed bytes.
 
-    Any of the connection's certificates may have made it; the certificate that came along in
-    KeyInfo is never believed, only named when it is the reason of a refusal.
+    The signature must be by one of the connection's certificates. The certificate in KeyInfo is not trusted; it is only
+    named in the error if it is not pinned. `step` is the name of the check in the trace. Raises SamlRejected.
     """
-    signature = one_signature(element, trace, step)
-    method = _refuse_other_forms(signature, element, trace, step)
-    carried = _carried_fingerprint(signature)
-    signed, certificate = _find_signer(element, method, connection, carried, trace, step)
-    _need_unexpired(certificate, connection, now, trace, step)
+    signature = _only_signature(element, trace, step)
+    method = _require_allowed_form(signature, element, trace, step)
+    key_info_fingerprint = _key_info_fingerprint(signature)
+    signed, certificate = _find_signer(element, method, connection, key_info_fingerprint, trace, step)
+    _require_unexpired(certificate, connection, now, trace, step)
     root = parse(signed, SamlTrace())
     if root.tag != element.tag or root.get("ID") != element.get("ID") or children(root, DS, "Signature"):
         raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_INVALID, "The signed bytes are not the element that carries them."
+            step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not cover the element that contains it."
         )
     trace.passed(step, f"{method.name} by certificate {fingerprint(certificate)}")
     return root
 
 
-def one_signature(element: Element, trace: SamlTrace, step: str) -> Element:
-    """The one signature that is a direct child of `element`."""
-    found = children(element, DS, "Signature")
-    if not found:
-        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "There is no signature.")
-    if len(found) > 1:
-        raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "There are several signatures in one place.")
-    return found[0]
+def _only_signature(element: Element, trace: SamlTrace, step: str) -> Element:
+    """The only Signature among the direct children of `element`. Raises SamlRejected."""
+    signatures = children(element, DS, "Signature")
+    if not signatures:
+        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "The element has no signature.")
+    if len(signatures) > 1:
+        raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "The element has several signatures.")
+    return signatures[0]
 
 
 def verify_raw(
@@ -89,63 +91,64 @@ def verify_raw(
     trace: SamlTrace,
     step: str,
 ) -> None:
-    """Check the detached signature of a redirect (SAML bindings §3.4.4.1) over exactly the bytes sent."""
+    """Verify the detached signature of an HTTP-Redirect message (SAML bindings §3.4.4.1) over the received bytes."""
     if method not in METHODS:
         reason = SamlRefusalReason.WEAK_ALGORITHM if "sha1" in method.lower() else SamlRefusalReason.SIGNATURE_FORM
-        raise trace.refusal(step, reason, f"The signature method {method!r} is not accepted.")
+        raise trace.refusal(
+            step, reason, f"The signature method {method!r} is not accepted: use RSA or ECDSA with SHA-256 or better."
+        )
     for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]:
         certificate = load_certificate(pem)
-        if _raw_holds(certificate, data, value, METHODS[method]):
-            _need_unexpired(certificate, connection, now, trace, step)
+        if _is_valid_signature(certificate, data, value, METHODS[method]):
+            _require_unexpired(certificate, connection, now, trace, step)
             trace.passed(step, f"{METHODS[method].name} by certificate {fingerprint(certificate)}")
             return
     raise trace.refusal(
-        step, SamlRefusalReason.SIGNATURE_INVALID, "None of the pinned certificates made this signature."
+        step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
     )
 
 
-def _need_unexpired(
+def _require_unexpired(
     certificate: x509.Certificate, connection: SamlConnection, now: datetime, trace: SamlTrace, step: str
 ) -> None:
     if certificate.not_valid_after_utc < now and not connection.accept_expired_certificates:
-        ended = certificate.not_valid_after_utc.date().isoformat()
-        detail = f"Signed with certificate {fingerprint(certificate)}, which ended on {ended}."
+        expiry = certificate.not_valid_after_utc.date().isoformat()
+        detail = f"Signed with certificate {fingerprint(certificate)}, which expired on {expiry}."
         raise trace.refusal(step, SamlRefusalReason.CERTIFICATE_EXPIRED, detail)
 
 
-def _refuse_other_forms(signature: Element, parent: Element, trace: SamlTrace, step: str) -> SignatureMethod:
-    """The signature method, once every element of the signature is one we know, in its one place."""
+def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace, step: str) -> SignatureMethod:
+    """Check every element of the signature against the allowed form and return the signature method."""
 
-    def need(element: Element, *allowed: tuple[str, ...]) -> list[Element]:
-        names = tuple(str(each.tag) for each in element)
-        if names not in [tuple(tag(DS, name) for name in each) for each in allowed]:
-            detail = f"{etree.QName(element).localname} holds something unexpected."
+    def children_of(element: Element, *allowed: tuple[str, ...]) -> list[Element]:
+        tags = tuple(str(child.tag) for child in element)
+        if tags not in [tuple(tag(DS, name) for name in names) for names in allowed]:
+            detail = f"{etree.QName(element).localname} has unexpected child elements."
             raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
         return list(element)
 
-    signed_info, value, *_ = need(
+    signed_info, value, *_ = children_of(
         signature, ("SignedInfo", "SignatureValue"), ("SignedInfo", "SignatureValue", "KeyInfo")
     )
-    canon, method, reference = need(signed_info, ("CanonicalizationMethod", "SignatureMethod", "Reference"))
-    transforms, digest, digest_value = need(reference, ("Transforms", "DigestMethod", "DigestValue"))
-    enveloped, exclusive = need(transforms, ("Transform", "Transform"))
-    own = identifier(parent)
-    if own is None or reference.get("URI") != f"#{own}":
+    canon, method, reference = children_of(signed_info, ("CanonicalizationMethod", "SignatureMethod", "Reference"))
+    transforms, digest, digest_value = children_of(reference, ("Transforms", "DigestMethod", "DigestValue"))
+    enveloped, exclusive = children_of(transforms, ("Transform", "Transform"))
+    parent_id = identifier(parent)
+    if parent_id is None or reference.get("URI") != f"#{parent_id}":
         raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_FORM, "The signature points at something other than its parent."
+            step, SamlRefusalReason.SIGNATURE_FORM, "The signature does not reference its parent element."
         )
     if enveloped.get("Algorithm") != ENVELOPED or len(enveloped):
-        raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_FORM, "The first transform is not the enveloped signature."
-        )
-    for each in (canon, exclusive):
-        _need_exclusive(each, trace, step)
-    _need_strong(method, METHODS, trace, step)
-    _need_strong(digest, DIGESTS, trace, step)
-    for each in (value, digest_value):
-        text = each.text or ""
-        if len(each) or len(text) > MAX_SIGNATURE_CHARS or not _is_base64(text):
-            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, f"{etree.QName(each).localname} is not base64.")
+        raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, "The first transform is not enveloped-signature.")
+    for canonicalization in (canon, exclusive):
+        _require_exclusive(canonicalization, trace, step)
+    _require_strong(method, METHODS, trace, step)
+    _require_strong(digest, DIGESTS, trace, step)
+    for element in (value, digest_value):
+        text = element.text or ""
+        if len(element) or len(text) > MAX_SIGNATURE_CHARS or not _is_base64(text):
+            detail = f"{etree.QName(element).localname} is not base64."
+            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
     return METHODS[method.get("Algorithm", "")]
 
 
@@ -156,7 +159,7 @@ def _is_base64(text: str) -> bool:
         return False
 
 
-def _need_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
+def _require_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
     algorithm = element.get("Algorithm")
     if algorithm != EXCLUSIVE:
         detail = f"Only exclusive canonicalization without comments is accepted, not {algorithm!r}."
@@ -164,14 +167,14 @@ def _need_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
     if not len(element):
         return
     prefixes = element[0].get("PrefixList", "")
-    alone = len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
-    if not alone or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
+    only_prefix_list = len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
+    if not only_prefix_list or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
         raise trace.refusal(
             step, SamlRefusalReason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted."
         )
 
 
-def _need_strong(
+def _require_strong(
     element: Element,
     accepted: "dict[str, SignatureMethod] | dict[str, DigestAlgorithm]",
     trace: SamlTrace,
@@ -181,17 +184,17 @@ def _need_strong(
     if algorithm in accepted and not len(element):
         return
     weak = "sha1" in algorithm.lower() or "md5" in algorithm.lower()
-    detail = f"The algorithm {algorithm!r} is not accepted: SHA-256 or better is needed."
+    detail = f"The algorithm {algorithm!r} is not accepted: use SHA-256 or better."
     raise trace.refusal(step, SamlRefusalReason.WEAK_ALGORITHM if weak else SamlRefusalReason.SIGNATURE_FORM, detail)
 
 
-def _carried_fingerprint(signature: Element) -> str | None:
-    """The fingerprint of the certificate in KeyInfo: said in refusals, never believed, never parsed."""
-    found = signature.find("/".join(tag(DS, name) for name in ("KeyInfo", "X509Data", "X509Certificate")))
-    if found is None or not found.text:
+def _key_info_fingerprint(signature: Element) -> str | None:
+    """The fingerprint of the certificate in KeyInfo, for error messages only: it is neither trusted nor parsed."""
+    element = signature.find("/".join(tag(DS, name) for name in ("KeyInfo", "X509Data", "X509Certificate")))
+    if element is None or not element.text:
         return None
     try:
-        return hashlib.sha256(base64.b64decode("".join(found.text.split()), validate=True)).hexdigest()
+        return hashlib.sha256(base64.b64decode("".join(element.text.split()), validate=True)).hexdigest()
     except (binascii.Error, ValueError):
         return None
 
@@ -200,40 +203,43 @@ def _find_signer(
     element: Element,
     method: SignatureMethod,
     connection: SamlConnection,
-    carried: str | None,
+    key_info_fingerprint: str | None,
     trace: SamlTrace,
     step: str,
 ) -> tuple[bytes, x509.Certificate]:
-    """The signed bytes, and which pinned certificate signed them.
+    """The signed bytes and the pinned certificate that signed them.
 
-    Trying each certificate on the small SignedInfo first keeps a large message with a wrong signature
-    cheap: the whole verification, which reads the document several times over, is done at most once.
+    Each certificate is first tried on the small SignedInfo. The complete verification, which processes the document
+    several times, then runs at most once, so a large message with an invalid signature stays cheap.
     """
-    bare = _without_key_info(element)
-    signed_info, value = _sealed_info(bare)
+    stripped = _without_key_info(element)
+    signed_info, value = _canonical_signed_info(stripped)
     pinned = [load_certificate(pem) for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]]
     for certificate in pinned:
-        if not _raw_holds(certificate, signed_info, value, method):
+        if not _is_valid_signature(certificate, signed_info, value, method):
             continue
         try:
-            return _signed_bytes(bare, certificate, method), certificate
+            return _signed_bytes(stripped, certificate, method), certificate
         except InvalidDigest:
-            detail = "The content was changed after it was signed."
+            detail = "The content was changed after signing."
             raise trace.refusal(step, SamlRefusalReason.CONTENT_CHANGED, detail) from None
         except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError) as error:
             raise trace.refusal(step, SamlRefusalReason.SIGNATURE_INVALID, str(error)) from None
-    known = [fingerprint(certificate) for certificate in pinned]
-    if carried and carried not in known:
-        detail = f"Signed with certificate {carried}, which is not pinned here ({', '.join(known)} are)."
+    fingerprints = [fingerprint(certificate) for certificate in pinned]
+    if key_info_fingerprint and key_info_fingerprint not in fingerprints:
+        detail = (
+            f"Signed with certificate {key_info_fingerprint}, which is not pinned for this connection "
+            f"(pinned: {', '.join(fingerprints)})."
+        )
         raise trace.refusal(step, SamlRefusalReason.UNKNOWN_CERTIFICATE, detail)
     raise trace.refusal(
-        step, SamlRefusalReason.SIGNATURE_INVALID, "None of the pinned certificates made this signature."
+        step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
     )
 
 
-def _sealed_info(bare: Element) -> tuple[bytes, bytes]:
-    """SignedInfo in its canonical form, and the signature over it."""
-    signed_info, value = children(bare, DS, "Signature")[0]
+def _canonical_signed_info(element: Element) -> tuple[bytes, bytes]:
+    """SignedInfo in canonical form, and the signature value."""
+    signed_info, value = children(element, DS, "Signature")[0]
     canon = signed_info[0]
     prefixes = canon[0].get("PrefixList", "").split(" ") if len(canon) else None
     canonical = etree.tostring(signed_info, method="c14n", exclusive=True, inclusive_ns_prefixes=prefixes)
@@ -241,21 +247,20 @@ def _sealed_info(bare: Element) -> tuple[bytes, bytes]:
 
 
 def _without_key_info(element: Element) -> Element:
-    """The element by itself, without KeyInfo: no certificate but a pinned one can play a part.
+    """A copy of the element without KeyInfo, so that only pinned certificates are used.
 
-    The enveloped transform takes the whole Signature out before the digest is made, so this changes
-    nothing that is signed.
+    The enveloped transform removes the whole Signature before the digest is computed, so signed content is unchanged.
     """
     copy = parse(etree.tostring(element, with_tail=False), SamlTrace(), max_bytes=2 * MAX_MESSAGE_BYTES)
     signature = children(copy, DS, "Signature")[0]
-    for each in children(signature, DS, "KeyInfo"):
-        signature.remove(each)
+    for key_info in children(signature, DS, "KeyInfo"):
+        signature.remove(key_info)
     return copy
 
 
-def _signed_bytes(bare: Element, certificate: x509.Certificate, method: SignatureMethod) -> bytes:
-    found = XMLVerifier().verify(
-        etree.tostring(bare),
+def _signed_bytes(element: Element, certificate: x509.Certificate, method: SignatureMethod) -> bytes:
+    result = XMLVerifier().verify(
+        etree.tostring(element),
         x509_cert=certificate,
         validate_schema=False,
         id_attribute="ID",
@@ -266,16 +271,16 @@ def _signed_bytes(bare: Element, certificate: x509.Certificate, method: Signatur
             signature_methods=frozenset({method}),
             digest_algorithms=frozenset(DIGESTS.values()),
             ignore_ambiguous_key_info=True,
-            # The dates of a certificate are judged above, with a reason of their own.
+            # _require_unexpired checks the dates, with its own rejection reason.
             verification_time=certificate.not_valid_before_utc,
         ),
     )
-    if not isinstance(found, VerifyResult) or not found.signed_data:
-        raise SignXMLException("Nothing was signed.")
-    return found.signed_data
+    if not isinstance(result, VerifyResult) or not result.signed_data:
+        raise SignXMLException("The signature covers no data.")
+    return result.signed_data
 
 
-def _raw_holds(certificate: x509.Certificate, data: bytes, value: bytes, method: SignatureMethod) -> bool:
+def _is_valid_signature(certificate: x509.Certificate, data: bytes, value: bytes, method: SignatureMethod) -> bool:
     key = certificate.public_key()
     digest = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}[
         next(bits for bits in ("256", "384", "512") if f"SHA{bits}" in method.name)
@@ -289,8 +294,10 @@ def _raw_holds(certificate: x509.Certificate, data: bytes, value: bytes, method:
             half = (key.key_size + 7) // 8
             if len(value) != 2 * half:
                 return False
-            pair = utils.encode_dss_signature(int.from_bytes(value[:half], "big"), int.from_bytes(value[half:], "big"))
-            key.verify(pair, data, ec.ECDSA(digest))
+            der_signature = utils.encode_dss_signature(
+                int.from_bytes(value[:half], "big"), int.from_bytes(value[half:], "big")
+            )
+            key.verify(der_signature, data, ec.ECDSA(digest))
         else:
             return False
     except BadRawSignature:
@@ -298,8 +305,8 @@ def _raw_holds(certificate: x509.Certificate, data: bytes, value: bytes, method:
     return True
 
 
-def raw_base64(value: str, trace: SamlTrace, step: str) -> bytes:
-    """The bytes of a detached signature."""
+def decode_signature(value: str, trace: SamlTrace, step: str) -> bytes:
+    """Decode the base64 value of a detached signature. Raises SamlRejected."""
     try:
         return base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""What was checked, in order, and why a message was refused: the page that an administrator reads."""
+"""The list of checks that a SAML message passed or failed, shown to administrators."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ MAX_DETAIL_CHARS = 400
 
 
 class SamlRefusalReason(StrEnum):
-    """Why a message was refused. Closed list; it may grow."""
+    """Why a message was rejected. Later versions may add values."""
 
     TOO_LARGE = "TOO_LARGE"
     NOT_BASE64 = "NOT_BASE64"
@@ -52,7 +52,7 @@ class SamlRefusalReason(StrEnum):
 
 
 class SsoTraceStep(Record, kw_only=True):
-    """One check: its name, whether it held, and what was seen."""
+    """One check: its name, whether it passed, and the observed value."""
 
     step: str
     ok: bool
@@ -60,7 +60,7 @@ class SsoTraceStep(Record, kw_only=True):
 
 
 class SamlRejected(BadRequest):
-    """The identity provider's message was refused; `reason` and the trace say why."""
+    """The identity provider's message was rejected; `reason` and the trace tell why."""
 
     def __init__(self, reason: SamlRefusalReason, detail: str, trace: list[SsoTraceStep]) -> None:
         super().__init__(detail)
@@ -69,32 +69,32 @@ class SamlRejected(BadRequest):
 
 
 class SamlTrace:
-    """Collects the steps of one reading."""
+    """Records the checks of one message."""
 
     def __init__(self) -> None:
         self.steps: list[SsoTraceStep] = []
-        self._first: tuple[SamlRefusalReason, str] | None = None
+        self._first_failure: tuple[SamlRefusalReason, str] | None = None
 
     def passed(self, step: str, detail: str = "") -> None:
-        """Note a check that held."""
+        """Record a check that passed."""
         self.steps.append(SsoTraceStep(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
 
     def refusal(self, step: str, reason: SamlRefusalReason, detail: str) -> SamlRejected:
-        """Note a check that failed and ends the reading: raise what this returns."""
+        """Record a failed check that ends processing, and return the exception to raise."""
         self.check(step, ok=False, reason=reason, detail=detail)
-        first_reason, first_detail = self._first or (reason, detail)
+        first_reason, first_detail = self._first_failure or (reason, detail)
         return SamlRejected(first_reason, first_detail, self.steps)
 
     def check(self, step: str, *, ok: bool, reason: SamlRefusalReason, detail: str) -> bool:
-        """Note a check and go on, so that one test sign-on shows every wrong setting at once."""
+        """Record a check without raising, so that one test sign-in shows every wrong setting at once."""
         detail = detail[:MAX_DETAIL_CHARS]
         self.steps.append(SsoTraceStep(step=step, ok=ok, detail=detail))
-        if not ok and self._first is None:
-            self._first = (reason, detail)
+        if not ok and self._first_failure is None:
+            self._first_failure = (reason, detail)
         return ok
 
-    def settle(self) -> None:
-        """Refuse the message if any check failed; the first failure names the reason."""
-        if self._first is not None:
-            reason, detail = self._first
+    def raise_if_failed(self) -> None:
+        """Raise SamlRejected if any check failed; the first failure gives the reason."""
+        if self._first_failure is not None:
+            reason, detail = self._first_failure
             raise SamlRejected(reason, detail, self.steps)

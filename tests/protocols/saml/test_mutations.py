@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from postern.protocols.saml.document import moment
+from postern.protocols.saml.document import parse_datetime
 from postern.protocols.saml.logout import Binding, read_logout_request
 from postern.protocols.saml.metadata import SamlMetadataRefused, read_metadata
 from postern.protocols.saml.response import SamlLogin, read_response
@@ -144,8 +144,8 @@ def test_changed_metadata_is_read_or_refused(data):
 @given(seconds=st.floats(0, 221_845_348_800))
 def test_a_moment_is_read_as_it_was_written(seconds):
     when = datetime.fromtimestamp(seconds, UTC)
-    assert moment(when.strftime("%Y-%m-%dT%H:%M:%S.%fZ")) == when
-    assert moment(when.isoformat()) == when
+    assert parse_datetime(when.strftime("%Y-%m-%dT%H:%M:%S.%fZ")) == when
+    assert parse_datetime(when.isoformat()) == when
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_a_moment_is_read_as_it_was_written(seconds):
     ],
 )
 def test_what_is_no_moment_is_none(text):
-    assert moment(text) is None
+    assert parse_datetime(text) is None
 
 
 def test_nanoseconds_of_dotnet_and_java_are_cut():
-    assert moment("2026-01-31T12:00:00.1234567Z") == datetime(2026, 1, 31, 12, 0, 0, 123456, UTC)
-    assert moment("2026-01-31T13:00:00+01:00") == datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert parse_datetime("2026-01-31T12:00:00.1234567Z") == datetime(2026, 1, 31, 12, 0, 0, 123456, UTC)
+    assert parse_datetime("2026-01-31T13:00:00+01:00") == datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def test_text_survives_the_wire_as_it_is():
