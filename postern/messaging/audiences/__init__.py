@@ -1,1 +1,1 @@
-"""The people a project writes to, and the lists, fixed or rule-based, that they belong to."""
+"""Contacts of a project, and static and rule-based audiences of contacts."""

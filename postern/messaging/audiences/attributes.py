@@ -1,4 +1,4 @@
-"""Attributes of contacts: their declared types, which decide how CSV files are read and written."""
+"""Contact attributes: operations on their types, which decide how CSV cells are parsed and written."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
@@ -52,7 +52,7 @@ class ContactAttributeChange(Body):
 
 
 class InferredAttributeTypes(TypedDict):
-    """Parameters of statements that write attributes: which to declare if they have no type yet."""
+    """Statement parameters: attribute types to declare for attributes that have no type yet."""
 
     inferred: Jsonb
     attributes_per_project: int
@@ -62,11 +62,11 @@ class InferredAttributeTypes(TypedDict):
 async def list_contact_attributes(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[ContactAttribute]:
-    """The attributes of the project's contacts with their types, newest first.
+    """List the attributes of the project's contacts with their types, newest first.
 
-    The first value of an attribute declares its type (`inferred`): a number, a boolean, a list, a text, or a text that
-    spells an ISO 8601 date. Objects, null and the empty text declare nothing. A project has at most 1,000 attributes
-    with a type; values of further ones are kept all the same.
+    The first value of an attribute sets its type (`inferred`): number, boolean, list, date (an ISO 8601 string) or
+    string. Objects, null and empty strings set no type. A project has at most 1,000 attributes with a type; values of
+    further attributes are stored without one.
     """
     before = before_id(call, "contact-attributes", cursor)
     rows = await store.contact_attributes(call.db, project_id=call.project_id, before=before, limit=limit + 1)
@@ -83,8 +83,8 @@ async def list_contact_attributes(
 async def create_contact_attribute(call: Call, data: NewContactAttribute) -> ContactAttribute:
     """Declare the type of an attribute before contacts have it.
 
-    An import refuses rows whose cell does not fit a type that was declared. JSON is taken as it is: values of another
-    type stay what they are.
+    An import rejects rows with a cell that does not match a declared type. Values in JSON requests are not converted
+    and may have another type.
     """
     if fault := attribute_fault(data.name, None):
         raise Invalid.at("/name", fault)
@@ -92,7 +92,7 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
         await _lock_attributes(tx, call.project_id, [data.name])
         if await store.count_contact_attributes(tx, project_id=call.project_id) >= ATTRIBUTES_PER_PROJECT:
             raise TooManyContactAttributes
-        made = await store.insert_contact_attribute(
+        attribute = await store.insert_contact_attribute(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -101,21 +101,27 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
             description=data.description,
             now=call.now,
         )
-        if made is None:
+        if attribute is None:
             raise ContactAttributeExists
         await audit.record(
-            tx, call, "contact_attribute.created", "ContactAttribute", made.id, name=made.name, type=made.type
+            tx,
+            call,
+            "contact_attribute.created",
+            "ContactAttribute",
+            attribute.id,
+            name=attribute.name,
+            type=attribute.type,
         )
-    return made
+    return attribute
 
 
 @get("/projects/{project_id}/contact-attributes/{id}", needs="contacts:read", problems=[ContactAttributeMissing])
 async def get_contact_attribute(call: Call, id: UUID) -> ContactAttribute:
-    """One attribute with its type."""
-    found = await store.contact_attribute(call.db, project_id=call.project_id, id=id)
-    if found is None:
+    """Get an attribute with its type."""
+    attribute = await store.contact_attribute(call.db, project_id=call.project_id, id=id)
+    if attribute is None:
         raise ContactAttributeMissing
-    return found
+    return attribute
 
 
 @patch(
@@ -127,22 +133,22 @@ async def get_contact_attribute(call: Call, id: UUID) -> ContactAttribute:
 async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeChange) -> ContactAttribute:
     """Change the type or the description of an attribute.
 
-    The values that contacts have stay as they are. From now on imports read cells by the new type, and refuse rows
-    whose cell does not fit it; an export puts values of another type into its column `attributes`. A type that is
-    given counts as declared, also if it is the inferred one.
+    Stored values do not change. Later imports parse cells by the new type and reject rows with a cell that does not
+    match it; an export puts values of another type into its column `attributes`. A `type` in the request counts as
+    declared, even if it equals the inferred one.
     """
     async with call.db.transaction() as tx:
-        known = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
-        if known is None:
+        attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
+        if attribute is None:
             raise ContactAttributeMissing
-        call.require_match(known.updated_at)
+        call.require_match(attribute.updated_at)
         changed = await store.update_contact_attribute(
             tx,
             project_id=call.project_id,
             id=id,
-            type=known.type if data.type is UNSET else data.type,
-            inferred=known.inferred and data.type is UNSET,
-            description=known.description if data.description is UNSET else data.description,
+            type=attribute.type if data.type is UNSET else data.type,
+            inferred=attribute.inferred and data.type is UNSET,
+            description=attribute.description if data.description is UNSET else data.description,
             now=call.now,
         )
         await audit.record(
@@ -153,30 +159,30 @@ async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeC
 
 @delete_("/projects/{project_id}/contact-attributes/{id}", needs="contacts:write", problems=[ContactAttributeMissing])
 async def delete_contact_attribute(call: Call, id: UUID) -> Deleted:
-    """Forget the type of an attribute. The values that contacts have stay, and the next one declares a type anew."""
+    """Delete the type of an attribute. Contacts keep their values; the next value written sets the type again."""
     async with call.db.transaction() as tx:
-        known = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
-        if known is None:
+        attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
+        if attribute is None:
             raise ContactAttributeMissing
-        call.require_match(known.updated_at)
+        call.require_match(attribute.updated_at)
         await store.delete_contact_attribute(tx, project_id=call.project_id, id=id)
-        await audit.record(tx, call, "contact_attribute.deleted", "ContactAttribute", id, name=known.name)
+        await audit.record(tx, call, "contact_attribute.deleted", "ContactAttribute", id, name=attribute.name)
     return Deleted()
 
 
 async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) -> None:
-    """Let nobody else declare these attributes until the transaction ends."""
+    """Lock these attribute names against declarations by other transactions until this one ends."""
     await tx.lock_quota("contact-attributes", project_id)
     await store.lock_attribute_names(tx, project_id=project_id, names=names)
 
 
 def inferred_from(attributes: dict[str, Any]) -> InferredAttributeTypes:
-    """What the attributes of one contact declare, for the statement that writes them."""
+    """Types inferred from the attributes of one contact, as parameters of the statement that writes them."""
     return inferred_as(types_of([attributes]))
 
 
 def inferred_as(types: Mapping[str, AttributeType]) -> InferredAttributeTypes:
-    """What a statement that writes attributes declares, where they have no type yet."""
+    """`types` as parameters of a statement that writes attributes; it declares those without a type."""
     return {"inferred": _declaring(types), "attributes_per_project": ATTRIBUTES_PER_PROJECT}
 
 
@@ -185,19 +191,21 @@ def _declaring(types: Mapping[str, AttributeType]) -> Jsonb:
 
 
 async def declarations(db: Queries, project_id: UUID) -> dict[str, DeclaredType]:
-    """The types of a project's attributes by name."""
-    known = await store.attribute_types(db, project_id=project_id)
-    return {each.name: DeclaredType(each.type, each.inferred) for each in known}
+    """The types of a project's attributes, keyed by name."""
+    attributes = await store.attribute_types(db, project_id=project_id)
+    return {attribute.name: DeclaredType(attribute.type, attribute.inferred) for attribute in attributes}
 
 
 def read_types(text: str | None) -> dict[str, AttributeType]:
-    """Types from the query parameter `attributeTypes`. Raises Invalid."""
+    """Parse the query parameter `attributeTypes`. Raises Invalid."""
     if text is None:
         return {}
     try:
         types = msgspec.json.decode(text, type=dict[str, AttributeType])
     except (msgspec.DecodeError, RecursionError):
-        message = 'Give a JSON object of names and types, like {"zip": "string"}; types are string, number, boolean, '
+        message = (
+            'Expected a JSON object of names and types, like {"zip": "string"}; types are string, number, boolean, '
+        )
         raise Invalid.at("query/attributeTypes", message + "date and list.") from None
     for name in types:
         if fault := attribute_fault(name, None):
@@ -206,21 +214,21 @@ def read_types(text: str | None) -> dict[str, AttributeType]:
 
 
 async def require_declarable(tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]) -> None:
-    """Raises ContactAttributeDeclared where somebody declared another type, and TooManyContactAttributes."""
+    """Raises ContactAttributeDeclared if another type was declared already, or TooManyContactAttributes."""
     if not types:
         return
-    known = await declarations(tx, project_id)
+    declared = await declarations(tx, project_id)
     for name, kind in types.items():
-        if name in known and not known[name].inferred and known[name].type != kind:
+        if name in declared and not declared[name].inferred and declared[name].type != kind:
             raise ContactAttributeDeclared(
-                f"The attribute `{name}` is declared as {known[name].type}; change that first."
+                f"The attribute `{name}` is declared as {declared[name].type}; change that first."
             )
-    if len(known.keys() | types.keys()) > ATTRIBUTES_PER_PROJECT:
+    if len(declared.keys() | types.keys()) > ATTRIBUTES_PER_PROJECT:
         raise TooManyContactAttributes
 
 
 async def declare_all(tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType], now: Moment) -> None:
-    """Declare types; inferred ones give way, those that somebody declared meanwhile stay."""
+    """Declare types. They replace inferred types; types that were declared already stay."""
     if types:
         await _lock_attributes(tx, project_id, list(types))
         await store.declare_attributes(tx, project_id=project_id, types=_declaring(types), now=now)

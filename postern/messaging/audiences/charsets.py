@@ -1,7 +1,8 @@
-"""Character encodings of contact files: which are taken, under which names, and how a file's own is found.
+"""Character encodings of contact files: supported encodings, their labels, and UTF-8 detection.
 
-A file's encoding is that of its byte order mark, else the one that the caller declares, else UTF-8 unless lines of the
-file are not UTF-8. See docs/decisions/0045-encodings-of-imported-files.md.
+A file's encoding is that of its byte order mark, else the one that the caller declares, else UTF-8 if most of its
+non-ASCII lines are valid UTF-8, else the best match for its header (BY_HEADER).
+See docs/decisions/0045-encodings-of-imported-files.md.
 """
 
 import codecs
@@ -32,9 +33,9 @@ CODECS: Final[dict[str, str]] = {
     "euc-jp": "euc_jp",
     "euc-kr": "cp949",
 }
-"""By the name of the WHATWG Encoding Standard: Python's codec. In all but UTF-16 the byte 0x0A is a line feed always.
+"""Python's codec by WHATWG Encoding Standard name. In all but UTF-16, byte 0x0A is always a line feed.
 
-Nothing else is ever given to Python's codecs, some of which decompress or evaluate what they decode.
+Labels from callers never reach `bytes.decode` directly, because some Python codecs decompress or evaluate data.
 """
 
 _ALIASES: Final[dict[str, str]] = {
@@ -62,30 +63,30 @@ BYTE_ORDER_MARKS: Final = (
 )
 
 FALLBACK: Final = "windows-1252"
-"""What a file is that is not UTF-8 and does not say more, as in browsers."""
+"""Default for a file that is not UTF-8 and declares no encoding, as in browsers."""
 
 BY_HEADER: Final = (FALLBACK, "windows-1251", "gb18030", "shift_jis", "big5", "euc-kr", "windows-1256", "koi8-r")
-"""Encodings that a header is tried in where it is not UTF-8; of those in which the most names of columns are known,
-the first is taken."""
+"""Encodings to try on a header that is not UTF-8. The one that yields the most known column names wins; on a tie, the
+first."""
 
 
 def charset_named(label: str) -> str | None:
-    """The encoding that a caller's label names; None for one that is not taken."""
+    """The encoding for a label from a caller; None if it is not supported."""
     label = label.strip().lower()
     label = label if label in CODECS else label.replace("_", "-")
     return label if label in CODECS else _ALIASES.get(label)
 
 
 def charset_of_mark(start: bytes) -> tuple[str, int] | None:
-    """The encoding and the length of the byte order mark that a file begins with, if it does."""
+    """The encoding and the length in bytes of the byte order mark at the start of a file; None without one."""
     return next(((name, len(mark)) for mark, name in BYTE_ORDER_MARKS if start.startswith(mark)), None)
 
 
 class Utf8Detector:
-    """Tells over a whole file, given in pieces, whether it is UTF-8. Linear in the file's size.
+    """Detects whether a file, fed in chunks, is UTF-8. Takes time linear in the file's size.
 
-    A file in another encoding has next to no lines beyond ASCII that happen to be UTF-8; a UTF-8 file that was
-    damaged somewhere has many. So what there is more of decides.
+    Non-ASCII lines of a file in another encoding are rarely valid UTF-8, while a damaged UTF-8 file still has many
+    valid ones. So the majority of the non-ASCII lines decides.
     """
 
     def __init__(self, line_limit: int) -> None:
@@ -93,21 +94,21 @@ class Utf8Detector:
         self._rest = b""
         self._valid = self._invalid = 0
 
-    def feed(self, piece: bytes) -> None:
-        """Look at the next piece of the file."""
-        lines, _, self._rest = (self._rest + piece).rpartition(b"\n")
+    def feed(self, chunk: bytes) -> None:
+        """Process the next chunk of the file."""
+        lines, _, self._rest = (self._rest + chunk).rpartition(b"\n")
         self._count(lines)
         if len(self._rest) > self._line_limit:
-            self._rest = b""  # No row may be that long, so it says nothing.
+            self._rest = b""  # The line exceeds the row limit and would be rejected, so it is not counted.
 
     def end(self) -> None:
-        """The file ends here: its last line need not have a line feed."""
+        """Process the last line, which need not end with a line feed."""
         self._count(self._rest)
         self._rest = b""
 
     @property
     def is_utf8(self) -> bool:
-        """Whether the lines that were given so far are UTF-8."""
+        """Whether at least half of the non-ASCII lines so far are valid UTF-8."""
         return self._valid >= self._invalid
 
     def _count(self, lines: bytes) -> None:

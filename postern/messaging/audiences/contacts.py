@@ -1,4 +1,4 @@
-"""Contacts: the operations, and what other features do with contacts in transactions of their own."""
+"""Contacts: the HTTP operations, and functions that other features call within their own transactions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ class NewContact(Body):
 
 
 class ContactChange(Body):
-    """What to change; attributes are merged at the top level, and null removes one."""
+    """Fields to change. Attributes are merged at the top level; null removes one."""
 
     email: AddressText | Unset = UNSET
     attributes: dict[str, Any] | Unset = UNSET
@@ -61,15 +61,15 @@ async def list_contacts(
     limit: PageLimit = 25,
     cursor: Cursor | None = None,
 ) -> Page[Contact]:
-    """The project's contacts, newest first. `q` is part of an address; `unsubscribed` narrows to those or the rest."""
+    """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by that field."""
     scope = f"contacts|{q or ''}|{unsubscribed}"
     position = position_of(call, scope, page, limit, cursor)
-    sought = piece_of_address(q.strip()) or None if q else None
-    total = await store.count_contacts(call.db, project_id=call.project_id, q=sought, unsubscribed=unsubscribed)
+    query = piece_of_address(q.strip()) or None if q else None
+    total = await store.count_contacts(call.db, project_id=call.project_id, q=query, unsubscribed=unsubscribed)
     rows = await store.contacts(
         call.db,
         project_id=call.project_id,
-        q=sought,
+        q=query,
         unsubscribed=unsubscribed,
         before=position.after,
         limit=limit + 1,
@@ -86,18 +86,19 @@ async def list_contacts(
     example={"email": "ada@example.com", "attributes": {"plan": "pro", "seats": 4}},
 )
 async def create_contact(call: Call, data: NewContact) -> Contact:
-    """Create a contact. The address is unique in the project, whatever its letter case: a second one is 409.
+    """Create a contact. Its address is unique in the project, regardless of case; an existing one returns 409.
 
-    `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute declares
-    its type (see `contact-attributes`), by which CSV files are read and written; any value may follow. An address that
-    unsubscribed before its contact was deleted is unsubscribed again; `PATCH {"unsubscribed": false}` subscribes it.
+    `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute sets its
+    type (see `contact-attributes`), by which CSV files are read and written; later values may have any type. If the
+    address unsubscribed before its contact was deleted, the new contact is unsubscribed too;
+    `PATCH {"unsubscribed": false}` subscribes it.
     """
     check_attributes(data.attributes)
     attributes = {name: value for name, value in data.attributes.items() if value is not None}
     email, key = _address(data.email)
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
-        made = await store.insert_contact(
+        contact = await store.insert_contact(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -108,15 +109,15 @@ async def create_contact(call: Call, data: NewContact) -> Contact:
             unsubscribed=data.unsubscribed,
             now=call.now,
         )
-        if made is None:
+        if contact is None:
             raise ContactExists
-        await _created(tx, call.project_id, made, call.now, actor_of(call))
-    return made
+        await _created(tx, call.project_id, contact, call.now, actor_of(call))
+    return contact
 
 
 @get("/projects/{project_id}/contacts/{id}", needs="contacts:read", problems=[ContactMissing])
 async def get_contact(call: Call, id: UUID) -> Contact:
-    """One contact."""
+    """Get a contact."""
     return await require_contact(call.db, call.project_id, id)
 
 
@@ -129,8 +130,9 @@ async def get_contact(call: Call, id: UUID) -> Contact:
 async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
     """Change a contact: attributes are merged at the top level, and null removes one.
 
-    The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes again,
-    and takes the address off the suppression list if it unsubscribed there; bounces and complaints stay.
+    The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes it again
+    and removes the address from the suppression list if it was added there by an unsubscribe; suppressions for bounces
+    and complaints stay.
     """
     email, key = _address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
@@ -140,10 +142,10 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
             raise ContactMissing
         call.require_match(contact.updated_at)
         if key is not None:
-            known = await store.contact_by_key(tx, project_id=call.project_id, email_key=key)
-            if known is not None and known.id != id:
+            existing = await store.contact_by_key(tx, project_id=call.project_id, email_key=key)
+            if existing is not None and existing.id != id:
                 raise ContactExists
-        has_left = (
+        had_unsubscribed = (
             key is not None
             and key != normalise(contact.email)
             and await store.has_unsubscribed(tx, project_id=call.project_id, email_key=key)
@@ -152,20 +154,20 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
             contact,
             email=email or contact.email,
             attributes=contact.attributes if data.attributes is UNSET else _merged(contact, data.attributes),
-            unsubscribed=contact.unsubscribed or has_left if data.unsubscribed is UNSET else data.unsubscribed,
+            unsubscribed=contact.unsubscribed or had_unsubscribed if data.unsubscribed is UNSET else data.unsubscribed,
         )
         try:
             return await _change(tx, call.project_id, contact, wanted, call.now, actor_of(call))
-        except psycopg.errors.UniqueViolation:  # Somebody else took the address between our look and our change.
+        except psycopg.errors.UniqueViolation:  # A concurrent transaction took the address after the check above.
             raise ContactExists from None
 
 
 @delete_("/projects/{project_id}/contacts/{id}", needs="contacts:write", problems=[ContactMissing])
 async def delete_contact(call: Call, id: UUID) -> Deleted:
-    """Delete a contact, also from all audiences. What was sent to it stays in the log.
+    """Delete a contact and its audience memberships. E-mails sent to it stay in the log.
 
-    Its runs in automations end. If it had unsubscribed, a contact that is made with its address later is unsubscribed
-    too, however it is made, until it is subscribed again with `PATCH {"unsubscribed": false}`.
+    Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation,
+    is unsubscribed too until `PATCH {"unsubscribed": false}`.
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
@@ -180,7 +182,7 @@ async def delete_contact(call: Call, id: UUID) -> Deleted:
 
 @get("/projects/{project_id}/contacts/{id}/audiences", needs="audiences:read", problems=[ContactMissing])
 async def list_audiences_of_contact(call: Call, id: UUID) -> list[UUID]:
-    """The ids of the audiences that a contact belongs to, oldest first."""
+    """List the ids of the audiences that a contact belongs to, oldest first."""
     await require_contact(call.db, call.project_id, id)
     return await store.audiences_of_contact(call.db, project_id=call.project_id, contact_id=id)
 
@@ -194,12 +196,12 @@ async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
 
 
 async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:
-    """The contact with an address, if there is one. Raises AddressInvalid."""
+    """The contact with an address, or None. Raises AddressInvalid."""
     return await store.contact_by_key(db, project_id=project_id, email_key=normalise(email))
 
 
 async def contact_ids(db: Queries, addresses: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
-    """The contacts behind many (project, address) pairs; pairs without one are left out. Addresses as on the wire."""
+    """Contact ids for (project id, address) pairs, addresses in any case. Pairs without a contact are omitted."""
     pairs = {(project_id, normalise(address)): (project_id, address) for project_id, address in addresses}
     rows = await store.contact_ids(
         db, project_id=[project_id for project_id, _ in pairs], email_key=[key for _, key in pairs]
@@ -222,17 +224,17 @@ async def find_or_create(
     attributes: dict[str, Any] | None = None,
     actor: ChangeActor = SYSTEM,
 ) -> Contact:
-    """The contact with an address, made if there is none. `attributes` are those of a new one.
+    """The contact with an address; creates it with `attributes` if there is none.
 
-    Raises AddressInvalid. Takes the project's audience lock (shared): call it early in the transaction.
+    Raises AddressInvalid. Takes the project's shared audience lock: call it early in the transaction.
     """
     address = parse_address(email)
     key = normalise(address.spec)
     await store.lock_audiences_shared(tx, project_id=project_id)
-    known = await store.contact_by_key(tx, project_id=project_id, email_key=key)
-    if known is not None:
-        return known
-    made = await store.insert_contact(
+    existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
+    if existing is not None:
+        return existing
+    created = await store.insert_contact(
         tx,
         project_id=project_id,
         id=new_id(),
@@ -243,18 +245,19 @@ async def find_or_create(
         unsubscribed=False,
         now=now,
     )
-    if made is None:  # Somebody else made it between our look and our insert.
-        known = await store.contact_by_key(tx, project_id=project_id, email_key=key)
-        assert known is not None
-        return known
-    await _created(tx, project_id, made, now, actor)
-    return made
+    if created is None:  # A concurrent transaction inserted it after the lookup above.
+        existing = await store.contact_by_key(tx, project_id=project_id, email_key=key)
+        assert existing is not None
+        return existing
+    await _created(tx, project_id, created, now, actor)
+    return created
 
 
 async def erase_contact(tx: Transaction, project_id: UUID, email: str) -> list[UUID]:
-    """Let the contact with an address go, also from all audiences; returns whose traces are left. No event tells.
+    """Delete the contact with an address and its audience memberships, without recording an event.
 
-    Contacts with that address that were deleted before are among them.
+    Returns the ids of contacts whose data other features still have to erase, among them contacts with that address
+    that were deleted earlier.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await contact_of(tx, project_id, email)
@@ -271,7 +274,7 @@ async def update_attributes(
     now: Moment,
     actor: ChangeActor = SYSTEM,
 ) -> Contact:
-    """Merge attributes into a contact (null removes one). Raises ContactMissing, and Invalid beyond the limits."""
+    """Merge attributes into a contact (null removes one). Raises ContactMissing, or Invalid if a limit is exceeded."""
     await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
     if contact is None:
@@ -281,14 +284,14 @@ async def update_attributes(
 
 
 async def contacts_with_ids(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[Contact]:
-    """Those of the contacts that there are, in no particular order."""
+    """The contacts with these ids that exist, in no particular order."""
     return await store.contacts_with_ids(db, project_id=project_id, ids=list(ids))
 
 
 async def lock_contacts(tx: Transaction, project_id: UUID, ids: Sequence[UUID], keys: Sequence[str] = ()) -> list[UUID]:
-    """Those of the contacts (by id, or by normalised address) that there are, unchanged until the transaction ends.
+    """Lock contacts by id or normalised address until the transaction ends; returns the ids of those that exist.
 
-    Taken before anything else about them, their runs in automations included.
+    To avoid deadlocks, take these locks before any other lock concerning the contacts, such as on automation runs.
     """
     return await store.lock_contacts(tx, project_id=project_id, ids=list(ids), keys=list(keys))
 
@@ -301,9 +304,9 @@ async def merge_attributes(
     now: Moment,
     actor: ChangeActor = SYSTEM,
 ) -> list[UUID]:
-    """Merge the same attributes into many contacts (null removes one); returns those that this changed.
+    """Merge the same attributes into many contacts (null removes one); returns the ids of changed contacts.
 
-    Contacts whose attributes would outgrow their limits are left as they are.
+    Contacts whose attributes would exceed a limit are not changed.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     changed = await store.merge_attributes(
@@ -317,13 +320,13 @@ async def merge_attributes(
         count=ATTRIBUTE_COUNT_LIMIT,
         now=now,
     )
-    told = {contact.id: contact.email for contact in await contacts_with_ids(tx, project_id, changed)}
+    addresses = {contact.id: contact.email for contact in await contacts_with_ids(tx, project_id, changed)}
     data: dict[str, Any] = {"changed": ["attributes"]}
     await events.record_all(
         tx,
         [
-            events.make_event(project_id, "contact.updated", each, now, **actor._asdict(), email=email, **data)
-            for each, email in told.items()
+            events.make_event(project_id, "contact.updated", contact_id, now, **actor._asdict(), email=email, **data)
+            for contact_id, email in addresses.items()
         ],
     )
     await contacts_changed(tx, project_id, changed, now, actor)
@@ -333,9 +336,9 @@ async def merge_attributes(
 async def unsubscribe(
     tx: Transaction, project_id: UUID, id: UUID, now: Moment, actor: ChangeActor = SYSTEM, **data: Any
 ) -> bool:
-    """Unsubscribe a contact; `data` goes into its event (the send that led here, say).
+    """Unsubscribe a contact; `data` is added to its event, for example the id of the send.
 
-    False if it is unknown or has unsubscribed before: then nothing is recorded again.
+    Returns False, and records nothing, if the contact does not exist or is unsubscribed already.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     contact = await store.lock_contact(tx, project_id=project_id, id=id)
@@ -355,9 +358,9 @@ async def touch_engagement(
     opened_at: datetime | None = None,
     clicked_at: datetime | None = None,
 ) -> None:
-    """Remember that contacts opened or clicked, and let audiences that look at it follow; unknown ids are ignored.
+    """Store when contacts last opened or clicked, and update audiences whose rules use it. Unknown ids are ignored.
 
-    Records nothing but joins and leaves: opens and clicks are events of their sends.
+    Records only audience joins and leaves as events: opens and clicks are events of their sends.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
     await store.touch_contacts(
@@ -366,16 +369,16 @@ async def touch_engagement(
     await contacts_changed(tx, project_id, contact_ids, now, engagement_only=True)
 
 
-async def _created(tx: Transaction, project_id: UUID, made: Contact, now: Moment, actor: ChangeActor) -> None:
-    told = events.make_event(project_id, "contact.created", made.id, now, **actor._asdict(), email=made.email)
-    await events.record_all(tx, [told])
-    await contacts_changed(tx, project_id, [made.id], now, actor)
+async def _created(tx: Transaction, project_id: UUID, contact: Contact, now: Moment, actor: ChangeActor) -> None:
+    event = events.make_event(project_id, "contact.created", contact.id, now, **actor._asdict(), email=contact.email)
+    await events.record_all(tx, [event])
+    await contacts_changed(tx, project_id, [contact.id], now, actor)
 
 
 async def _change(
     tx: Transaction, project_id: UUID, contact: Contact, wanted: Contact, now: Moment, actor: ChangeActor, **data: Any
 ) -> Contact:
-    """Write a changed contact, tell about it and let it move; what is the same already is left alone."""
+    """Write the fields that differ, record events and update audience memberships. Does nothing if none differs."""
     fields = [
         name
         for name in ("email", "attributes", "unsubscribed")
@@ -413,7 +416,7 @@ async def _change(
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Whether two values are different JSON. Python itself takes 1, 1.0 and true for the same."""
+    """Whether two values are different JSON. Python's == treats 1, 1.0 and true as equal."""
     return msgspec.json.encode(one, order="deterministic") != msgspec.json.encode(other, order="deterministic")
 
 
@@ -424,7 +427,7 @@ def _merged(contact: Contact, change: dict[str, Any]) -> dict[str, Any]:
 
 
 def _address(text: str) -> tuple[str, str]:
-    """An address as it is kept and as it is looked up. Raises Invalid."""
+    """An address in stored and in normalised form. Raises Invalid."""
     try:
         spec = parse_address(text).spec
         return spec, normalise(spec)

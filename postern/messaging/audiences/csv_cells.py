@@ -1,4 +1,4 @@
-"""Types of attributes: which type a value has, and what a cell of a CSV file means for an attribute of a type."""
+"""Attribute types: the type of a JSON value, and how CSV cells are parsed by type."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,29 +13,29 @@ from postern.messaging.audiences.model import AttributeType
 from postern.messaging.audiences.rules import read_moment
 
 NUMBER_LENGTH: Final = 400
-"""Characters of a number; the largest that is stored takes 309 digits."""
+"""Maximum characters of a number; the largest double has 309 digits."""
 
 
 class CellFault(Exception):
-    """A cell that does not fit the type of its attribute; the message says how it has to look."""
+    """A cell that does not match the type of its attribute; the message says which format is expected."""
 
 
 class DeclaredType(NamedTuple):
-    """The type of an attribute."""
+    """The type of an attribute, and how it was set."""
 
     type: AttributeType
     inferred: bool
-    """Whether the type was taken from values; then a cell that does not fit it is kept as text."""
+    """Whether the type was inferred from values; then a cell that does not match it is kept as a string."""
 
 
 Declarations = Mapping[str, DeclaredType]
 """Types of attributes by name."""
 Reader = Callable[[str], Any]
-"""Takes a cell that is not empty; returns its value, None for a blank one that says nothing. Raises CellFault."""
+"""Parses a non-empty cell; returns its value, or None for a blank cell. Raises CellFault."""
 
 
 def type_of(value: Any) -> AttributeType | None:
-    """The type that a JSON value declares; None for objects, null and the empty text, which declare none."""
+    """The attribute type of a JSON value; None for objects, null and empty strings."""
     match value:
         case bool():
             return "boolean"
@@ -50,7 +50,7 @@ def type_of(value: Any) -> AttributeType | None:
 
 
 def types_of(many: Iterable[dict[str, Any]]) -> dict[str, AttributeType]:
-    """For each name the type of the first value that has one."""
+    """For each attribute name, the type of the first value that has one."""
     types: dict[str, AttributeType] = {}
     for attributes in many:
         for name, value in attributes.items():
@@ -60,15 +60,15 @@ def types_of(many: Iterable[dict[str, Any]]) -> dict[str, AttributeType]:
 
 
 def fits(type: AttributeType | None, value: Any) -> bool:
-    """Whether a cell of an attribute of that type can hold the value, so that an import reads the same value."""
-    found = type_of(value)
-    return found is not None and (found == type or (type == "string" and found == "date"))
+    """Whether a cell of that type can hold the value, so that an import reads the same value back."""
+    value_type = type_of(value)
+    return value_type is not None and (value_type == type or (type == "string" and value_type == "date"))
 
 
 def cells_of(types: Mapping[str, AttributeType], attributes: dict[str, Any]) -> list[Any]:
-    """The cells of a contact in an export: one for each type, then an object of what those cannot hold, or None."""
-    rest = {name: value for name, value in attributes.items() if not fits(types.get(name), value)}
-    return [*(None if name in rest else attributes.get(name) for name in types), rest or None]
+    """The cells of an exported contact: one for each type, then an object with the remaining values, or None."""
+    remaining = {name: value for name, value in attributes.items() if not fits(types.get(name), value)}
+    return [*(None if name in remaining else attributes.get(name) for name in types), remaining or None]
 
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
@@ -77,18 +77,18 @@ _LENIENT_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def infer(cells: Iterable[str]) -> AttributeType | None:
-    """The type that all cells of a column fit, `string` if there is none; None for blank cells and JSON objects.
+    """The type that all cells of a column match, otherwise `string`; None if all cells are blank or JSON objects.
 
-    Leading zeros, plus signs and more than 15 digits are no numbers: they are codes or telephone numbers.
+    Cells with leading zeros, plus signs or more than 15 digits are strings: they are codes or telephone numbers.
     """
-    found: str | None = None
+    common: str | None = None
     for cell in cells:
         if cell and not cell.isspace():
             kind = _kind_of(cell)
-            if kind == "string" or found not in (None, kind):
+            if kind == "string" or common not in (None, kind):
                 return "string"
-            found = kind
-    return None if found == "object" else found  # pyright: ignore[reportReturnType]
+            common = kind
+    return None if common == "object" else common  # pyright: ignore[reportReturnType]
 
 
 def _kind_of(cell: str) -> str:
@@ -106,7 +106,7 @@ def _kind_of(cell: str) -> str:
 
 
 def reader_of(declared: DeclaredType | None) -> Reader:
-    """How cells of an attribute are read."""
+    """The parser for cells of an attribute."""
     if declared is None:
         return _object_or_text
     if declared.type == "string":
@@ -141,7 +141,7 @@ def _object_or_text(cell: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """The value of a cell that holds JSON; None where it is none, or nested too deeply to be kept."""
+    """The value of a JSON cell; None if it is not JSON or is nested too deeply."""
     try:
         value = msgspec.json.decode(text)
         return None if is_too_deep(text.encode()) else value
@@ -169,12 +169,12 @@ def _lenient_number(text: str) -> int | float | None:
 
 
 _BOOLEANS: Final[dict[str, bool]] = {"true": True, "false": False}
-_YES: Final = ("true", "yes", "1", "y", "t")
-_NO: Final = ("false", "no", "0", "n", "f")
+_TRUE_WORDS: Final = ("true", "yes", "1", "y", "t")
+_FALSE_WORDS: Final = ("false", "no", "0", "n", "f")
 
 
 def _guessed_date(cell: str) -> str | None:
-    """A cell of an attribute that is inferred to be a date: what is none is kept as text, so few need a look."""
+    """Parse a cell of an inferred date attribute. Non-dates are kept as strings, so most cells need no parsing."""
     if cell[0] in "0123456789" and not cell[-1].isspace():
         return cell
     text = unguarded(cell)
@@ -188,7 +188,7 @@ def _boolean(text: str) -> bool | None:
 
 def _lenient_boolean(text: str) -> bool | None:
     word = text.lower()
-    return True if word in _YES else False if word in _NO else None
+    return True if word in _TRUE_WORDS else False if word in _FALSE_WORDS else None
 
 
 def _date(text: str) -> str | None:
@@ -206,4 +206,4 @@ _READERS: Final[dict[AttributeType, tuple[Reader, Reader, str]]] = {
     "date": (_date, _date, "is not an ISO 8601 date like 2026-01-31"),
     "list": (_list, _list, 'is not a JSON list like ["a", "b"]'),
 }
-"""How a cell is read where the type was inferred, and where somebody declared it; and what is wrong otherwise."""
+"""Per type: the parser if the type is inferred, the parser if it is declared, and the error message."""

@@ -1,8 +1,8 @@
-"""Names that columns of contact files have in several languages, and what they mean to an import.
+"""Column names of contact files in 14 languages, and the contact fields they are mapped to.
 
 English, Chinese, Hindi, Spanish, Arabic, French, Bengali, Portuguese, Russian, Urdu, Indonesian, German, Japanese and
-Italian. To add a language, add its words to the lists below: a test checks that no name means two things. Only the
-contact's own fields have synonyms. Every other column is an attribute under the name that the file gives it, because
+Italian. To add a language, add its words to the lists below: a test checks that no name maps to two fields. Only the
+contact's own fields have synonyms. Every other column becomes an attribute under its name in the file, because
 templates, rules and later exports use that name.
 """
 
@@ -13,10 +13,10 @@ from typing import Final, Literal
 HeaderField = Literal["email", "unsubscribed"]
 
 NAME_LIMIT: Final = 100
-"""Characters of the longest name that is compared with the lists."""
+"""Maximum characters of a name that is compared with the lists."""
 
 KEPT_CATEGORIES: Final = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mc", "Me", "Nd", "Nl", "No", "Sm", "Sc", "Sk", "So"))
-"""What is compared of a name: letters with the vowel signs of Indian scripts, digits and symbols."""
+"""Unicode categories that are compared: letters with the vowel signs of Indian scripts, digits and symbols."""
 
 EMAIL: Final = (
     # English, and names in exports of other products
@@ -100,8 +100,8 @@ SUBSCRIBED: Final = (
     *("subscribed", "is subscribed", "abonniert", "suscrito", "abonné", "inscrit", "inscrito", "assinante", "iscritto"),
     *("berlangganan", "подписан", "已订阅", "已訂閱", "購読中", "सदस्य", "مشترك"),
 )
-"""Names that may mean the opposite of `unsubscribed`. They are no synonyms: many files keep a date or a form's name
-there, so such a column counts only where the caller says so; the preview points it out."""
+"""Names that may mean the opposite of `unsubscribed`. They are not synonyms: such a column often holds a date or the
+name of a form. It is used only if the caller maps it; the preview points it out."""
 
 COMMON: Final = (
     *("prénom", "apellido", "apellidos", "sobrenome", "cognome", "straße", "größe", "città", "teléfono", "téléphone"),
@@ -126,7 +126,7 @@ COMMON: Final = (
     *("이메일", "이메일 주소", "이름", "성명", "전화번호", "회사"),
     *("الاسم", "الاسم الأول", "اسم العائلة", "الهاتف", "المدينة", "الشركة"),
 )
-"""Other frequent names of columns. They mean nothing to an import; they show that a header was decoded rightly."""
+"""Other frequent column names. They map to no field; they show that a header was decoded with the right encoding."""
 
 TRUE_WORDS: Final = (
     *("true", "yes", "y", "t", "1", "ja", "wahr", "oui", "vrai", "sí", "sì", "verdadero", "sim", "verdadeiro", "vero"),
@@ -136,13 +136,13 @@ FALSE_WORDS: Final = (
     *("false", "no", "n", "f", "0", "nein", "falsch", "non", "faux", "falso", "não", "tidak", "salah"),
     *("нет", "ложь", "否", "假", "いいえ", "偽", "नहीं", "असत्य", "না", "لا", "خطأ", "نہیں"),
 )
-"""What a cell of `unsubscribed` says, the words that spreadsheets write for true and false among them."""
+"""Values of a cell of `unsubscribed`, including what spreadsheets write for true and false."""
 
 
 def plain_name(name: str) -> str:
-    """A name as it is compared: without case, accents, width, spaces and punctuation (`E-Mail ` is `email`).
+    """A normalised name for comparison: without case, accents, width, spaces and punctuation (`E-Mail ` is `email`).
 
-    Names that are longer than all in the lists stay as they are.
+    Names longer than NAME_LIMIT are returned unchanged.
     """
     return _plain(name) if len(name) <= NAME_LIMIT else name
 
@@ -150,7 +150,7 @@ def plain_name(name: str) -> str:
 @lru_cache(maxsize=4_096)
 def _plain(name: str) -> str:
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
-    return "".join(each for each in decomposed if unicodedata.category(each) in KEPT_CATEGORIES).casefold()
+    return "".join(char for char in decomposed if unicodedata.category(char) in KEPT_CATEGORIES).casefold()
 
 
 _FIELDS: Final[dict[str, HeaderField]] = {
@@ -166,20 +166,20 @@ _FLAGS: Final = {
 
 
 def field_of(name: str) -> HeaderField | None:
-    """The contact's field that a column of this name holds, in any of the languages; None for an attribute."""
+    """The contact field that a column of this name maps to, in any of the languages; None for an attribute."""
     return _FIELDS.get(plain_name(name))
 
 
 def may_mean_subscribed(name: str) -> bool:
-    """Whether a column of this name may say who wants mail."""
+    """Whether a column of this name may mean the opposite of `unsubscribed`."""
     return plain_name(name) in _SUBSCRIBED
 
 
 def is_known(name: str) -> bool:
-    """Whether this is a name that columns of contact files have, which a wrongly decoded one is not."""
+    """Whether this is a frequent column name; a wrongly decoded name is not."""
     return plain_name(name) in _FIELDS or plain_name(name) in _COMMON
 
 
 def flag_of(word: str) -> bool | None:
-    """What a word for true or false says, in any of the languages; None for another text."""
+    """The boolean for a word that means true or false, in any of the languages; None for other text."""
     return _FLAGS.get(plain_name(word))

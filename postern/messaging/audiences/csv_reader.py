@@ -1,8 +1,7 @@
-"""Contacts in a CSV file (RFC 4180): reads pieces of bytes, gives rows and says which line is wrong and why.
+"""Streaming parser for CSV files of contacts (RFC 4180): takes bytes, yields rows, or errors with line numbers.
 
-A row that cannot be read fails alone: reading goes on with the line after the one it began on, so that a quote
-that was never closed costs one line and not the rest of the file. Memory is bounded by ROW_LIMIT, and what is read
-again by REREAD_LIMIT and the length of the file.
+An invalid row fails alone: parsing resumes at the line after its first line, so an unclosed quote costs one line and
+not the rest of the file. ROW_LIMIT bounds the memory; REREAD_LIMIT and the file's length bound what is parsed again.
 """
 
 import codecs
@@ -47,30 +46,30 @@ from postern.messaging.audiences.model import (
 from postern.protocols.mail.address import AddressInvalid, domain_of, normalise, parse_address
 
 ROW_LIMIT: Final = 131_072
-"""Bytes of one row, line breaks within quotes included."""
+"""Maximum bytes of one row, including line breaks within quotes."""
 REREAD_LIMIT: Final = 8 * ROW_LIMIT
-"""Bytes of a batch that may be read again after rows that go wrong, beside REREAD_SHARE of what is behind them."""
+"""Bytes of a batch that may be parsed again after invalid rows, in addition to REREAD_SHARE times the bytes parsed."""
 REREAD_SHARE: Final = 4
-"""How often each byte may be read again on average, beyond REREAD_LIMIT."""
+"""How often each byte may be parsed again on average, in addition to REREAD_LIMIT."""
 BATCH_BYTES: Final = 8_388_608
-"""Bytes of a file after which a batch of rows ends early."""
+"""Bytes of a file after which a batch ends even if it has fewer than IMPORT_BATCH rows."""
 HEADER_BYTES: Final = 2 * ROW_LIMIT + 16
-"""Bytes of a file after a byte order mark that are enough to find its header, a line `sep=;` before it included."""
+"""Bytes after a byte order mark that always include the header and a line `sep=;` before it."""
 DELIMITERS: Final = (",", ";", "\t", "|")
 OURS: Final = ("id", "createdat", "updatedat", "lastopenedat", "lastclickedat", "unsubscribedat")
-"""Columns of our own export that an import leaves alone."""
+"""Columns of a Postern export that an import ignores, lower-cased."""
 FIELDS: Final = ("email", "unsubscribed", "subscribed", "attributes")
-"""What a column can fill, beside an attribute: `attributes.<name>`."""
+"""Targets that a column can be mapped to, besides an attribute (`attributes.<name>`)."""
 NAMES_SHOWN: Final = 20
-"""Names of columns that a message lists."""
+"""Maximum number of column names in an error message."""
 
 
 class RowFault(Exception):
-    """A row that cannot be taken in; the message says why."""
+    """A row that cannot be imported; the message says why."""
 
 
 class ImportRow(msgspec.Struct):
-    """A contact as a file gives it. Changed in place where a later line of the same batch names it again."""
+    """A contact parsed from a row. Updated in place if a later row of the same batch has the same address."""
 
     line: int
     email: str
@@ -80,11 +79,11 @@ class ImportRow(msgspec.Struct):
 
 
 class ColumnLayout(msgspec.Struct, frozen=True):
-    """What the columns of a file mean."""
+    """Which field or attribute each column of a file is mapped to."""
 
     delimiter: str
     columns: list[str | None]
-    """For each column the attribute it fills; None for columns that fill none."""
+    """For each column, the attribute it is mapped to, or None."""
     email: int
     unsubscribed: int | None
     subscribed: int | None
@@ -94,38 +93,40 @@ class ColumnLayout(msgspec.Struct, frozen=True):
 
 
 class CsvHeader(msgspec.Struct, frozen=True):
-    """What the first lines of a file say: how it is written, and what its columns fill."""
+    """The parsed header of a file: encoding, delimiter and column mapping."""
 
     charset: str
     charset_from: CharsetFrom
     delimiter: str
     delimiter_from: DelimiterFrom
     line: int
-    """Line that names the columns."""
+    """Number of the header line, counted from 1."""
     length: int
-    """Bytes up to the end of that line."""
+    """Bytes from the start of the file to the end of the header line."""
     columns: list[ContactImportColumn]
     notices: list[ContactImportNotice]
 
     @property
     def layout(self) -> ColumnLayout:
-        """What the columns mean. The header must have an `email` column."""
+        """The column layout. The header must have an `email` column."""
         return layout_of(self.columns, self.delimiter, self.charset)
 
     def check(self) -> None:
-        """Raises ImportFileInvalid where an import of the file is refused."""
-        blocking = [each for each in self.notices if each.blocking]
+        """Raises ImportFileInvalid if any notice is blocking."""
+        blocking = [notice for notice in self.notices if notice.blocking]
         if not blocking:
             return
         faults = [
-            ProblemError(path=f"column/{each.column}" if each.column else "", code=each.code, message=each.message)
-            for each in blocking[:NAMES_SHOWN]
+            ProblemError(
+                path=f"column/{notice.column}" if notice.column else "", code=notice.code, message=notice.message
+            )
+            for notice in blocking[:NAMES_SHOWN]
         ]
         raise ImportFileInvalid(blocking[0].message, errors=faults, next=blocking[0].next)
 
 
 class CsvRecord(msgspec.Struct, frozen=True):
-    """One row of cells, or why there is none, and where the next row begins."""
+    """The cells of a row, or why it is invalid, and where the next row begins."""
 
     number: int
     cells: list[str] | None
@@ -135,12 +136,12 @@ class CsvRecord(msgspec.Struct, frozen=True):
 
 
 def layout_of(columns: Sequence[ContactImportColumn], delimiter: str, charset: str) -> ColumnLayout:
-    """What columns mean, by what they fill."""
-    targets = [each.target for each in columns]
+    """The layout for columns with known targets."""
+    targets = [column.target for column in columns]
     index = {target: number for number, target in enumerate(targets) if target in FIELDS}
     return ColumnLayout(
         delimiter,
-        [each.removeprefix("attributes.") if each and each not in FIELDS else None for each in targets],
+        [target.removeprefix("attributes.") if target and target not in FIELDS else None for target in targets],
         index.get("email", -1),
         index.get("unsubscribed"),
         index.get("subscribed"),
@@ -152,12 +153,12 @@ def layout_of(columns: Sequence[ContactImportColumn], delimiter: str, charset: s
 def read_header(
     start: bytes, *, declared: str | None = None, is_utf8: bool = True, mapping: Mapping[str, str | None] | None = None
 ) -> CsvHeader:
-    """Understand the header, which is among the first lines of `start`.
+    """Parse the header from `start`, the first bytes of the file.
 
-    `declared` is the encoding that the caller names, `is_utf8` what a look at the file says where neither the caller
-    nor a byte order mark does; `mapping` is what the caller says that columns fill, by their names. What is wrong
-    with single columns is among the notices. Raises ImportFileInvalid where there is no header that can be read, and
-    Invalid where `mapping` names a column that is not there.
+    `declared` is the encoding from the caller; `is_utf8`, the result of the detection, is used if there is neither a
+    declared encoding nor a byte order mark. `mapping` maps column names to targets, as the caller asked. Faults of
+    single columns become notices. Raises ImportFileInvalid if the header cannot be parsed, and Invalid if `mapping`
+    names a column that does not exist.
     """
     if start.startswith(b"PK\x03\x04"):
         raise ImportFileInvalid("This is a ZIP archive or an Excel workbook; save it as CSV (UTF-8).")
@@ -190,14 +191,12 @@ _SEPARATOR = re.compile(rb'"?sep=(.)"?\r?\n?', re.IGNORECASE | re.DOTALL)
 
 
 def _separator(line: bytes) -> str | None:
-    """The delimiter that a line `sep=;` names, as spreadsheets write it before the header. Raises ImportFileInvalid."""
-    found = _SEPARATOR.fullmatch(line)
-    if found is None:
+    """The delimiter from a line `sep=;`, which spreadsheets write before the header. Raises ImportFileInvalid."""
+    match = _SEPARATOR.fullmatch(line)
+    if match is None:
         return None
-    if (separator := found[1].decode("latin-1")) not in DELIMITERS:
-        raise ImportFileInvalid(
-            "The line `sep=` names a character that separates no cells here: take `,` `;` `|` or tab."
-        )
+    if (separator := match[1].decode("latin-1")) not in DELIMITERS:
+        raise ImportFileInvalid("The line `sep=` names a delimiter that is not supported: use `,` `;` `|` or tab.")
     return separator
 
 
@@ -205,30 +204,30 @@ def _check_line(line: bytes) -> None:
     if b"\0" in line[:ROW_LIMIT]:
         every_other = line[1:9:2].strip(b"\0") == b"" or line[:8:2].strip(b"\0") == b""
         raise ImportFileInvalid(
-            "The first line is no CSV header: it holds NUL characters.",
+            "The first line is not a CSV header: it contains NUL characters.",
             next="It looks like UTF-16 without a byte order mark: declare `charset=utf-16le` or `charset=utf-16be`."
             if every_other
             else "Save the file as CSV (UTF-8).",
         )
     if len(line) > ROW_LIMIT:
         raise _lone_returns(line) or ImportFileInvalid(
-            f"The first line is no CSV header: it is longer than {ROW_LIMIT} bytes."
+            f"The first line is not a CSV header: it is longer than {ROW_LIMIT} bytes."
         )
 
 
 def _lone_returns(line: bytes) -> ImportFileInvalid | None:
-    """What to say of a file whose lines end with carriage returns alone: it is one line."""
+    """The problem for a file whose lines end with a carriage return only, so that it is a single line; else None."""
     if b"\r" not in line.rstrip(b"\r\n"):
         return None
     return ImportFileInvalid(
-        "The first line is no CSV header: the lines of the file end with a carriage return alone.",
+        "The first line is not a CSV header: the lines of the file end with a carriage return only.",
         next="Save the file as CSV (UTF-8), whose lines end with a line feed; `CSV (Macintosh)` is another format.",
     )
 
 
 def _decode_header(raw: bytes, known: str | None, position: int, separator: str | None) -> tuple[str, str]:
-    """The encoding and the text of the header. Raises ImportFileInvalid."""
-    found: list[tuple[int, str, str]] = []
+    """Decode the header; returns its encoding and text. Raises ImportFileInvalid."""
+    candidates: list[tuple[int, str, str]] = []
     for rank, charset in enumerate((known,) if known else BY_HEADER):
         try:
             text = raw.decode(_codec_of_lines(charset)).removeprefix("\ufeff")
@@ -237,11 +236,11 @@ def _decode_header(raw: bytes, known: str | None, position: int, separator: str 
                 raise _undecodable(charset, raw, error.start, position) from None
             continue
         delimiters = [separator] if separator else DELIMITERS
-        best = max(sum(map(is_known, (_names(text, each) or [])[:COLUMN_LIMIT])) for each in delimiters)
-        found.append((-best if not known else rank, charset, text))
-    if not found:
+        best = max(sum(map(is_known, (_names(text, delimiter) or [])[:COLUMN_LIMIT])) for delimiter in delimiters)
+        candidates.append((-best if not known else rank, charset, text))
+    if not candidates:
         raise _undecodable("utf-8", raw, _first_fault(raw), position)
-    _, charset, text = min(found, key=lambda each: each[0])
+    _, charset, text = min(candidates, key=lambda candidate: candidate[0])
     return charset, text
 
 
@@ -254,9 +253,9 @@ def _first_fault(raw: bytes) -> int:
 
 
 def _undecodable(charset: str, raw: bytes, index: int, position: int) -> ImportFileInvalid:
-    if charset.startswith("utf-16"):  # Its lines come as UTF-8.
+    if charset.startswith("utf-16"):  # `split_lines` yields UTF-16 lines as UTF-8.
         place = position + _size(raw[:index].decode())
-        message = f"The header is not {charset}: half of a character is missing at offset {place} of the file."
+        message = f"The header is not {charset}: half of a character is missing at byte {place} of the file."
     else:
         place = position + index
         message = f"The header is not {charset}: byte 0x{raw[index]:02X} at offset {place} of the file."
@@ -277,7 +276,7 @@ def _names(text: str, delimiter: str) -> list[str] | None:
 def _understand(
     text: str, delimiters: Sequence[str], mapping: Mapping[str, str | None], line: int
 ) -> tuple[list[ContactImportColumn], list[ContactImportNotice], str]:
-    """What the columns fill, what there is to say about them, and the delimiter. Raises ImportFileInvalid, Invalid."""
+    """The columns with their targets, notices, and the delimiter. Raises ImportFileInvalid or Invalid."""
     best: tuple[tuple[bool, int, int], list[str], str] | None = None
     for delimiter in delimiters:
         names = _names(text, delimiter)
@@ -290,35 +289,37 @@ def _understand(
             best = score, names, delimiter
     if best is None:
         raise _lone_returns(text.encode()) or ImportFileInvalid(
-            "The first line is no CSV header: a quote is not closed, or text follows it."
+            "The first line is not a CSV header: a quote is not closed, or text follows a closing quote."
         )
     _, names, delimiter = best
     if len(names) > COLUMN_LIMIT:
         raise ImportFileInvalid(f"The file has more than {COLUMN_LIMIT} columns.")
     columns, notices = _map_columns(names, _declared(names, mapping))
-    if not any(each.target == "email" for each in columns):
+    if not any(column.target == "email" for column in columns):
         notices.insert(0, _no_email(names, line))
-    attributes = [each for each in columns if each.target and each.target not in FIELDS]
+    attributes = [column for column in columns if column.target and column.target not in FIELDS]
     if len(attributes) > EXPORTED_ATTRIBUTES:
         message = f"The file has more than {EXPORTED_ATTRIBUTES} columns of attributes."
         notices.append(
-            _notice("too_many_columns", message, next=f"Leave columns out: {_example(attributes[-1].name, None)}.")
+            _notice(
+                "too_many_columns", message, next=f"Exclude columns, for example {_example(attributes[-1].name, None)}."
+            )
         )
     return columns, notices, delimiter
 
 
 def _declared(names: Sequence[str], mapping: Mapping[str, str | None]) -> dict[int, str | None]:
-    """What the caller says of columns, by their index. Raises Invalid for one that is not there."""
+    """The caller's column mapping, keyed by index. Raises Invalid for a column that does not exist."""
     plain = [plain_name(name) for name in names]
-    found: dict[int, str | None] = {}
+    targets: dict[int, str | None] = {}
     for name, target in mapping.items():
-        same = [index for index, each in enumerate(names) if each == name.strip()]
-        same = same or [index for index, each in enumerate(plain) if each and each == plain_name(name)]
-        if not same:
-            listed = ", ".join(f"`{each}`" for each in names[:NAMES_SHOWN] if each)
+        indexes = [index for index, other in enumerate(names) if other == name.strip()]
+        indexes = indexes or [index for index, other in enumerate(plain) if other and other == plain_name(name)]
+        if not indexes:
+            listed = ", ".join(f"`{column}`" for column in names[:NAMES_SHOWN] if column)
             raise Invalid.at("query/columns", f"The file has no column `{name}`; it has {listed}.", "column_missing")
-        found |= dict.fromkeys(same, target)
-    return found
+        targets |= dict.fromkeys(indexes, target)
+    return targets
 
 
 def _map_columns(
@@ -336,11 +337,11 @@ def _map_columns(
         elif target in holders:
             message = f"Columns {holders[target]} and {number} are both `{name}`."
             if names[holders[target] - 1] != name:
-                message = f"Columns {holders[target]} and {number} both fill `{target}`."
+                message = f"Columns {holders[target]} and {number} are both mapped to `{target}`."
             rename = (
                 "Rename one of them in the file."
                 if names[holders[target] - 1] == name
-                else (f"Rename one of them in the file, or leave one out: {_example(name, None)}.")
+                else (f"Rename one of them in the file, or exclude one: {_example(name, None)}.")
             )
             notices.append(_notice("column_repeated", message, number, next=rename))
         if target:
@@ -352,12 +353,12 @@ def _map_columns(
 
 
 Claims = dict[str, tuple[ColumnDecision, set[int]]]
-"""By field: why columns fill it, and their indexes; more than one is a fault."""
+"""For each field, why columns are mapped to it, and their indexes. More than one index is an error."""
 
 
 def _claimed_columns(names: Sequence[str], declared: Mapping[int, str | None]) -> Claims:
-    """Which columns fill the contact's own fields: what the caller says goes before the field's own name, and that
-    before other words for it, of which the first in the file counts."""
+    """The columns for the contact's own fields. The caller's mapping takes precedence over a column with the field's
+    exact name, and that over a synonym; of several synonyms the first in the file is used."""
     claims: Claims = {}
     for index, target in declared.items():
         if target in FIELDS:
@@ -388,15 +389,15 @@ def _target(
 
 
 def _column_hints(number: int, name: str, claims: Claims) -> list[ContactImportNotice]:
-    """What to look at in a column that becomes an attribute."""
+    """Notices for a column that becomes an attribute but may be meant as a field."""
     field = field_of(name)
     if field in claims:
         message = f"Column {number}, `{name}`, becomes an attribute: column {min(claims[field][1]) + 1} is `{field}`."
-        other = f"If it is this one, say so: {_example(name, field)}."
+        other = f"To use this column instead, add {_example(name, field)}."
         return [_notice("column_not_used", message, number, blocking=False, next=other)]
     if may_mean_subscribed(name) and "unsubscribed" not in claims and "subscribed" not in claims:
-        message = f"Column {number}, `{name}`, becomes an attribute and unsubscribes nobody."
-        other = f"If it says true or false about who wants mail, say so: {_example(name, 'subscribed')}."
+        message = f"Column {number}, `{name}`, becomes an attribute and does not unsubscribe contacts."
+        other = f"If it says whether a contact is subscribed, add {_example(name, 'subscribed')}."
         return [_notice("subscribed_not_used", message, number, blocking=False, next=other)]
     return []
 
@@ -406,10 +407,10 @@ def _no_email(names: Sequence[str], line: int) -> ContactImportNotice:
     message = f"There is no column `email` in the header, which is the {place} line of the file."
     if any("@" in name for name in names):
         return _notice(
-            "email_column_missing", message, next="Put a line before the first contact that names the columns."
+            "email_column_missing", message, next="Add a header line with the column names before the first contact."
         )
     named = next((name for name in names if name and len(name) <= NAME_LIMIT), "Name")
-    rename = f"Rename the column in the file, or say which one it is, such as {_example(named, 'email')}."
+    rename = f"Rename the column in the file, or map one to it, for example {_example(named, 'email')}."
     return _notice("email_column_missing", message, next=rename)
 
 
@@ -418,13 +419,16 @@ def _example(name: str, target: str | None) -> str:
 
 
 def _warnings(start: bytes, charset: str, declared: str | None) -> list[ContactImportNotice]:
-    """What to look at in an encoding that is a guess, or that the file seems to contradict: most read everything."""
+    """Notices for an encoding that was guessed, or that differs from what the file looks like.
+
+    A wrong 8-bit encoding usually decodes without an error, so nothing else would reveal it.
+    """
     if charset.startswith("utf-"):
         return []
     if declared is None:
-        message = f"The file is not UTF-8 and does not say its encoding; it is read as {charset}."
-        look = "Look at the letters beyond ASCII, and declare `charset=` if they are wrong."
-        return [_notice("charset_guessed", message, blocking=False, next=look)]
+        message = f"The file is not UTF-8 and declares no encoding; it is read as {charset}."
+        check = "Check accented and other non-ASCII letters, and declare `charset=` if they are wrong."
+        return [_notice("charset_guessed", message, blocking=False, next=check)]
     if start.isascii():
         return []
     try:
@@ -432,7 +436,7 @@ def _warnings(start: bytes, charset: str, declared: str | None) -> list[ContactI
     except UnicodeDecodeError:
         return []
     message = f"The file is declared to be {charset}, but it is UTF-8."
-    return [_notice("charset_doubtful", message, blocking=False, next="Declare `charset=utf-8`, or nothing.")]
+    return [_notice("charset_doubtful", message, blocking=False, next="Declare `charset=utf-8`, or omit `charset`.")]
 
 
 def _notice(
@@ -442,9 +446,9 @@ def _notice(
 
 
 def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
-    """Lines with their ends, and how many bytes of the file they are.
+    """Yield lines including their line feed, and the number of bytes that each takes in the file.
 
-    Of one that is longer than a row may be, only the beginning. Lines of UTF-16 come as UTF-8: see `_codec_of_lines`.
+    A line longer than ROW_LIMIT is truncated. UTF-16 lines are yielded as UTF-8: see `_codec_of_lines`.
     """
     if charset.startswith("utf-16"):
         yield from _split_utf16(pieces, CODECS[charset])
@@ -464,7 +468,7 @@ def split_lines(pieces: Iterable[bytes], charset: str = "utf-8") -> Iterator[tup
 
 
 def _split_utf16(pieces: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, int]]:
-    """A line feed is two bytes, and such bytes stand elsewhere too: lines end where the text does."""
+    """Split after decoding, because the bytes of a UTF-16 line feed also occur across other characters."""
     decoder = codecs.getincrementaldecoder(codec)("surrogatepass")
     rest, dropped = "", 0
     for piece in pieces:
@@ -476,7 +480,7 @@ def _split_utf16(pieces: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, i
         if len(rest) > ROW_LIMIT + 1:
             dropped += _size(rest[ROW_LIMIT + 1 :])
             rest = rest[: ROW_LIMIT + 1]
-    cut = len(decoder.getstate()[0])  # Bytes of a character that the file's end cuts off.
+    cut = len(decoder.getstate()[0])  # Bytes of an incomplete character at the end of the file.
     if rest or cut:
         yield _as_utf8(rest) + b"\xff" * bool(cut), _size(rest) + dropped + cut
 
@@ -490,14 +494,14 @@ def _size(text: str) -> int:
 
 
 def _codec_of_lines(charset: str) -> str:
-    """Python's codec for the lines that `split_lines` gives."""
+    """Python's codec for the lines that `split_lines` yields."""
     return "utf-8" if charset.startswith("utf-16") else CODECS[charset]
 
 
 def read_lines(
     layout: ColumnLayout, lines: Iterator[tuple[bytes, int]], *, number: int, position: int
 ) -> Iterator[CsvRecord]:
-    """The rows from `position` on, where line `number` begins."""
+    """Yield the rows from byte `position` of the file on, which is the start of line `number`."""
     source = _LineSource(lines, number, position, layout.charset)
     while True:
         source.begin()
@@ -520,7 +524,7 @@ def read_lines(
 def read_batch(
     layout: ColumnLayout, pieces: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
 ) -> Iterator[CsvRecord]:
-    """The rows from `position` on that are taken in together: so many, or those within BATCH_BYTES."""
+    """Yield one batch of rows from byte `position` on: at most `rows` rows or BATCH_BYTES."""
     lines = read_lines(layout, split_lines(pieces, layout.charset), number=number, position=position)
     for read, line in enumerate(lines, start=1):
         yield line
@@ -532,16 +536,15 @@ def _reason(message: str) -> str:
     if "unexpected end of data" in message or "row is longer" in message or "field larger" in message:
         return f"A quote is never closed, or the row is longer than {ROW_LIMIT} bytes."
     if "expected after" in message:
-        return "Text follows a closing quote; a quote within quotes is written twice."
+        return "Text follows a closing quote; write a quote within a quoted cell twice."
     return message
 
 
 class _LineSource:
-    """Hands lines to csv.reader, remembers those of the row in hand, and takes them back if the row is bad.
+    """Feeds lines to csv.reader, keeps those of the current row, and replays them if the row is invalid.
 
-    Lines can be written so that each opens a quote, whatever stands before it. Were each of them looked at with all
-    that a row may hold, the work would grow with the square of the file; so a row may only go on over as many bytes as
-    may still be read again.
+    In a hostile file every line may open a quote. Parsing up to ROW_LIMIT from each of them would take time quadratic
+    in the file's size, so a row of several lines may only span as many bytes as may still be parsed again.
     """
 
     def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:
@@ -559,14 +562,14 @@ class _LineSource:
         self.taken, self._size = [], 0
 
     def end(self) -> None:
-        """The row in hand is whole."""
+        """The current row is complete."""
         self.number += len(self.taken)
         self.position += self._size
         self._rereadable += REREAD_SHARE * self._size
         self.begin()
 
     def put_back(self) -> None:
-        """The row in hand is bad: its first line is lost, the others are read again."""
+        """The current row is invalid: drop its first line and parse the others again."""
         self._pending += self.taken[:0:-1]
         self._rereadable -= sum(size for _, size in self.taken[1:])
         self.taken, self._size = self.taken[:1], self.taken[0][1]
@@ -576,12 +579,12 @@ class _LineSource:
         return self
 
     def __next__(self) -> str:
-        taken = self._pending.pop() if self._pending else next(self._lines, None)
-        if taken is None:
+        entry = self._pending.pop() if self._pending else next(self._lines, None)
+        if entry is None:
             self.at_end = True
             raise StopIteration
-        self.taken.append(taken)
-        line, size = taken
+        self.taken.append(entry)
+        line, size = entry
         self._size += size
         if self._size > ROW_LIMIT or (len(self.taken) > 1 and self._size > self._rereadable):
             raise RowFault("The row is longer than allowed.")
@@ -598,7 +601,7 @@ def _not_in(charset: str, line: bytes, index: int) -> str:
 
 
 def infer_columns(layout: ColumnLayout, lines: Sequence[CsvRecord], known: Declarations) -> dict[str, AttributeType]:
-    """The types of columns whose attributes have none yet, by all cells of these lines."""
+    """Infer the types of columns whose attributes have none yet, from all cells of these lines."""
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
         if name is not None and name not in known:
@@ -609,12 +612,12 @@ def infer_columns(layout: ColumnLayout, lines: Sequence[CsvRecord], known: Decla
 
 
 def readers_of(layout: ColumnLayout, types: Declarations) -> list[tuple[int, str, Reader]]:
-    """The columns that fill attributes: where each is, the attribute, and how its cells are read."""
+    """The columns mapped to attributes: index, attribute name and parser of each."""
     return [(index, name, reader_of(types.get(name))) for index, name in enumerate(layout.columns) if name is not None]
 
 
 def row_of(layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, str, Reader]]) -> ImportRow:
-    """A contact from the cells of a line. Raises RowFault."""
+    """The contact in a row. Raises RowFault."""
     if line.cells is None:
         raise RowFault(line.fault)
     cells = line.cells
@@ -642,16 +645,16 @@ def row_of(layout: ColumnLayout, line: CsvRecord, readers: Sequence[tuple[int, s
 
 
 def check_size(attributes: dict[str, Any]) -> None:
-    """Raises RowFault where attributes break a limit. Small ones are not measured exactly: that takes longer."""
+    """Raises RowFault if attributes exceed a limit. Serialises only if an estimate of the size comes near the limit."""
     size = 0
     for name, value in attributes.items():
         size += 8 + len(name) + (len(value) if isinstance(value, str) else 16)
         if isinstance(value, str) and "\0" in value:
-            raise RowFault(f"The cell of `{name}` holds a NUL character.")
+            raise RowFault(f"The cell of `{name}` contains a NUL character.")
         if not isinstance(value, str | int | float):
             size = ATTRIBUTES_LIMIT
             if b"\\u0000" in to_json(value):
-                raise RowFault(f"The cell of `{name}` holds a NUL character.")
+                raise RowFault(f"The cell of `{name}` contains a NUL character.")
     if size * 6 > ATTRIBUTES_LIMIT and len(to_json(attributes)) > ATTRIBUTES_LIMIT:
         raise RowFault(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
@@ -661,32 +664,32 @@ def check_size(attributes: dict[str, Any]) -> None:
 def _flag(text: str, field: str) -> bool:
     if not text.strip():
         return False
-    said = flag_of(text.strip())
-    if said is None:
+    flag = flag_of(text.strip())
+    if flag is None:
         raise RowFault(f"`{field}` is neither true nor false.")
-    return said
+    return flag
 
 
 def _object(cell: str) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(cell, type=dict[str, Any])
+        attributes = msgspec.json.decode(cell, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         raise RowFault("`attributes` is not a JSON object.") from None
     if is_too_deep(cell.encode()):
         raise RowFault(f"`attributes` is nested deeper than {CALLERS_DEPTH_LIMIT} levels.")
-    for name, value in found.items():
+    for name, value in attributes.items():
         if fault := attribute_fault(name, value):
             raise RowFault(fault)
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 _LOCAL = re.compile(r"[A-Za-z0-9_+'-]+(\.[A-Za-z0-9_+'-]+)*")
 
 
 def read_email(text: str) -> tuple[str, str]:
-    """An address as it is kept and as it is looked up. Raises RowFault.
+    """An address in stored and in normalised form. Raises RowFault.
 
-    The usual kind of address takes a short way; everything else goes through the parser of all addresses.
+    A pattern handles common addresses, because it is faster; all others go through the full parser.
     """
     local, _, domain = text.rpartition("@")
     if len(text) <= 254 and len(local) <= 64 and text.isascii() and _LOCAL.fullmatch(local):
@@ -697,7 +700,7 @@ def read_email(text: str) -> tuple[str, str]:
         spec = parse_address(text).spec
         return spec, normalise(spec)
     except AddressInvalid as error:
-        # Faults are kept, and people in them could not be erased: the line is named, not what stands in it.
+        # Errors of an import are stored and not covered by erasure, so they must not contain the address.
         _, named, reason = error.detail.rpartition(" is not an address: ")
         raise RowFault(f"This is not an e-mail address: {reason}" if named else error.detail) from None
 

@@ -1,4 +1,4 @@
-"""SQL of imports, and of taking in many contacts at once."""
+"""SQL of contact imports and of bulk inserts of contacts."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,27 +11,27 @@ from postern.messaging.audiences.store import DECLARE
 
 
 class ImportedBatch(Record):
-    """What became of a batch of contacts."""
+    """The result of inserting a batch of contacts."""
 
     created: int
     updated: int
     told: int
-    """Events recorded."""
+    """Number of events recorded."""
     ids: list[UUID]
-    """Contacts that are new or changed."""
+    """Ids of created and changed contacts."""
     too_large: list[int]
-    """Lines whose attributes do not fit beside those that the contact has."""
+    """Numbers of lines whose attributes, merged with the existing ones, exceed a limit."""
 
 
 class UploadPart(Record):
-    """A piece of an uploaded file, or what is left of it."""
+    """A chunk of an uploaded file."""
 
     starts_at: int
     data: bytes
 
 
-# One JSON value carries the batch: PostgreSQL reads 10,000 rows of it about as fast as it takes them by COPY, and
-# no staging table grows and shrinks. `id` is used by new contacts; so a row that comes back with its id is new.
+# The batch is one JSON parameter: PostgreSQL reads 10,000 rows from it about as fast as from COPY, without a staging
+# table. `id` is used only for inserted contacts, so a returned row whose id is among the staged ones was created.
 
 
 @statement(

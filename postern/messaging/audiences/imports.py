@@ -1,4 +1,4 @@
-"""Contacts by the thousand: imports of CSV files, and the export."""
+"""Import, preview and export of contacts as CSV, and bulk inserts for other features."""
 
 import asyncio
 from collections import Counter
@@ -80,13 +80,13 @@ from postern.messaging.audiences.model import (
 from postern.platform.events import operations as events
 
 PIECE: Final = 1_048_576
-"""Bytes of an uploaded file that are kept as one row. The header is in the first of them (HEADER_BYTES)."""
+"""Bytes of an uploaded file that are stored as one row. The first chunk includes the header (HEADER_BYTES)."""
 PREVIEW_BYTES: Final = HEADER_BYTES + BATCH_BYTES + ROW_LIMIT
-"""Bytes of a file that a preview holds in memory: those that an import takes in first."""
+"""Bytes of a file that a preview holds in memory: the header and the first batch of an import."""
 
 CHARSET_LIMIT: Final = 100
 COLUMNS_LIMIT: Final = 2_500
-"""Characters. Escaped in a URL each takes up to 12 of the octets that a head may have."""
+"""Characters. Percent-encoded in a URL, each takes up to 12 octets of the request head."""
 
 CSV_TYPES = ("text/csv", "application/csv", "text/plain", "application/octet-stream")
 
@@ -94,25 +94,25 @@ Charset = Annotated[
     str,
     msgspec.Meta(
         max_length=CHARSET_LIMIT,
-        description="Character encoding of the file, such as `windows-1252`, where neither `Content-Type` nor a byte "
-        "order mark says it; it is found by itself where the file is UTF-8, UTF-16 with a byte order mark or "
-        "Windows-1252.",
+        description="Character encoding of the file, such as `windows-1252`. A byte order mark takes precedence; this "
+        "parameter overrides the `charset` of `Content-Type`. UTF-8, UTF-16 with a byte order mark and Windows-1252 "
+        "are detected.",
     ),
 ]
 AttributeTypes = Annotated[
     str,
     msgspec.Meta(
         max_length=ATTRIBUTE_TYPES_LIMIT,
-        description='Types to declare before the file is read, as a JSON object: `{"zip": "string"}`.',
+        description='Attribute types to declare before the import, as a JSON object: `{"zip": "string"}`.',
     ),
 ]
 Columns = Annotated[
     str,
     msgspec.Meta(
         max_length=COLUMNS_LIMIT,
-        description="What columns fill, as a JSON object by their names: `email`, `unsubscribed`, `subscribed` (the "
-        "opposite), `attributes` (a JSON object), `attributes.<name>`, or null to leave one out. Columns that are not "
-        "named are understood by themselves.",
+        description="Mapping of columns as a JSON object, keyed by column name. Values: `email`, `unsubscribed`, "
+        "`subscribed` (the opposite), `attributes` (a JSON object), `attributes.<name>`, or null to exclude it. "
+        "Columns that are not listed are mapped automatically.",
     ),
 ]
 
@@ -155,20 +155,20 @@ async def import_contacts(
 ) -> ContactImport:
     """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
 
-    The first line is the header; a line `sep=;` may stand before it. `email` is required; `unsubscribed` (true or
-    false) is understood, both also by other names and in other languages, `attributes` may hold a JSON object; every
-    other column is an attribute of its name. The type of the attribute decides what its cells mean (see
-    `contact-attributes`). An attribute without a type gets the one that all cells of its column fit in the first
-    10,000 rows, else `string`. A cell that does not fit a type that somebody declared fails its row; one that does not
-    fit an inferred type is kept as text. `attributeTypes` declares types before the file is read. An empty cell says
-    nothing. Commas, semicolons, tabs and `|` separate. `POST …/contacts/import/preview` shows how a file would be
-    read.
+    The first line is the header; a line `sep=;` may precede it. A column `email` is required, `unsubscribed` (true or
+    false) is optional; synonyms of both are recognised in 14 languages. A column `attributes` may hold a JSON object;
+    every other column becomes an attribute with its name. The type of the attribute decides how its cells are parsed
+    (see `contact-attributes`). An attribute without a type gets the type that all cells of its column match in the
+    first 10,000 rows, otherwise `string`. A cell that does not match a declared type fails its row; one that does not
+    match an inferred type is stored as a string. `attributeTypes` declares types before the import. Empty cells change
+    nothing. The delimiter is a comma, semicolon, tab or `|`. `POST …/contacts/import/preview` shows how a file would
+    be read.
 
-    `mode=upsert` (the default) merges into contacts that exist, `skip` leaves them alone. An import unsubscribes,
-    but never subscribes anybody again. The answer comes when the file is in; the rows follow in the background,
-    and `GET …/contacts/imports/{id}` tells how far it is.
+    `mode=upsert` (the default) merges into existing contacts, `skip` does not change them. An import can unsubscribe
+    contacts, but never subscribes them again. The response is sent after the upload; the rows are imported in the
+    background, and `GET …/contacts/imports/{id}` reports the progress.
     """
-    stated = _stated(request, charset, columns)
+    options = _stated(request, charset, columns)
     types = read_types(attribute_types)
     import_id = new_id()
     actor = actor_of(call)
@@ -193,15 +193,15 @@ async def import_contacts(
         )
 
     try:
-        file = await _receive(request, stated, keep)
-    except InternalServerException:  # What Litestar makes of a caller who goes away in the middle.
+        file = await _receive(request, options, keep)
+    except InternalServerException:  # Litestar raises this if the client disconnects during the upload.
         await import_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise UploadBroken from None
     except BaseException:
         await import_store.drop_upload(call.db, project_id=call.project_id, id=import_id)
         raise
     async with call.db.transaction() as tx:
-        made = await import_store.finish_upload(
+        contact_import = await import_store.finish_upload(
             tx,
             project_id=call.project_id,
             id=import_id,
@@ -214,12 +214,12 @@ async def import_contacts(
             columns=Jsonb(file.header.columns),
             now=call.now,
         )
-        if made is not None:
+        if contact_import is not None:
             await declare_all(tx, call.project_id, types, call.now)
             tx.makes_due("contact_imports")
-    if made is None:
-        raise ImportMissing("The upload took too long and was given up.")
-    return made
+    if contact_import is None:
+        raise ImportMissing("The upload took longer than 2 hours and was cancelled; upload the file again.")
+    return contact_import
 
 
 @post(
@@ -246,64 +246,63 @@ async def preview_contact_import(
 ) -> ContactImportPreview:
     """Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows.
 
-    The body is the file, or its beginning, as for `POST …/contacts/import`, and `charset`, `columns` and
-    `attributeTypes` mean the same there. Nothing is kept. `problems` lists what stops an import (`blocking`) and what
-    to look at before it, each with what to do. A file that is cut off is read as if it ended there; its encoding may
-    only show later.
+    The body is the file, or its beginning. The parameters are those of `POST …/contacts/import`. Nothing is stored.
+    `problems` lists what prevents an import (`blocking`) and what to check first, each with what to do next. If only
+    the beginning of a file is sent, the encoding detected for the whole file may differ.
     """
-    stated = _stated(request, charset, columns)
+    options = _stated(request, charset, columns)
     types = read_types(attribute_types)
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
-        known = await declarations(tx, call.project_id)
-    known |= {name: DeclaredType(kind, False) for name, kind in types.items()}
+        declared = await declarations(tx, call.project_id)
+    declared |= {name: DeclaredType(kind, False) for name, kind in types.items()}
     previews: Previews = call.world.resources.setdefault(Previews, Previews())
     with previews.of(call.project_id):
         try:
-            file = await _receive(request, stated, None)
+            file = await _receive(request, options, None)
         except InternalServerException:
             raise UploadBroken from None
-        async with previews.turn:
-            return await asyncio.to_thread(_preview, file, known)
+        async with previews.semaphore:
+            return await asyncio.to_thread(_preview, file, declared)
 
 
 class Previews:
-    """The previews under way in this process.
+    """Limits concurrent previews in this process.
 
-    Working one out can take 25 times the memory of what it holds of its file, and the threads are those that other
-    operations need too: so that is done for one after the other.
+    Computing a preview can take 25 times the memory of the file's beginning, and a thread of the shared pool, so only
+    one is computed at a time.
     """
 
     def __init__(self) -> None:
-        self.turn = asyncio.Semaphore(1)
-        self._under_way: Counter[UUID] = Counter()
+        self.semaphore = asyncio.Semaphore(1)
+        self._running: Counter[UUID] = Counter()
 
     @contextmanager
     def of(self, project_id: UUID) -> Iterator[None]:
-        """Count one preview of a project while it is under way. Raises TooManyPreviews."""
-        if self._under_way[project_id] >= PREVIEWS_AT_ONCE:
+        """Count a preview of a project while it runs. Raises TooManyPreviews."""
+        if self._running[project_id] >= PREVIEWS_AT_ONCE:
             raise TooManyPreviews
-        self._under_way[project_id] += 1
+        self._running[project_id] += 1
         try:
             yield
         finally:
-            self._under_way[project_id] -= 1
-            if not self._under_way[project_id]:
-                del self._under_way[project_id]
+            self._running[project_id] -= 1
+            if not self._running[project_id]:
+                del self._running[project_id]
 
     async def aclose(self) -> None:
-        """Nothing is kept open."""
+        """Does nothing; resources of a World must have it."""
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
-    """What the caller says of a file."""
+    """How the caller asks to read a file."""
 
     charset: str | None
     columns: dict[str, str | None]
 
 
 class ReceivedFile(msgspec.Struct, frozen=True):
-    """A file that was received: what its header says, and how it begins."""
+    """An uploaded file: its header, its first bytes and its size in bytes."""
 
     header: CsvHeader
     start: bytes
@@ -311,7 +310,7 @@ class ReceivedFile(msgspec.Struct, frozen=True):
 
 
 def _stated(request: RawRequest, charset: str | None, columns: str | None) -> ImportOptions:
-    """What a request says of its file. Raises UnsupportedMediaType, and Invalid for what is not understood."""
+    """Parse `Content-Type` and the query parameters. Raises UnsupportedMediaType or Invalid."""
     media_type, parameters = request.content_type
     if media_type and media_type.strip().lower() not in CSV_TYPES:
         raise UnsupportedMediaType("Send the file itself as `Content-Type: text/csv`.")
@@ -322,51 +321,53 @@ def _stated(request: RawRequest, charset: str | None, columns: str | None) -> Im
 
 
 def _charset(label: str, where: str) -> str:
-    found = charset_named(label)
-    if found is None:
-        message = f"The encoding `{label[:40]}` is not taken; these are: {', '.join(CODECS)}."
+    charset = charset_named(label)
+    if charset is None:
+        message = f"The encoding `{label[:40]}` is not supported. Supported are: {', '.join(CODECS)}."
         raise Invalid.at(where, message, "charset_unknown")
-    return found
+    return charset
 
 
 def _columns(text: str | None) -> dict[str, str | None]:
-    """What the caller says that columns fill. Raises Invalid."""
+    """Parse the query parameter `columns`. Raises Invalid."""
     if text is None:
         return {}
     where = "query/columns"
     try:
-        found = msgspec.json.decode(text, type=dict[str, str | None])
+        mapping = msgspec.json.decode(text, type=dict[str, str | None])
     except (msgspec.MsgspecError, RecursionError):
-        message = 'Expected a JSON object of names of columns and what they fill, such as {"Kunde": "email"}.'
+        message = 'Expected a JSON object of column names and their targets, such as {"Kunde": "email"}.'
         raise Invalid.at(where, message) from None
-    for name, target in found.items():
+    for name, target in mapping.items():
         attribute = target.removeprefix("attributes.") if target else None
         if target in (None, *FIELDS):
             continue
         if not target or attribute == target or attribute is None:
-            choices = ", ".join(f"`{each}`" for each in FIELDS)
-            message = f"`{name[:100]}` fills one of {choices}, an attribute (`attributes.name`), or null for nothing."
+            choices = ", ".join(f"`{field}`" for field in FIELDS)
+            message = (
+                f"The target of `{name[:100]}` must be one of {choices}, an attribute (`attributes.name`), or null."
+            )
             raise Invalid.at(where, message)
         if fault := attribute_fault(attribute, None):
             raise Invalid.at(where, f"`{name[:100]}`: {fault}")
-    return found
+    return mapping
 
 
 Keep = Callable[[int, bytes], Awaitable[None]]
-"""Stores a piece of a file, which begins at so many bytes."""
+"""Stores a chunk of a file, given its offset in bytes and its data."""
 
 
-async def _receive(request: RawRequest, stated: ImportOptions, keep: Keep | None) -> ReceivedFile:
-    """Read a file from the body, in pieces that go to `keep`, and understand its header; bounded in memory.
+async def _receive(request: RawRequest, options: ImportOptions, keep: Keep | None) -> ReceivedFile:
+    """Read a file from the request body in chunks, pass them to `keep` and parse the header, in bounded memory.
 
-    What looks at the file runs in threads. With `keep` (an import), raises ImportFileInvalid as soon as the header is
-    known to be refused.
+    Detection and parsing run in threads. With `keep` (an import), raises ImportFileInvalid as soon as the header is
+    known to be invalid.
     """
-    survey, size, pending, start = Utf8Detector(ROW_LIMIT), 0, bytearray(), bytearray()
-    asked = stated.charset is None
+    detector, size, pending, start = Utf8Detector(ROW_LIMIT), 0, bytearray(), bytearray()
+    detect = options.charset is None
 
     def understand() -> CsvHeader:
-        header = read_header(bytes(start), declared=stated.charset, is_utf8=survey.is_utf8, mapping=stated.columns)
+        header = read_header(bytes(start), declared=options.charset, is_utf8=detector.is_utf8, mapping=options.columns)
         if keep:
             header.check()
         return header
@@ -375,8 +376,8 @@ async def _receive(request: RawRequest, stated: ImportOptions, keep: Keep | None
         nonlocal size
         if len(start) < (PIECE if keep else PREVIEW_BYTES):
             start.extend(piece)
-        if asked:
-            await asyncio.to_thread(survey.feed, piece)
+        if detect:
+            await asyncio.to_thread(detector.feed, piece)
         if keep and not size and len(piece) == PIECE:
             await asyncio.to_thread(understand)
         if keep:
@@ -390,15 +391,15 @@ async def _receive(request: RawRequest, stated: ImportOptions, keep: Keep | None
             del pending[:PIECE]
             await take(piece)
     await take(bytes(pending))
-    if asked:
-        await asyncio.to_thread(survey.end)
+    if detect:
+        await asyncio.to_thread(detector.end)
     return ReceivedFile(await asyncio.to_thread(understand), bytes(start), size)
 
 
 def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
-    """How an import would read a file."""
+    """Compute how an import would read a file."""
     header, layout = file.header, file.header.layout
-    importable = not any(each.blocking for each in header.notices)
+    importable = not any(notice.blocking for notice in header.notices)
     pieces = [file.start[header.length :]]
     lines = [*read_batch(layout, pieces, number=header.line + 1, position=header.length)]
     inferred = infer_columns(layout, lines, known)
@@ -406,9 +407,9 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
     readers, shown = readers_of(layout, types), lines[:PREVIEW_ROWS]
     samples: list[list[str]] = [[] for _ in header.columns]
     for line in shown:
-        for cell, several in zip(line.cells or (), samples, strict=False):
-            if cell.strip() and len(several) < PREVIEW_SAMPLES:
-                several.append(cell.strip()[:SAMPLE_LIMIT])
+        for cell, cells in zip(line.cells or (), samples, strict=False):
+            if cell.strip() and len(cells) < PREVIEW_SAMPLES:
+                cells.append(cell.strip()[:SAMPLE_LIMIT])
     return ContactImportPreview(
         charset=header.charset,
         charset_from=header.charset_from,
@@ -419,9 +420,9 @@ def _preview(file: ReceivedFile, known: Declarations) -> ContactImportPreview:
             ContactImportPreviewColumn(
                 **msgspec.structs.asdict(column),
                 type=types[name].type if name in types else None,
-                samples=several,
+                samples=cells,
             )
-            for column, name, several in zip(header.columns, layout.columns, samples, strict=True)
+            for column, name, cells in zip(header.columns, layout.columns, samples, strict=True)
         ],
         rows=[_preview_row(layout, line, readers) for line in shown] if importable else [],
         problems=header.notices,
@@ -447,7 +448,7 @@ def _preview_row(
 async def list_contact_imports(
     call: Call, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[ContactImport]:
-    """The project's imports, newest first."""
+    """List the project's imports, newest first."""
     before = before_id(call, "contact-imports", cursor)
     rows = await import_store.list_imports(call.db, project_id=call.project_id, before=before, limit=limit + 1)
     return linked_list(call, "contact-imports", rows, limit)
@@ -455,23 +456,23 @@ async def list_contact_imports(
 
 @get("/projects/{project_id}/contacts/imports/{id}", needs="contacts:read", problems=[ImportMissing])
 async def get_contact_import(call: Call, id: UUID) -> ContactImport:
-    """How far an import is: `status` goes from PENDING over RUNNING to COMPLETED or FAILED.
+    """Get the progress of an import: `status` goes from PENDING through RUNNING to COMPLETED or FAILED.
 
-    `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` have been worked
-    through. `errors` lists the first 200 lines that failed, with the reason.
+    `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` bytes have been processed.
+    `errors` lists the first 200 lines that failed, with the reason.
     """
-    found = await import_store.get_import(call.db, project_id=call.project_id, id=id)
-    if found is None:
+    contact_import = await import_store.get_import(call.db, project_id=call.project_id, id=id)
+    if contact_import is None:
         raise ImportMissing
-    return found
+    return contact_import
 
 
 @get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"])
 async def export_contacts(call: Call) -> HttpResponse:
-    """All contacts as CSV, oldest first, a column for each attribute; an import of it gives the same values.
+    """Export all contacts as CSV, oldest first, with a column for each attribute. Importing it gives the same values.
 
-    The type of an attribute decides how an import reads its column. The column `attributes` holds as JSON what a cell
-    of that type cannot hold: values of another type, objects, empty texts, and attributes beyond the 500 most
+    The type of an attribute decides how an import reads its column. The column `attributes` holds, as JSON, values that
+    a cell of the type cannot hold: values of another type, objects, empty strings, and attributes beyond the 500 most
     frequent. To import into another project, declare the same types there (`attributeTypes`).
     """
     return HttpResponse(
@@ -490,14 +491,14 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
 
 
 def header_of(names: Iterable[str]) -> list[str]:
-    """The header of an export with columns for these attributes."""
-    ours = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
+    """The header of an export with a column for each of these attributes."""
+    fields = ["id", "email", "unsubscribed", "createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"]
     columns = [f"attributes.{name}" if _has_other_meaning(name) else name for name in names]
-    return [*ours, *columns, "attributes"]
+    return [*fields, *columns, "attributes"]
 
 
 def _has_other_meaning(name: str) -> bool:
-    """Whether an import would take a column of this name for something else than an attribute."""
+    """Whether an import would not map a column of this name to the attribute of the same name."""
     return name.startswith("attributes.") or name.casefold() in ("attributes", *OURS) or field_of(name) is not None
 
 
@@ -505,14 +506,14 @@ async def _export_rows(
     tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]
 ) -> AsyncIterator[list[Any]]:
     async for row in store.exported(tx, project_id=project_id):
-        ours = [row.id, row.email, row.unsubscribed, row.created, row.updated, row.opened, row.clicked]
-        yield ours + cells_of(types, row.attributes)
+        fields = [row.id, row.email, row.unsubscribed, row.created, row.updated, row.opened, row.clicked]
+        yield fields + cells_of(types, row.attributes)
 
 
-def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
-    """Contacts from addresses and attributes, invalid addresses left out and repeated ones merged."""
+def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
+    """Import rows from addresses and attributes. Invalid addresses are omitted, repeated ones merged."""
     rows: dict[str, ImportRow] = {}
-    for number, (text, attributes) in enumerate(given, start=1):
+    for number, (text, attributes) in enumerate(items, start=1):
         try:
             email, key = read_email(text.strip())
         except RowFault:
@@ -525,7 +526,7 @@ def rows_from(given: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
 
 
 async def lock_rows(tx: Transaction, project_id: UUID, keys: Sequence[str], ids: Sequence[UUID] = ()) -> list[UUID]:
-    """Hold the contacts there are of many, by normalised address or id, before the others are made."""
+    """Lock existing contacts with these normalised addresses or ids, before others are inserted; returns their ids."""
     keys = sorted(set(keys))
     if await store.count_known(tx, project_id=project_id, keys=keys) < len(keys):
         await store.lock_new_contacts(tx, project_id=project_id)
@@ -541,15 +542,15 @@ async def import_batch(
     actor: ChangeActor = SYSTEM,
     types: Mapping[str, AttributeType] | None = None,
 ) -> import_store.ImportedBatch:
-    """Create and update many contacts at once: rows, events and memberships, in the transaction.
+    """Create and update many contacts with their events and memberships in one transaction.
 
-    No address may come twice. The caller holds the project's lock (`store.hold_shared`). Attributes without a type get
-    that of `types`, or by default that of their first value.
+    Each address must be unique among `rows`. The caller holds the shared lock (`store.lock_audiences_shared`).
+    Attributes without a type get that of `types`; if `types` is None, that of their first value.
     """
     if mode == "upsert":
         await lock_rows(tx, project_id, [row.email_key for row in rows])
-    first = new_id()
-    taken = await import_store.import_rows(
+    first_event_id = new_id()
+    result = await import_store.import_rows(
         tx,
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
@@ -558,13 +559,13 @@ async def import_batch(
         attributes_limit=ATTRIBUTES_LIMIT,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
         now=now,
-        event_id=first,
+        event_id=first_event_id,
         **actor._asdict(),
     )
     names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.record_range(tx, project_id, first, names, taken.told)
-    await contacts_changed(tx, project_id, taken.ids, now, actor)
-    return taken
+    await events.record_range(tx, project_id, first_event_id, names, result.told)
+    await contacts_changed(tx, project_id, result.ids, now, actor)
+    return result
 
 
 def _staged(row: ImportRow) -> dict[str, Any]:

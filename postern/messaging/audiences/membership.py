@@ -1,4 +1,4 @@
-"""Who belongs where, kept true: when a contact changes, when rules change, and from scratch."""
+"""Updates of dynamic audience memberships after contacts or rules change."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -18,13 +18,13 @@ from postern.platform.events import operations as events
 
 MOVES = ("audience.joined", "audience.left")
 COMPILED_KEPT = 20_000
-"""Rules that one process keeps."""
-JOINED_KEPT = 1_000
-"""Combinations of rules whose SQL one process keeps."""
+"""Maximum number of rules that a process caches."""
+COMBINATIONS_KEPT = 1_000
+"""Maximum number of combinations of rules whose SQL a process caches."""
 
 
 class ChangeActor(NamedTuple):
-    """Who caused a change, as its events say."""
+    """Who caused a change, as recorded in events."""
 
     actor_type: str = "SYSTEM"
     actor_id: UUID | None = None
@@ -35,7 +35,7 @@ SYSTEM = ChangeActor()
 
 
 def actor_of(call: Call) -> ChangeActor:
-    """The caller as an actor."""
+    """The caller of the operation as an actor."""
     return ChangeActor(call.caller.actor_type, call.caller.actor_id, call.caller.actor_label)
 
 
@@ -49,17 +49,18 @@ async def contacts_changed(
     engagement_only: bool = False,
     from_level: int = 0,
 ) -> None:
-    """Hold changed contacts against all rules of the project, and let them join and leave.
+    """Evaluate all dynamic audiences of the project for changed contacts, and update their memberships.
 
-    The caller holds the project's lock (`store.hold_shared`) since before the change. Audiences whose rules name
-    others come after them. `engagement_only`: nothing but the last open or click has changed.
+    The caller has held the shared lock (`store.lock_audiences_shared`) since before the change. Audiences whose rules
+    refer to other audiences are evaluated after those. `engagement_only`: only the time of the last open, click or
+    custom event has changed.
     """
     if not ids:
         return
-    rulings = await store.dynamic_audiences(
+    audiences = await store.dynamic_audiences(
         tx, project_id=project_id, engagement=engagement_only, from_level=from_level
     )
-    for _, level in groupby(rulings, key=lambda ruling: ruling.level):
+    for _, level in groupby(audiences, key=lambda audience: audience.level):
         batch = list(level)
         conditions, values = await _compiled(tx, project_id, batch)
         first = new_id()
@@ -67,7 +68,7 @@ async def contacts_changed(
             tx,
             project_id=project_id,
             ids=list(ids),
-            audience_ids=[ruling.id for ruling in batch],
+            audience_ids=[audience.id for audience in batch],
             conditions=conditions,
             values=Jsonb(values),
             now=now,
@@ -78,14 +79,14 @@ async def contacts_changed(
 
 
 async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
-    """Take the project's lock, shared, before the first of several changes of contacts in one transaction."""
+    """Take the project's shared audience lock; call it before the first change of a contact in a transaction."""
     await store.lock_audiences_shared(tx, project_id=project_id)
 
 
 async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Rules, now: Moment) -> set[UUID]:
-    """Those of the contacts that fit rules, audience or not."""
+    """The ids of those contacts that match the rules."""
     compiled = condition(rules, 0)
-    found = await store.matching(
+    matching_ids = await store.matching(
         db,
         project_id=project_id,
         ids=list(ids),
@@ -93,15 +94,15 @@ async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Ru
         values=Jsonb([compiled.values]),
         now=now,
     )
-    return set(found)
+    return set(matching_ids)
 
 
 async def refill_audience(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor = SYSTEM
 ) -> AudienceChangeResult:
-    """Choose the members of a dynamic audience from scratch, and of those whose rules name it.
+    """Recompute the members of a dynamic audience, and of the audiences whose rules refer to it.
 
-    The caller holds the project's lock alone (`store.hold_alone`).
+    The caller holds the exclusive lock (`store.lock_audiences_exclusively`).
     """
     change = await _refill(tx, project_id, audience, now, actor)
     links = await store.links(tx, project_id=project_id, ids=[])
@@ -130,7 +131,7 @@ async def _refill(
         event_id=first,
         **actor._asdict(),
     )
-    told = events.make_event(
+    event = events.make_event(
         project_id,
         "audience.refilled",
         audience.id,
@@ -141,45 +142,45 @@ async def _refill(
         removed=moves.left,
     )
     await events.record_range(tx, project_id, first, MOVES, moves.joined + moves.left)
-    await events.record_all(tx, [told])
+    await events.record_all(tx, [event])
     return AudienceChangeResult(added=moves.joined, removed=moves.left)
 
 
 class CompiledRules:
-    """The rules of audiences and the SQL made of them. Changed rules have a new `rules_id`: nothing goes stale."""
+    """A cache of audience rules and their compiled SQL. Entries never go stale: changed rules get a new `rules_id`."""
 
     def __init__(self) -> None:
         self._rules: dict[UUID, Any] = {}
         self._joined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
 
-    async def read(self, tx: Transaction, project_id: UUID, rulings: Sequence[DynamicAudience]) -> None:
-        """Read what is not known yet."""
-        unknown = [ruling.id for ruling in rulings if ruling.rules_id not in self._rules]
-        if unknown:
+    async def read(self, tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]) -> None:
+        """Load the rules of those audiences that are not cached."""
+        uncached = [audience.id for audience in audiences if audience.rules_id not in self._rules]
+        if uncached:
             if len(self._rules) > COMPILED_KEPT:
                 self._rules.clear()
                 self._joined.clear()
-                unknown = [ruling.id for ruling in rulings]
-            for found in await store.rules_of(tx, project_id=project_id, ids=unknown):
-                self._rules[found.rules_id] = found.rules
+                uncached = [audience.id for audience in audiences]
+            for stored in await store.rules_of(tx, project_id=project_id, ids=uncached):
+                self._rules[stored.rules_id] = stored.rules
 
     def joined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
-        """One flat piece of SQL, so that a contact's change does not compose it again."""
+        """The conditions as one SQL string, and their values; cached so that later changes do not compose it again."""
         joined = self._joined.get(rules_ids)
         if joined is None:
-            conditions = [condition(read_rules(self._rules[each]), slot) for slot, each in enumerate(rules_ids)]
-            flat = SQL(", ").join([each.sql for each in conditions]).as_string(None)
-            joined = SQL(flat), [each.values for each in conditions]  # pyright: ignore[reportArgumentType]
-            if len(self._joined) >= JOINED_KEPT:
+            conditions = [condition(read_rules(self._rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)]
+            flat = SQL(", ").join([compiled.sql for compiled in conditions]).as_string(None)
+            joined = SQL(flat), [compiled.values for compiled in conditions]  # pyright: ignore[reportArgumentType]
+            if len(self._joined) >= COMBINATIONS_KEPT:
                 self._joined.clear()
             self._joined[rules_ids] = joined
         return joined
 
 
 async def _compiled(
-    tx: Transaction, project_id: UUID, rulings: Sequence[DynamicAudience]
+    tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]
 ) -> tuple[Composable, list[list[Any]]]:
-    """The conditions of many audiences as the elements of one array, and their values."""
+    """The SQL conditions of many audiences as elements of one array, and their values."""
     compiled = tx.cache(CompiledRules)
-    await compiled.read(tx, project_id, rulings)
-    return compiled.joined(tuple(ruling.rules_id for ruling in rulings))
+    await compiled.read(tx, project_id, audiences)
+    return compiled.joined(tuple(audience.rules_id for audience in audiences))

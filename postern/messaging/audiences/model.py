@@ -1,4 +1,4 @@
-"""Contacts, audiences, imports: what they look like, their limits, and what can go wrong with them."""
+"""Records, limits and problems of contacts, audiences and imports."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ ATTRIBUTES_LIMIT: Final = 16_384
 ATTRIBUTE_COUNT_LIMIT: Final = 100
 ATTRIBUTE_NAME_LIMIT: Final = 100
 ATTRIBUTES_PER_PROJECT: Final = 1_000
-"""Attributes of a project that have a declared type; the values of others are kept like all, without one."""
+"""Attributes of a project that can have a type; values of further attributes are stored without one."""
 EXPORTED_ATTRIBUTES: Final = 500
 """Attributes that get a column of their own in an export; rarer ones share the column `attributes`."""
 
@@ -25,32 +25,32 @@ BULK_LIMIT: Final = 10_000
 """Addresses in one bulk addition."""
 AUDIENCES_PER_PROJECT: Final = 2_000
 DYNAMIC_PER_PROJECT: Final = 500
-"""Audiences with rules; every change of a contact is held against all of them."""
+"""Audiences with rules; each change of a contact evaluates all of them."""
 LEVEL_LIMIT: Final = 5
-"""How long a chain of audiences may be whose rules name one another."""
-LOOK_AGAIN: Final = timedelta(hours=1)
-"""How often audiences are set right whose rules look at the clock."""
+"""Maximum length of a chain of audiences whose rules refer to one another."""
+RECOMPUTE_INTERVAL: Final = timedelta(hours=1)
+"""How often audiences with time-dependent rules are recomputed."""
 
 IMPORT_LIMIT: Final = 1_073_741_824
 """Bytes of an imported file."""
 IMPORT_BATCH: Final = 10_000
-"""Rows that one transaction of an import takes in."""
+"""Rows that an import inserts in one transaction."""
 ATTRIBUTE_TYPES_LIMIT: Final = 2_500
-"""Characters of `attributeTypes`: escaped in a URL each takes up to 12 of the octets that a head may have."""
+"""Characters of `attributeTypes`. Percent-encoded in a URL, each takes up to 12 octets of the request head."""
 IMPORT_ERRORS_KEPT: Final = 200
-"""Lines whose errors an import lists; more are counted only."""
+"""Errors that an import lists; further ones are only counted."""
 COLUMN_LIMIT: Final = 1_000
 """Columns of an imported file."""
 PREVIEW_ROWS: Final = 20
 """Rows that a preview of an import shows."""
 PREVIEW_SAMPLES: Final = 3
-"""Cells of each column that a preview shows, beyond the rows."""
+"""Sample cells that a preview shows for each column."""
 SAMPLE_LIMIT: Final = 100
-"""Characters of such a cell."""
+"""Characters of a sample cell; longer ones are truncated."""
 PREVIEWS_AT_ONCE: Final = 4
-"""Previews of one project that one API process receives or works out at a time; each holds up to 10 MB of its file."""
+"""Concurrent previews of one project in one API process; each holds up to 10 MB of its file in memory."""
 UPLOAD_TIME: Final = timedelta(hours=2)
-"""An upload that has not ended by then is given up."""
+"""Maximum duration of an upload; after that it is cancelled."""
 IMPORTS_AT_ONCE: Final = 5
 """Imports of one project that may be waiting or running."""
 
@@ -86,7 +86,7 @@ class ContactAttributeDeclared(Conflict):
 
 
 class TooManyContactAttributes(Conflict):
-    """The project has as many declared attributes as it may have."""
+    """The project has the maximum number of attributes with a type; delete some first."""
 
 
 class AudienceMissing(Missing):
@@ -94,15 +94,15 @@ class AudienceMissing(Missing):
 
 
 class AudienceDynamic(Conflict):
-    """The members of this audience are chosen by its rules; nobody is added or removed by hand."""
+    """This audience is DYNAMIC: its rules choose the members, so contacts cannot be added or removed."""
 
 
 class AudienceInUse(Conflict):
-    """Rules of another audience, a campaign or an automation name this audience; change or stop those first."""
+    """Another audience, a campaign or an automation uses this audience; change or stop that first."""
 
 
 class TooManyAudiences(Conflict):
-    """The project has as many audiences as it may have."""
+    """The project has the maximum number of audiences; delete some first."""
 
 
 class ImportMissing(Missing):
@@ -110,25 +110,25 @@ class ImportMissing(Missing):
 
 
 class TooManyImports(Conflict):
-    """The project has five imports waiting or running; wait until one of them is done."""
+    """The project has five imports pending or running; retry when one of them has finished."""
 
 
 class TooManyPreviews(RateLimited):
-    """The project has several previews of imports under way; wait until one of them is done."""
+    """The project has too many concurrent import previews; retry when one of them has finished."""
 
     retry_after_seconds = 2
 
 
 class UploadBroken(BadRequest):
-    """The connection ended before the file did; nothing was imported."""
+    """The connection closed before the upload was complete; nothing was imported. Upload the file again."""
 
 
 class ImportFileInvalid(BadRequest):
-    """The file is not a CSV with a header that has an `email` column."""
+    """The file is not a CSV file whose header has an `email` column."""
 
 
 class Contact(Record):
-    """Somebody a project writes to. The address is unique in the project, whatever its letter case."""
+    """A recipient of a project. The address is unique in the project, regardless of case."""
 
     id: UUID
     app_id: UUID
@@ -143,36 +143,36 @@ class Contact(Record):
 
 
 class ContactAttribute(Record):
-    """An attribute that contacts of a project have, and its type: how cells of CSV files are read and written."""
+    """An attribute of the project's contacts, and its type, by which CSV cells are read and written."""
 
     id: UUID
     app_id: UUID
     name: str
-    """Name of the attribute, as it stands in `attributes` of a contact."""
+    """Name of the attribute: its key in a contact's `attributes`."""
     type: AttributeType
     """Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`."""
     inferred: bool
-    """Whether the type was taken from the first values; false where somebody declared it."""
+    """Whether the type was inferred from the first values; false if it was declared."""
     description: str
     created_at: Moment
     updated_at: Moment
 
 
 class Audience(Record):
-    """A list of contacts: fixed (STATIC), or chosen by rules (DYNAMIC)."""
+    """A list of contacts: STATIC (added by callers) or DYNAMIC (chosen by rules)."""
 
     id: UUID
     app_id: UUID
     name: str
     type: AudienceType
     rules: dict[str, Any] | None
-    """Who belongs to it; null for a STATIC audience."""
+    """The rules that choose the members; null for a STATIC audience."""
     created_at: Moment
     updated_at: Moment
 
 
 class RefillJob(Record):
-    """An audience whose rules look at the clock, claimed to be set right."""
+    """An audience with time-dependent rules, claimed by a worker to be recomputed."""
 
     project_id: UUID
     id: UUID
@@ -180,7 +180,7 @@ class RefillJob(Record):
 
 
 class DynamicAudience(Record):
-    """The rules of a dynamic audience as they are looked up when a contact changes."""
+    """A dynamic audience as it is looked up when a contact changes."""
 
     id: UUID
     rules_id: UUID
@@ -188,7 +188,7 @@ class DynamicAudience(Record):
 
 
 class AudienceRules(Record):
-    """An audience's name, and its rules where it has some."""
+    """An audience's name and, if it is dynamic, its rules."""
 
     id: UUID
     name: str
@@ -196,7 +196,7 @@ class AudienceRules(Record):
 
 
 class AudienceChangeResult(Record):
-    """How many joined and how many left."""
+    """Number of contacts that joined and left."""
 
     added: int
     removed: int
@@ -210,7 +210,7 @@ class AudienceMembership(Record):
 
 
 class AudienceBulkResult(Record):
-    """What a bulk addition did; `skipped` counts invalid, duplicate and already-member addresses."""
+    """Result of a bulk addition. `skipped` counts invalid and duplicate addresses and existing members."""
 
     added: int
     skipped: int
@@ -220,90 +220,90 @@ class ContactImportError(Record):
     """What is wrong with a line of an imported file."""
 
     line: int
-    """Counted from 1, the header being line 1."""
+    """Line number in the file, counted from 1; the header is line 1."""
     message: str
 
 
 class ContactImportColumn(Record):
-    """What an import makes of a column of its file."""
+    """A column of an imported file and what it is mapped to."""
 
     number: int
-    """Counted from 1, from the left."""
+    """Position of the column, counted from 1 from the left."""
     name: str
     """The name in the file's header."""
     target: str | None
-    """What it fills: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
-    `attributes.<name>`; null for a column that is left out."""
+    """Target of the column: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+    `attributes.<name>`; null for a column that is not imported."""
     decided_by: ColumnDecision
-    """Why: it is the field's own name (`EXACT`), another word for it (`SYNONYM`), what the caller said
-    (`DECLARED`), or any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are those of an export that an
-    import leaves alone."""
+    """How the target was chosen: the column has the field's name (`EXACT`) or a synonym of it (`SYNONYM`), the caller
+    mapped it (`DECLARED`), or it has any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are export
+    columns that an import does not use, such as `createdAt`."""
 
 
 class ContactImportPreviewColumn(ContactImportColumn):
-    """What an import would make of a column, with some of its cells."""
+    """A column in the preview of an import, with sample cells."""
 
     type: AttributeType | None
-    """Type by which the cells are read; null where the column fills no attribute, or one without a type."""
+    """Type by which cells are parsed; null if the column is not mapped to an attribute, or that has no type."""
     samples: list[str]
     """The first cells of the column that are not empty, at most 3."""
 
 
 class ContactImportPreviewRow(Record):
-    """A row of a file as an import would read it, or why it could not."""
+    """A row of a file as an import would read it, or why it is invalid."""
 
     line: int
-    """Line of the file that it begins on, from 1."""
+    """Line of the file on which the row begins, counted from 1."""
     email: str | None
-    """The address; null where the row cannot be read."""
+    """The address; null if the row is invalid."""
     unsubscribed: bool | None
-    """Whether the row unsubscribes the contact; null where the row cannot be read."""
+    """Whether the row unsubscribes the contact; null if the row is invalid."""
     attributes: dict[str, Any] | None
-    """What the row says of the contact; null where the row cannot be read."""
+    """The attributes in the row; null if the row is invalid."""
     error: str | None
-    """Why the row cannot be read; null where it can."""
+    """Why the row is invalid; null if it is valid."""
 
 
 class ContactImportNotice(Record):
-    """Something in a file's header that stops an import, or that its owner should look at."""
+    """An error in a file's header that prevents an import, or a warning."""
 
     code: str
-    """Name for programs: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
+    """Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
     `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`."""
     message: str
     column: int | None
-    """Number of the column that it is about; null where it is about the file."""
+    """Number of the column concerned; null if it concerns the whole file."""
     blocking: bool
-    """Whether an import of the file is refused for it."""
+    """Whether it prevents an import of the file."""
     next: str | None
-    """What to do about it; null where the message says all."""
+    """What to do next; null if the message says it."""
 
 
 class ContactImportPreview(Record):
-    """How an import would read a file. Nothing of it is kept."""
+    """How an import would read a file. Nothing is stored."""
 
     charset: str
     """Character encoding by which the file is read, as the WHATWG Encoding Standard names it."""
     charset_from: CharsetFrom
-    """How it was found: by a byte order mark, by what the caller declared, or by looking at the file."""
+    """How it was determined: by a byte order mark, by the caller, or by detection."""
     delimiter: str
     """Character between the cells."""
     delimiter_from: DelimiterFrom
-    """How it was found: by a line `sep=;`, or by looking at the header."""
+    """How it was determined: by a line `sep=;`, or by detection in the header."""
     header_line: int
-    """Line that names the columns: 2 after a line `sep=;`, otherwise 1."""
+    """Number of the header line: 2 after a line `sep=;`, otherwise 1."""
     columns: list[ContactImportPreviewColumn]
-    """The columns and what they fill, from the left."""
+    """The columns and their targets, from the left."""
     rows: list[ContactImportPreviewRow]
-    """The first 20 rows as they would be read; none where the header is refused."""
+    """The first 20 rows as they would be read; empty if the header is invalid."""
     problems: list[ContactImportNotice]
-    """What stops an import of the file, and what to look at before it."""
+    """Errors that prevent an import of the file, and warnings."""
     importable: bool
-    """Whether an import would take the file; single rows may still fail."""
+    """Whether the file can be imported; single rows may still fail."""
 
 
 class ContactImport(Record):
-    """A file of contacts on its way in. `rows` is how many have been read so far."""
+    """An import of a file of contacts. `rows` counts the rows read so far."""
 
     id: UUID
     app_id: UUID
@@ -311,29 +311,29 @@ class ContactImport(Record):
     mode: ImportMode
     bytes: int
     position: int
-    """Bytes that have been worked through."""
+    """Bytes of the file processed so far."""
     rows: int
     created: int
     updated: int
     skipped: int
     failed: int
     errors: list[ContactImportError]
-    """The first 200 lines that failed."""
+    """The first 200 errors, by line."""
     charset: str | None
     """Character encoding by which the file is read; null while it is being uploaded."""
     charset_from: CharsetFrom | None
-    """How it was found: by a byte order mark, by what the caller declared, or by looking at the file."""
+    """How it was determined: by a byte order mark, by the caller, or by detection."""
     delimiter: str | None
     """Character between the cells; null while the file is being uploaded."""
     columns: list[ContactImportColumn]
-    """The file's columns and what they fill, from the left; none while it is being uploaded."""
+    """The file's columns and their targets, from the left; empty while it is being uploaded."""
     created_at: Moment
     updated_at: Moment
     finished_at: Moment | None
 
 
 class ImportJob(Record):
-    """An import claimed to be worked on."""
+    """An import, claimed by a worker."""
 
     project_id: UUID
     id: UUID
@@ -353,14 +353,16 @@ class ImportJob(Record):
 
 
 _LARGEST_NUMBER = int(sys.float_info.max)
-"""Numbers are stored exactly: one that came as 1e300 is read as a whole number."""
+"""PostgreSQL stores JSON numbers exactly and returns 1e300 as an integer, so integers up to this are accepted."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 
 def attribute_fault(name: str, value: Any) -> str | None:
-    """What is wrong with an attribute, if anything."""
+    """What is wrong with an attribute, or None."""
     if not _NAME.fullmatch(name) or name != name.strip():
-        return f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters, and no space around it."
+        return (
+            f"An attribute's name must have 1 to {ATTRIBUTE_NAME_LIMIT} characters, without spaces at the start or end."
+        )
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return "This number is out of range."
     if isinstance(value, int) and abs(value) > _LARGEST_NUMBER:
@@ -369,7 +371,7 @@ def attribute_fault(name: str, value: Any) -> str | None:
 
 
 def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> None:
-    """Raises Invalid where attributes break a limit."""
+    """Raises Invalid if attributes exceed a limit."""
     faults = [
         ProblemError(path=f"{path}/{name}", code="invalid", message=message)
         for name, value in attributes.items()

@@ -1,4 +1,4 @@
-"""Audiences: fixed lists and rule-based ones, and their members."""
+"""HTTP operations on audiences and their members, and functions for other features."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -33,7 +33,7 @@ from postern.messaging.audiences.model import (
     BULK_LIMIT,
     DYNAMIC_PER_PROJECT,
     LEVEL_LIMIT,
-    LOOK_AGAIN,
+    RECOMPUTE_INTERVAL,
     AddressText,
     Audience,
     AudienceBulkResult,
@@ -67,14 +67,14 @@ UNSET = msgspec.UNSET
 
 
 class NewAudience(Body):
-    """An audience to create: STATIC, unless it comes with rules."""
+    """An audience to create: DYNAMIC with `rules`, otherwise STATIC."""
 
     name: Name
     rules: Rules | None = None
 
 
 class AudienceChange(Body):
-    """What to change about an audience. `type` STATIC drops the rules and keeps the present members."""
+    """Fields to change. `type: STATIC` removes the rules and keeps the current members."""
 
     name: Name | Unset = UNSET
     type: Literal["STATIC"] | Unset = UNSET
@@ -108,7 +108,7 @@ class BulkMembers(Body):
 
 @get("/projects/{project_id}/audiences", needs="audiences:read")
 async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Audience]:
-    """The project's audiences, newest first."""
+    """List the project's audiences, newest first."""
     rows = await store.audiences(
         call.db, project_id=call.project_id, before=before_id(call, "audiences", cursor), limit=limit + 1
     )
@@ -123,7 +123,7 @@ async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     example={"name": "Newsletter"},
 )
 async def create_audience(call: Call, data: NewAudience) -> Audience:
-    """Create an audience: STATIC, to be filled by hand, or DYNAMIC if it comes with `rules`."""
+    """Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls."""
     if data.rules is not None:
         check_rules(data.rules)
     async with call.db.transaction() as tx:
@@ -142,7 +142,7 @@ async def create_audience(call: Call, data: NewAudience) -> Audience:
 
 @get("/projects/{project_id}/audiences/{id}", needs="audiences:read", problems=[AudienceMissing])
 async def get_audience(call: Call, id: UUID) -> Audience:
-    """One audience with its rules."""
+    """Get an audience with its rules."""
     return await require_audience(call.db, call.project_id, id)
 
 
@@ -153,7 +153,7 @@ async def get_audience(call: Call, id: UUID) -> Audience:
     example={"name": "Monthly newsletter"},
 )
 async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audience:
-    """Rename an audience. `type: "STATIC"` drops the rules and keeps those who belong at this moment."""
+    """Change the name of an audience. `type: "STATIC"` removes the rules and keeps the current members."""
     async with call.db.transaction() as tx:
         if data.type is not UNSET:
             await store.lock_audiences_exclusively(tx, project_id=call.project_id)
@@ -171,20 +171,22 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
 
 @delete_("/projects/{project_id}/audiences/{id}", needs="audiences:write", problems=[AudienceMissing, AudienceInUse])
 async def delete_audience(call: Call, id: UUID) -> Deleted:
-    """Delete an audience; its contacts stay. 409 lists who needs it.
+    """Delete an audience; its contacts stay. Returns 409 with the users of the audience if it is in use.
 
-    Those are other audiences whose rules name it, active automations and those with runs under way, and campaigns
-    that are scheduled or under way.
+    It is in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and by
+    campaigns that are scheduled or being sent.
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await _lock(tx, call.project_id, id)
         call.require_match(audience.updated_at)
         users = [
-            each.name for each in await store.links(tx, project_id=call.project_id, ids=[]) if id in each.depends_on
+            link.name for link in await store.links(tx, project_id=call.project_id, ids=[]) if id in link.depends_on
         ]
         if users:
-            raise AudienceInUse(f"The rules of {', '.join(sorted(users)[:5])} name this audience; change those first.")
+            raise AudienceInUse(
+                f"The rules of {', '.join(sorted(users)[:5])} refer to this audience; change those first."
+            )
         if using := await usage.users_of(tx, call.project_id, id):
             raise AudienceInUse(usage.in_use("audience", using), errors=using)
         await store.delete_audience(tx, project_id=call.project_id, id=id)
@@ -200,15 +202,15 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
     example={"match": "all", "conditions": [{"field": "plan", "operator": "eq", "value": "pro"}]},
 )
 async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChangeResult:
-    """Let rules choose the members from now on, and say how many came and went.
+    """Set the rules of an audience, which makes it DYNAMIC. Returns how many contacts joined and left.
 
     A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`, `audience`,
     `events.<name>` for when a custom event last happened, `attributes.<name>` or the bare name of an attribute), an
     `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `contains`, `notContains`, `startsWith`, `endsWith`, `in`,
     `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`, `notWithinDays`) and a `value`; or it is a group
     `{match, conditions}` itself, at most 4 deep and 50 conditions in all. `match` is `all` or `any`. Values of
-    different kinds never match; absent ones match only the negative operators. No conditions at all: `all` means
-    everybody, `any` nobody.
+    different types never match; absent values match only the negative operators. Without conditions, `all` matches
+    every contact and `any` none.
     """
     check_rules(data)
     async with call.db.transaction() as tx:
@@ -227,7 +229,7 @@ async def set_audience_rules(call: Call, id: UUID, data: Rules) -> AudienceChang
     problems=[AudienceMissing],
 )
 async def recompute_audience(call: Call, id: UUID) -> AudienceChangeResult:
-    """Choose the members of a DYNAMIC audience from scratch; a STATIC one stays as it is."""
+    """Recompute the members of a DYNAMIC audience; a STATIC one does not change."""
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)
         audience = await require_audience(tx, call.project_id, id)
@@ -240,7 +242,7 @@ async def recompute_audience(call: Call, id: UUID) -> AudienceChangeResult:
 async def list_audience_contacts(
     call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
 ) -> Page[Contact]:
-    """The contacts of an audience, newest contact first."""
+    """List the contacts of an audience, newest contact first."""
     scope = f"audience-contacts|{id}"
     position = position_of(call, scope, page, limit, cursor)
     await require_audience(call.db, call.project_id, id)
@@ -263,7 +265,7 @@ async def list_audience_contacts(
     example={"contactId": "01990000-0000-7000-8000-000000000000"},
 )
 async def add_contact_to_audience(call: Call, id: UUID, data: NewAudienceMember) -> AudienceMembership:
-    """Add a contact to a STATIC audience; one that belongs already stays."""
+    """Add a contact to a STATIC audience. Does nothing if it is a member already."""
     contact_id = as_id(data.contact_id)
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
@@ -279,7 +281,7 @@ async def add_contact_to_audience(call: Call, id: UUID, data: NewAudienceMember)
     example={"email": "ada@example.com"},
 )
 async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) -> AudienceMembership:
-    """Add the contact with an address to a STATIC audience; an unknown address becomes a contact."""
+    """Add the contact with an address to a STATIC audience. Creates the contact if there is none."""
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
         try:
@@ -298,22 +300,22 @@ async def add_email_to_audience(call: Call, id: UUID, data: NewMemberByEmail) ->
     example={"emails": ["ada@example.com", "grace@example.com"]},
 )
 async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> AudienceBulkResult:
-    """Add up to 10,000 addresses to a STATIC audience; unknown ones become contacts.
+    """Add up to 10,000 addresses to a STATIC audience. Creates contacts for unknown addresses.
 
-    `skipped` counts addresses that are invalid, given twice, or belong already.
+    `skipped` counts invalid and duplicate addresses and those of existing members.
     """
     if len(data.emails) + len(data.contacts) > BULK_LIMIT:
-        raise Invalid.at("", f"Give at most {BULK_LIMIT} addresses.", "too_many")
-    for index, each in enumerate(data.contacts):
-        check_attributes(each.attributes, f"/contacts/{index}/attributes")
+        raise Invalid.at("", f"At most {BULK_LIMIT} addresses are allowed in one request.", "too_many")
+    for index, contact in enumerate(data.contacts):
+        check_attributes(contact.attributes, f"/contacts/{index}/attributes")
     rows = imports.rows_from(
         [(email, {}) for email in data.emails]
         + [
-            (each.email, {name: value for name, value in each.attributes.items() if value is not None})
-            for each in data.contacts
+            (contact.email, {name: value for name, value in contact.attributes.items() if value is not None})
+            for contact in data.contacts
         ]
     )
-    for row in rows:  # An address may come several times, each time with more.
+    for row in rows:  # Attributes of repeated addresses were merged, so check the result too.
         check_attributes(row.attributes, f"/contacts/{max(0, row.line - 1 - len(data.emails))}/attributes")
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
@@ -329,11 +331,11 @@ async def add_emails_to_audience(call: Call, id: UUID, data: BulkMembers) -> Aud
     problems=[AudienceMissing, ContactMissing, AudienceDynamic],
 )
 async def remove_contact_from_audience(call: Call, id: UUID, contact_id: UUID) -> AudienceMembership:
-    """Take a contact out of a STATIC audience. The contact stays; one that does not belong is a 404."""
+    """Remove a contact from a STATIC audience. The contact itself stays. Returns 404 if it is not a member."""
     async with call.db.transaction() as tx:
         await require_static(tx, call.project_id, id)
         if not await remove_from_audience(tx, call.project_id, id, contact_id, call.now, actor_of(call)):
-            raise ContactMissing("This contact does not belong to the audience.")
+            raise ContactMissing("This contact is not a member of the audience.")
     return AudienceMembership(audience_id=id, contact_id=contact_id)
 
 
@@ -346,39 +348,41 @@ async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
 
 
 async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
-    """The names of all audiences of a project, with the rules of those that have some."""
+    """The names of all audiences of a project, with the rules of dynamic ones."""
     return await store.rules_of_all(db, project_id=project_id)
 
 
 async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None:
-    """Choose anew the members of an audience whose rules look at the clock, and of such audiences that it depends on.
+    """Recompute an audience if its rules are time-dependent, and such audiences that its rules refer to.
 
-    One statement for each, in a transaction of its own; nothing happens for other audiences.
+    Does nothing for other audiences.
     """
     timed = await store.timed_among(db, project_id=project_id, ids=await _with_sources(db, project_id, id))
     if not timed:
         return
     async with db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=project_id)
-        # Those that others depend on come first.
-        for each in await store.timed_among(tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)):
-            await refill_audience(tx, project_id, await require_audience(tx, project_id, each), now)
+        # Ordered by level, so audiences that others refer to come first.
+        for audience_id in await store.timed_among(
+            tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)
+        ):
+            await refill_audience(tx, project_id, await require_audience(tx, project_id, audience_id), now)
 
 
 async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
-    """An audience and those that its rules name, directly or through others."""
+    """The ids of an audience and of those that its rules refer to, directly or indirectly."""
     links = {link.id: link.depends_on for link in await store.links(db, project_id=project_id, ids=[])}
-    found, pending = {id}, [id]
+    audience_ids, pending = {id}, [id]
     while pending:
-        for each in links.get(pending.pop(), []):
-            if each not in found:
-                found.add(each)
-                pending.append(each)
-    return sorted(found)
+        for source_id in links.get(pending.pop(), []):
+            if source_id not in audience_ids:
+                audience_ids.add(source_id)
+                pending.append(source_id)
+    return sorted(audience_ids)
 
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
-    """Hold the project's audiences still, and raise AudienceMissing or AudienceDynamic unless this one is STATIC."""
+    """Take the project's shared audience lock. Raises AudienceMissing, or AudienceDynamic unless this one is STATIC."""
     await store.lock_audiences_shared(tx, project_id=project_id)
     if (await require_audience(tx, project_id, id)).type != "STATIC":
         raise AudienceDynamic
@@ -387,7 +391,7 @@ async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:
 async def add_to_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
-    """Add contacts to a STATIC audience (see `require_static`); returns those that did not belong before."""
+    """Add contacts to a STATIC audience (see `require_static`); returns the ids of new members."""
     first = new_id()
     added = await store.add_members(
         tx,
@@ -406,11 +410,11 @@ async def add_to_audience(
 async def remove_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_id: UUID, now: Moment, actor: ChangeActor = SYSTEM
 ) -> bool:
-    """Take a contact out of a STATIC audience (see `require_static`); false if it did not belong."""
+    """Remove a contact from a STATIC audience (see `require_static`); returns False if it was not a member."""
     await lock_contacts(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
         return False
-    left = events.make_event(
+    event = events.make_event(
         project_id,
         "audience.left",
         contact_id,
@@ -421,7 +425,7 @@ async def remove_from_audience(
         audienceId=str(id),
         contactId=str(contact_id),
     )
-    await events.record_all(tx, [left])
+    await events.record_all(tx, [event])
     await contacts_changed(tx, project_id, [contact_id], now, actor, from_level=1)
     return True
 
@@ -429,16 +433,22 @@ async def remove_from_audience(
 async def remove_all_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
-    """Take contacts out of a STATIC audience (see `require_static`); returns those that belonged."""
+    """Remove contacts from a STATIC audience (see `require_static`); returns the ids of former members."""
     await lock_contacts(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))
-    left = [
+    left_events = [
         events.make_event(
-            project_id, "audience.left", each, now, **actor._asdict(), audienceId=str(id), contactId=str(each)
+            project_id,
+            "audience.left",
+            contact_id,
+            now,
+            **actor._asdict(),
+            audienceId=str(id),
+            contactId=str(contact_id),
         )
-        for each in removed
+        for contact_id in removed
     ]
-    await events.record_all(tx, left)
+    await events.record_all(tx, left_events)
     await contacts_changed(tx, project_id, removed, now, actor, from_level=1)
     return removed
 
@@ -458,7 +468,7 @@ async def _lock(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
 async def _set_rules_of(
     tx: Transaction, call: Call, audience: Audience, rules: Rules
 ) -> tuple[Audience, AudienceChangeResult]:
-    """Give an audience rules and fill it by them. The project's lock is held alone."""
+    """Set the rules of an audience and recompute its members. The caller holds the project's exclusive lock."""
     dynamic = await store.count_audiences(tx, project_id=call.project_id, dynamic=True)
     if audience.type == "STATIC" and dynamic >= DYNAMIC_PER_PROJECT:
         raise TooManyAudiences(f"A project has at most {DYNAMIC_PER_PROJECT} audiences with rules.")
@@ -479,25 +489,25 @@ async def _set_rules(tx: Transaction, call: Call, audience: Audience, rules: Rul
         level=level,
         depends_on=[] if rules is None else sorted(audiences_named(rules)),
         watches_engagement=rules is not None and uses_engagement(rules),
-        due_at=call.now + LOOK_AGAIN if ticking else None,
+        due_at=call.now + RECOMPUTE_INTERVAL if ticking else None,
         now=call.now,
     )
 
 
 async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] | None = None) -> None:
-    """Put every audience above those that its rules name.
+    """Store for each audience a level above those of the audiences that its rules refer to.
 
-    Raises Invalid where `named` are not all there, where audiences name one another in a circle, or in too long
-    a chain.
+    Raises Invalid if one of `named` does not exist, if rules refer to one another in a cycle, or if a chain of
+    references is too long.
     """
     links = {link.id: link for link in await store.links(tx, project_id=project_id, ids=sorted(named or ()))}
     if (named or set()) - set(links):
-        raise Invalid.at("/conditions", "The rules name an audience that does not exist.", "audience_missing")
+        raise Invalid.at("/conditions", "The rules refer to an audience that does not exist.", "audience_missing")
     levels: dict[UUID, int] = {}
 
     def level_of(id: UUID, path: tuple[UUID, ...]) -> int:
         if id in path:
-            raise Invalid.at("/conditions", "Audiences cannot name one another in a circle.", "circular")
+            raise Invalid.at("/conditions", "Audiences cannot refer to one another in a cycle.", "circular")
         if id not in levels:
             below = links[id].depends_on if id in links else []
             levels[id] = 1 + max((level_of(each, (*path, id)) for each in below), default=-1)
@@ -505,6 +515,10 @@ async def _order_audiences(tx: Transaction, project_id: UUID, named: set[UUID] |
 
     for link in links.values():
         if level_of(link.id, ()) > LEVEL_LIMIT:
-            raise Invalid.at("/conditions", f"A chain of audiences has at most {LEVEL_LIMIT} links.", "too_deep")
+            raise Invalid.at(
+                "/conditions",
+                f"A chain of audiences that refer to one another can have at most {LEVEL_LIMIT} links.",
+                "too_deep",
+            )
         if levels[link.id] != link.level:
             await store.set_level(tx, project_id=project_id, id=link.id, level=levels[link.id])

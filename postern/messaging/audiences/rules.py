@@ -1,11 +1,11 @@
-"""Who belongs to an audience: rules as callers write them, checked, and as one SQL condition.
+"""Audience rules: validation, and compilation to one SQL condition.
 
-Nothing a caller wrote becomes SQL text. The condition consists of pieces written here and of the places of the
-values in one JSON parameter: `(given.v -> 0 -> 7)` is the eighth value of the first audience.
+No input from callers becomes SQL text. The condition consists of constant fragments from this file and of references
+to values in one JSON parameter: `(given.v -> 0 -> 7)` is the eighth value of the first audience.
 
-How values compare: numbers with numbers, texts with texts letter by letter (addresses without letter case), texts
-that spell an ISO 8601 date or moment as moments. A value of another kind never matches, with any operator. What is
-absent (or null) matches the negative operators: `neq`, `notContains`, `notIn`, `notWithinDays`, `notExists`.
+Comparison: numbers with numbers, strings with strings by code point (addresses case-insensitively), strings that are
+ISO 8601 dates or times as timestamps. A value of another type never matches, with any operator. Absent values and null
+match the negative operators `neq`, `notContains`, `notIn`, `notWithinDays` and `notExists`.
 """
 
 import re
@@ -25,13 +25,13 @@ from postern.platform.events.model import is_custom_name
 from postern.protocols.mail.address import piece_of_address
 
 DEPTH_LIMIT: Final = 4
-"""How deep groups may be nested, the outermost counted."""
+"""Maximum nesting of groups, including the outermost."""
 CONDITION_LIMIT: Final = 50
-"""Conditions in all the groups of one audience, and groups."""
+"""Maximum number of conditions, and of groups, in the rules of one audience."""
 LIST_LIMIT: Final = 1_000
-"""Values of one `in` or `notIn`."""
+"""Maximum number of values of `in` or `notIn`."""
 TEXT_LIMIT: Final = 1_000
-"""Characters of a text to compare with."""
+"""Maximum characters of a string to compare with."""
 DAYS_LIMIT: Final = 36_500
 
 Match = OneOf["all", "any"]
@@ -52,12 +52,12 @@ FIELDS: Final[dict[str, Kind]] = {
 }
 ENGAGEMENT: Final = frozenset(("lastOpenedAt", "lastClickedAt"))
 EVENT_PREFIX: Final = "events."
-"""`events.order.placed` is the moment when that custom event last happened to the contact."""
+"""`events.order.placed` is the time of the contact's last custom event `order.placed`."""
 EVENT_OPERATORS: Final = ("exists", "notExists", "before", "after", "withinDays", "notWithinDays")
 COUNT_OPERATORS: Final = ("eq", "neq", "gt", "gte", "lt", "lte")
-"""How often a custom event happened to the contact, in all or within a number of days."""
+"""Operators that compare how often a custom event happened, in total or within a number of days."""
 COUNT_LIMIT: Final = 10_000
-"""The largest number of events that a rule may ask for."""
+"""Maximum number of events that a rule can compare with."""
 
 
 class RuleCondition(Body):
@@ -67,20 +67,20 @@ class RuleCondition(Body):
     operator: str | None = None
     value: Any = None
     within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
-    """Of a condition on how often an event happened: only those of the last days count."""
+    """For conditions on how often an event happened: count only events of the last so many days."""
     match: Match | None = None
     conditions: list["RuleCondition"] | None = None
 
 
 class Rules(Body):
-    """Who belongs: those for whom all conditions hold, or any of them."""
+    """Contacts match if all conditions hold, or any of them, depending on `match`."""
 
     match: Match = "all"
     conditions: list[RuleCondition]
 
 
 def check_rules(rules: Rules) -> None:
-    """Raises Invalid where rules make no sense, with a pointer to the place."""
+    """Raises Invalid, with a JSON pointer, if rules are not valid."""
     if len(list(conditions_of(rules))) > CONDITION_LIMIT:
         raise Invalid.at("/conditions", f"Rules have at most {CONDITION_LIMIT} conditions.", "too_many")
     if _count_groups(rules) > CONDITION_LIMIT:
@@ -89,7 +89,7 @@ def check_rules(rules: Rules) -> None:
 
 
 def conditions_of(rules: Rules) -> Iterator[RuleCondition]:
-    """All single conditions, whatever group they are in."""
+    """Yield all conditions, including those in nested groups."""
     pending = list(rules.conditions)
     while pending:
         clause = pending.pop()
@@ -110,7 +110,7 @@ def _count_groups(rules: Rules) -> int:
 
 
 def audiences_named(rules: Rules) -> set[UUID]:
-    """The other audiences that rules look at."""
+    """Ids of the audiences that the rules refer to."""
     named: set[UUID] = set()
     for clause in conditions_of(rules):
         if clause.field == "audience":
@@ -119,12 +119,12 @@ def audiences_named(rules: Rules) -> set[UUID]:
 
 
 def uses_engagement(rules: Rules) -> bool:
-    """Whether an open, a click or a custom event can change who belongs."""
+    """Whether an open, a click or a custom event can change which contacts match."""
     return any(clause.field in ENGAGEMENT or event_of(clause.field or "") for clause in conditions_of(rules))
 
 
 def uses_time(rules: Rules) -> bool:
-    """Whether who belongs changes as time passes."""
+    """Whether the matching contacts change with time alone."""
     return any(
         clause.operator in ("withinDays", "notWithinDays") or clause.within_days is not None
         for clause in conditions_of(rules)
@@ -132,12 +132,12 @@ def uses_time(rules: Rules) -> bool:
 
 
 def plain_rules(rules: Rules) -> dict[str, Any]:
-    """Rules as they are stored and shown: nothing that was not said."""
+    """Rules as JSON for storage and responses, without unset fields."""
     return {"match": rules.match, "conditions": [_plain(clause) for clause in rules.conditions]}
 
 
 def read_rules(stored: Any) -> Rules:
-    """Stored rules."""
+    """Decode stored rules."""
     return msgspec.convert(stored, Rules)
 
 
@@ -176,19 +176,19 @@ def _check_condition(clause: RuleCondition, path: str) -> None:
         raise Invalid.at(f"{path}/operator", message, "unknown_operator")
     event = event_of(clause.field)
     if event is not None and not is_custom_name(event):
-        raise Invalid.at(f"{path}/field", f"`{event[:100]}` is no name of a custom event.", "unknown_event")
+        raise Invalid.at(f"{path}/field", f"`{event[:100]}` is not a valid name of a custom event.", "unknown_event")
     if event is not None and clause.operator not in (*EVENT_OPERATORS, *COUNT_OPERATORS):
         known = ", ".join((*EVENT_OPERATORS, *COUNT_OPERATORS))
         raise Invalid.at(f"{path}/operator", f"An event takes the operators {known}.")
     counts = event is not None and clause.operator in COUNT_OPERATORS
     if counts and not _is_count(clause.value):
-        raise Invalid.at(f"{path}/value", f"Say how often it happened: a whole number from 0 to {COUNT_LIMIT}.")
+        raise Invalid.at(f"{path}/value", f"Expected a whole number from 0 to {COUNT_LIMIT}.")
     if clause.within_days is not None and not counts:
-        message = f"`withinDays` beside `value` belongs to how often an event happened ({', '.join(COUNT_OPERATORS)})."
+        message = f"`withinDays` requires an event and one of the operators {', '.join(COUNT_OPERATORS)}."
         raise Invalid.at(f"{path}/withinDays", message)
     name = attribute_of(clause.field)
     if name is not None and not 1 <= len(name) <= ATTRIBUTE_NAME_LIMIT:
-        raise Invalid.at(f"{path}/field", f"An attribute's name has 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
+        raise Invalid.at(f"{path}/field", f"An attribute's name must have 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
     if clause.field == "audience":
         _check_membership(clause, path)
     elif fault := _value_fault(clause.operator, clause.value):
@@ -203,40 +203,42 @@ def _check_membership(clause: RuleCondition, path: str) -> None:
     if clause.operator not in MEMBERSHIP_OPERATORS:
         message = f"`audience` takes the operators {', '.join(MEMBERSHIP_OPERATORS)}."
         raise Invalid.at(f"{path}/operator", message)
-    many = clause.operator in ("in", "notIn")
-    if many != isinstance(clause.value, list) or not 1 <= len(_as_list(clause.value)) <= LIST_LIMIT:
-        raise Invalid.at(f"{path}/value", "Give a list of audience ids." if many else "Give the id of an audience.")
-    for each in _as_list(clause.value):
-        if as_id(each) == NO_ID:
+    takes_list = clause.operator in ("in", "notIn")
+    if takes_list != isinstance(clause.value, list) or not 1 <= len(_as_list(clause.value)) <= LIST_LIMIT:
+        raise Invalid.at(
+            f"{path}/value", "Expected a list of audience ids." if takes_list else "Expected the id of an audience."
+        )
+    for audience_id in _as_list(clause.value):
+        if as_id(audience_id) == NO_ID:
             raise Invalid.at(f"{path}/value", "There is no such audience.", "audience_missing")
 
 
 def _value_fault(operator: str, value: Any) -> str | None:
-    """What is wrong with a value for its operator, if anything."""
+    """What is wrong with a value for its operator, or None."""
     match operator:
         case "exists" | "notExists":
             return None if value is None or value is True else f"`{operator}` takes no value."
         case "in" | "notIn":
             if not isinstance(value, list) or not 1 <= len(_as_list(value)) <= LIST_LIMIT:
-                return f"Give a list of 1 to {LIST_LIMIT} values."
+                return f"Expected a list of 1 to {LIST_LIMIT} values."
             return next((fault for each in _as_list(value) if (fault := _scalar_fault(each))), None)
         case "withinDays" | "notWithinDays":
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            return None if number and 0 <= value <= DAYS_LIMIT else f"Give a number of days, 0 to {DAYS_LIMIT}."
+            return None if number and 0 <= value <= DAYS_LIMIT else f"Expected a number of days, 0 to {DAYS_LIMIT}."
         case "before" | "after":
             moment = isinstance(value, str) and read_moment(value) is not None
-            return None if moment else "Give an ISO 8601 date, or date and time."
+            return None if moment else "Expected an ISO 8601 date, or date and time."
         case "startsWith" | "endsWith":
-            return _scalar_fault(value) if isinstance(value, str) else "Give a text."
+            return _scalar_fault(value) if isinstance(value, str) else "Expected a string."
         case "gt" | "gte" | "lt" | "lte":
-            return "Give a number, a text or a date." if isinstance(value, bool) else _scalar_fault(value)
+            return "Expected a number, a string or a date." if isinstance(value, bool) else _scalar_fault(value)
         case _:
             return _scalar_fault(value)
 
 
 def _scalar_fault(value: Any) -> str | None:
     if not isinstance(value, str | int | float):
-        return "Give a text, a number, true or false; for absent values there are `exists` and `notExists`."
+        return "Expected a string, a number, true or false; use `exists` or `notExists` for absent values."
     if isinstance(value, str) and len(value) > TEXT_LIMIT:
         return f"A text to compare with has at most {TEXT_LIMIT} characters."
     if not isinstance(value, str) and abs(value) > 1e100:
@@ -249,12 +251,12 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def attribute_of(field: str) -> str | None:
-    """The attribute that a field names, or None for what every contact has and for events."""
+    """The attribute that a field refers to; None for a contact's own fields and for events."""
     return None if field in FIELDS or event_of(field) is not None else field.removeprefix("attributes.")
 
 
 def event_of(field: str) -> str | None:
-    """The custom event that a field names, if it names one."""
+    """The custom event that a field refers to, or None."""
     return field.removeprefix(EVENT_PREFIX) if field.startswith(EVENT_PREFIX) else None
 
 
@@ -264,39 +266,39 @@ _MOMENT = re.compile(rf"(?!0000)[0-9]{{4}}-{_DAY}({_TIME})?")
 
 
 def read_moment(text: str) -> datetime | None:
-    """The moment that a text spells (ISO 8601; UTC unless it says otherwise); the twin of SQL's attribute_moment."""
+    """Parse ISO 8601, UTC if there is no offset; None if invalid. Must agree with the SQL function attribute_moment."""
     if len(text) > 40 or not _MOMENT.fullmatch(text):
         return None
     try:
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        parsed = datetime.fromisoformat(text)
+        return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 class SqlCondition(msgspec.Struct, frozen=True):
-    """Rules as SQL: a condition on a contact `c`, `given.now` and `given.v`, and what `given.v` holds for it."""
+    """Compiled rules: an SQL condition on `c` (a contact), `given.now` and `given.v`, and its values in `given.v`."""
 
     sql: Composable
     values: list[Any]
 
 
 def condition(rules: Rules, slot: int) -> SqlCondition:
-    """Compile rules; their values are to be at `slot` of the JSON parameter."""
+    """Compile rules. The caller puts their values at index `slot` of the JSON parameter."""
     compiler = _Compiler(slot)
     sql = compiler.group(rules.match, rules.conditions)
     return SqlCondition(sql, compiler.values)
 
 
 class _Compiler:
-    """Collects values while it writes conditions that point to them."""
+    """Builds SQL conditions and collects the values that they refer to."""
 
     def __init__(self, slot: int) -> None:
         self._slot = slot
         self.values: list[Any] = []
 
     def value(self, value: Any) -> Composable:
-        """The SQL of a value, as jsonb."""
+        """An SQL expression for a value, of type jsonb."""
         self.values.append(value)
         return SQL("(given.v -> {slot} -> {index})").format(
             slot=Literal(self._slot), index=Literal(len(self.values) - 1)
@@ -335,12 +337,12 @@ class _Compiler:
         return self.on_value(SQL("(c.attributes -> {})").format(name), operator, clause.value)
 
     def last_event(self, name: str) -> Composable:
-        """When a custom event last happened to the contact; null if it never did."""
+        """The time of the contact's last custom event of this name; null if there is none."""
         return SQL("""(select max(e.occurred_at) from events e
             where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
 
     def on_count(self, name: str, operator: str, value: int, within_days: float | None) -> Composable:
-        """A condition on how often a custom event happened; counted no further than decides it."""
+        """A condition on how often a custom event happened. Stops counting once the result is certain."""
         since = SQL("true") if within_days is None else self.since(SQL("e.occurred_at"), within_days)
         return SQL("""((select count(*) from (
             select from events e
@@ -355,7 +357,7 @@ class _Compiler:
 
     def membership(self, operator: str, ids: list[Any]) -> Composable:
         named = [str(as_id(each)) for each in ids]
-        # `offset 0` keeps the planner from gathering all members of all audiences before it looks at one contact.
+        # `offset 0` keeps the planner from reading the members of all audiences before filtering by contact.
         member = SQL("""exists (
             select from audience_members m
             where m.project_id = c.project_id and m.contact_id = c.id
@@ -364,7 +366,7 @@ class _Compiler:
         return member if operator in ("eq", "in") else SQL("not {}").format(member)
 
     def on_moment(self, column: Composable, operator: str, value: Any) -> Composable:
-        """A condition on one of the moments that we keep ourselves."""
+        """A condition on one of the contact's timestamp columns."""
         match operator:
             case "exists":
                 return SQL("({} is not null)").format(column)
@@ -388,7 +390,7 @@ class _Compiler:
                 return compared if operator != "neq" else SQL("({} is null or {})").format(column, compared)
 
     def on_value(self, x: Composable, operator: str, value: Any) -> Composable:
-        """A condition on a JSON value, whatever it holds."""
+        """A condition on a JSON value of any type."""
         match operator:
             case "exists":
                 return SQL("not {}").format(_absent(x))
@@ -431,7 +433,7 @@ class _Compiler:
                 raise AssertionError(operator)
 
     def compared(self, x: Composable, comparison: Composable, value: Any) -> Composable:
-        """Greater or less: numbers as numbers, dates as moments, other texts in the order of their code points."""
+        """Order comparison: numbers as numbers, dates as timestamps, other strings by code point."""
         if not isinstance(value, str):
             return SQL("(jsonb_typeof({x}) = 'number' and {x} {than} {value})").format(
                 x=x, than=comparison, value=self.value(value)
@@ -444,7 +446,7 @@ class _Compiler:
         )
 
     def containing(self, x: Composable, value: Any, *, negative: bool) -> Composable:
-        """A text in a text, or an element in a list."""
+        """Whether a string contains a string, or a list an element."""
         no = SQL("not") if negative else SQL("")
         parts: list[Composable] = [
             SQL("(jsonb_typeof({x}) = 'array' and {no} {x} @> {value})").format(x=x, no=no, value=self.value([value]))
@@ -457,18 +459,21 @@ class _Compiler:
         return SQL("({})").format(SQL(" or ").join(parts))
 
     def since(self, moment: Composable, days: float) -> Composable:
-        """The same for a moment that we recorded: none lies ahead, but whoever judges may have begun before it."""
+        """Like `within` for timestamps recorded by Postern, without an upper bound.
+
+        They are never in the future, but may be later than `now` of a transaction that began earlier.
+        """
         return SQL("({m} > given.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 
     def within(self, moment: Composable, days: float) -> Composable:
-        """Whether a moment lies in the last `days` days; null for what is no moment."""
+        """Whether a timestamp is within the last `days` days; null if it is not a timestamp."""
         return SQL("({m} > given.now - {days}::float8 * interval '1 day' and {m} <= given.now)").format(
             m=moment, days=SQL("{}").format(self.value(days))
         )
 
 
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
-# To the millisecond, as callers see them: what the API shows is equal to itself.
+# Truncated to milliseconds, as in API responses, so that a rule with a returned value matches.
 _MOMENT_COLUMNS: dict[str, Composable] = {
     "createdAt": SQL("date_trunc('milliseconds', c.created_at)"),
     "lastOpenedAt": SQL("date_trunc('milliseconds', c.last_opened_at)"),
@@ -491,12 +496,12 @@ def _absent(x: Composable) -> Composable:
 
 
 def _only_absent(column: Composable, operator: str) -> Composable:
-    """For a value that no moment can be compared with."""
+    """The condition for a value that is not a timestamp: only negative operators match, and only null columns."""
     return SQL("({} is null)").format(column) if operator in ("neq", "notIn", "notContains") else SQL("false")
 
 
 def _casefold(value: Any) -> Any:
-    """A value to compare an address with; dates stay dates, so that they match no address."""
+    """Case-fold a value to compare with an address. Dates are not folded; they match no address anyway."""
     if isinstance(value, list):
         return [_casefold(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
     return piece_of_address(value) if isinstance(value, str) and read_moment(value) is None else value

@@ -1,4 +1,4 @@
-"""SQL of contacts, audiences and their members. Imports have their own, in `intake.py`."""
+"""SQL of contacts, audiences and memberships. SQL of imports is in `import_store.py`."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -22,14 +22,14 @@ from postern.messaging.audiences.model import (
 
 
 class MembershipCounts(Record):
-    """How many memberships a statement made and ended."""
+    """How many memberships a statement inserted and deleted."""
 
     joined: int
     left: int
 
 
 class StoredRules(Record):
-    """An audience's rules, not yet compiled."""
+    """An audience's stored rules."""
 
     id: UUID
     rules_id: UUID
@@ -37,7 +37,7 @@ class StoredRules(Record):
 
 
 class AudienceReference(Record):
-    """Which audiences an audience's rules name."""
+    """The audiences that an audience's rules refer to."""
 
     id: UUID
     name: str
@@ -46,7 +46,7 @@ class AudienceReference(Record):
 
 
 class ContactExportRow(Record):
-    """A contact as an export shows it."""
+    """A row of the contact export."""
 
     id: UUID
     email: str
@@ -59,23 +59,23 @@ class ContactExportRow(Record):
 
 
 class AttributeInUse(Record):
-    """An attribute that contacts have, with its type."""
+    """An attribute that at least one contact has, and its type."""
 
     name: str
     type: AttributeType
 
 
 class TypeOfAttribute(Record):
-    """An attribute's type, and whether it was taken from values."""
+    """An attribute's type, and whether it was inferred from values."""
 
     name: str
     type: AttributeType
     inferred: bool
 
 
-# Whoever changes a contact holds this lock with others; whoever changes an audience's rules or sets its members
-# right holds it alone. So a contact is never judged by rules that are being replaced. Taken first in a transaction.
-# No JIT: compiling hundreds of conditions takes longer than a million contacts.
+# Transactions that change contacts take the shared lock; those that change an audience's rules or recompute its members
+# take the exclusive lock. So contacts are never evaluated by rules that are being replaced. It is the first lock of a
+# transaction. JIT is off: compiling hundreds of conditions takes longer than evaluating them for a million contacts.
 
 
 @statement("""
@@ -92,8 +92,8 @@ async def lock_audiences_shared(tx: Transaction, *, project_id: UUID) -> str: ..
 async def lock_audiences_exclusively(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
-# Whoever writes attributes declares those that have no type yet, in the same statement. For those that have one it is a
-# look into an index. Nobody waits: whom another is just declaring is left to the other.
+# Statements that write attributes also declare types for attributes without one; for the others this costs an index
+# lookup. They never wait: an attribute that another transaction is declaring is left to that transaction.
 DECLARE: LiteralString = """
     new_attributes as materialized (
         select given.id, given.name, given.type, row_number() over (order by given.name) as place
@@ -115,7 +115,7 @@ DECLARE: LiteralString = """
 """
 
 
-# An address that unsubscribed stays so when its contact is made again.
+# An address that unsubscribed stays unsubscribed when its contact is created again.
 @statement(
     "with"
     + DECLARE
@@ -165,8 +165,8 @@ async def contact_by_key(db: Queries, *, project_id: UUID, email_key: str) -> Co
 async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contact | None: ...
 
 
-# Who changes what an audience looks at holds the contacts themselves first, in one order, and before their runs in
-# automations: so two changes of a contact see each other, and nobody waits in a circle.
+# Transactions that change data used by audience rules lock the contacts first, ordered by id, and before automation
+# runs. So two changes of a contact see each other, and there are no deadlocks.
 @statement("""
     select id from contacts
     where project_id = %(project_id)s and id = any (array(
@@ -184,8 +184,8 @@ async def lock_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], k
 async def count_known(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
 
 
-# Of those who make contacts by the thousand and change others beside them, one at a time: what is new to one of them
-# may be held by another already.
+# Serialises transactions that insert many contacts and also change others: a contact that one of them is about to
+# insert may already be locked by another, which could deadlock.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
 """)
@@ -260,7 +260,7 @@ async def forget_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: s
 async def has_unsubscribed(tx: Transaction, *, project_id: UUID, email_key: str) -> bool: ...
 
 
-# Contacts that an address had before, which nothing remembers from now on.
+# Deletes the link between an address and the ids of its deleted contacts, and returns those ids.
 @statement("""
     delete from former_contacts
     where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
@@ -326,7 +326,7 @@ async def touch_contacts(
 def exported(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExportRow]: ...
 
 
-# Those that contacts have, the most frequent first.
+# Attributes that contacts have, most frequent first.
 @statement("""
     select attribute.name, attribute.type from (
         select name, count(*) as occurrences
@@ -379,7 +379,7 @@ async def insert_contact_attribute(
 ) -> ContactAttribute | None: ...
 
 
-# Whoever declares by name waits for those who are just inferring the same names; they never wait (see DECLARE).
+# A declaration by name waits for transactions that are inferring the same names; those never wait (see DECLARE).
 @statement("""
     select count(pg_advisory_xact_lock(
         hashtextextended('contact attribute:' || %(project_id)s::uuid || name, 0))::text)
@@ -388,7 +388,7 @@ async def insert_contact_attribute(
 async def lock_attribute_names(tx: Transaction, *, project_id: UUID, names: list[str]) -> int: ...
 
 
-# What somebody declared before stays.
+# Types that were declared before stay.
 @statement("""
     insert into contact_attributes as known (project_id, id, name, type, inferred, created_at, updated_at)
     select %(project_id)s::uuid, given.id, given.name, given.type, false, %(now)s::timestamptz, %(now)s::timestamptz
@@ -493,7 +493,7 @@ async def set_rules(
 async def links(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[AudienceReference]: ...
 
 
-# Audiences whose rules look at the clock have a time at which they are due.
+# Audiences with time-dependent rules have a `due_at`.
 @statement("""
     select id from audiences
     where project_id = %(project_id)s and id = any (%(ids)s) and type = 'DYNAMIC' and due_at is not null
@@ -537,9 +537,9 @@ async def dynamic_audiences(
 async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredRules]: ...
 
 
-# The events are written where the members move, by the same statement: a million of them never visit Python.
-# `offset 0` and the row's own place (ctid) leave the planner no choice: right after an import it knows nothing yet
-# about the tables, and a join it then prefers takes minutes. A member's row never changes, it only comes and goes.
+# The statement that changes memberships also inserts the events, so a million of them never pass through Python.
+# `offset 0` and the join by ctid fix the plan: right after an import there are no statistics, and the join that the
+# planner prefers then takes minutes. ctid is safe because rows of members are inserted and deleted, never updated.
 
 
 @statement("""
@@ -706,7 +706,7 @@ async def settle_refill(tx: Transaction, *, project_id: UUID, id: UUID, attempt:
 
 
 class KnownAddress(Record):
-    """A contact's address in the form that lookups compare."""
+    """A contact's id and its normalised address."""
 
     project_id: UUID
     email_key: str

@@ -1,4 +1,4 @@
-"""What becomes due here: imports that wait to be read, and audiences whose rules look at the clock."""
+"""Background work: pending imports, and recomputation of audiences with time-dependent rules."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ from postern.messaging.audiences.membership import ChangeActor, refill_audience
 from postern.messaging.audiences.model import (
     IMPORT_BATCH,
     IMPORT_ERRORS_KEPT,
-    LOOK_AGAIN,
+    RECOMPUTE_INTERVAL,
     AttributeType,
     ContactImportError,
     ImportJob,
@@ -46,20 +46,20 @@ if TYPE_CHECKING:
 
 LEASE: Final = timedelta(minutes=2)
 BATCHES: Final = 10
-"""Batches of one import before it stands in line again, so that a worker can stop and others get their turn."""
+"""Batches of an import per claim; then it is queued again, so that workers can stop and other imports proceed."""
 
 
 class ImportBatch(msgspec.Struct):
-    """Rows of a file, read and merged, and how far they reach."""
+    """Parsed and merged rows of a file, and the position after them."""
 
     rows: dict[str, ImportRow]
     errors: list[ContactImportError]
     types: dict[str, DeclaredType]
-    """Types of attributes, those included that this batch has inferred."""
+    """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     read: int = 0
     repeated: int = 0
-    """Rows whose address came before in the same batch; part of `read`."""
+    """Rows whose address occurred earlier in the batch; included in `read`."""
     failed: int = 0
     line: int = 0
     position: int = 0
@@ -67,7 +67,7 @@ class ImportBatch(msgspec.Struct):
 
 
 class ImportProgress(msgspec.Struct, frozen=True):
-    """How far an import has come, and what there is to say about it."""
+    """The position of an import in its file, and its errors so far."""
 
     line: int
     position: int
@@ -75,61 +75,61 @@ class ImportProgress(msgspec.Struct, frozen=True):
 
 
 async def run_import(world: "World", job: ImportJob) -> None:
-    """Take in some batches of an import. Each is one transaction with its progress, so that it happens once."""
+    """Import up to BATCHES batches. Each is committed together with the progress, so it is imported exactly once."""
     if job.status == "UPLOADING":
-        await _give_up(world, job, "The upload did not end in time.")
+        await _give_up(world, job, "The upload took longer than 2 hours and was cancelled; upload the file again.")
         return
-    mark = ImportProgress(job.line, job.position, job.errors)
+    progress = ImportProgress(job.line, job.position, job.errors)
     if job.charset and job.delimiter:
         layout = layout_of(job.columns, job.delimiter, job.charset)
     else:
-        # The release before this one kept nothing of what it understood.
-        first = await import_store.get_part(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
+        # Imports uploaded to the previous release have no stored column layout.
+        first_part = await import_store.get_part(world.db, project_id=job.project_id, import_id=job.id, starts_at=0)
         try:
-            header = read_header(first.data if first else b"")
+            header = read_header(first_part.data if first_part else b"")
             header.check()
         except Problem as problem:
             await _give_up(world, job, problem.detail)
             return
         layout = header.layout
-        if mark.position == 0:
-            mark = ImportProgress(header.line + 1, header.length, mark.errors)
+        if progress.position == 0:
+            progress = ImportProgress(header.line + 1, header.length, progress.errors)
     types = await declarations(world.db, job.project_id)
-    ahead = asyncio.create_task(_read(world.db, job, layout, mark, types))
+    next_batch = asyncio.create_task(_read(world.db, job, layout, progress, types))
     try:
         for number in range(BATCHES):
-            batch = await ahead
+            batch = await next_batch
             after = ImportProgress(batch.line, batch.position, [])
             if not batch.ended and number + 1 < BATCHES:
-                ahead = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
-            errors = await _settle(world, job, batch, mark.errors, last=number + 1 == BATCHES)
+                next_batch = asyncio.create_task(_read(world.db, job, layout, after, batch.types))
+            errors = await _settle(world, job, batch, progress.errors, last=number + 1 == BATCHES)
             if batch.ended:
                 return
-            mark = ImportProgress(after.line, after.position, errors)
+            progress = ImportProgress(after.line, after.position, errors)
     except _ImportSuperseded:
         return
     except DataError as error:
-        message = f"The database refuses something in the rows from here on: {str(error).strip()[:200]}"
-        await _give_up(world, msgspec.structs.replace(job, position=mark.position, line=mark.line), message)
+        message = f"The database rejected a value in this or one of the next rows: {str(error).strip()[:200]}"
+        await _give_up(world, msgspec.structs.replace(job, position=progress.position, line=progress.line), message)
     finally:
-        await asyncio.gather(ahead, return_exceptions=True)
+        await asyncio.gather(next_batch, return_exceptions=True)
 
 
 async def _settle(
     world: "World", job: ImportJob, batch: ImportBatch, errors: list[ContactImportError], *, last: bool
 ) -> list[ContactImportError]:
-    """Take a batch in and move the import on; returns its errors so far. Raises _ImportSuperseded."""
+    """Insert a batch and store the progress; returns the errors so far. Raises _ImportSuperseded."""
     now = world.clock()
     actor = ChangeActor(job.actor_type, job.actor_id, job.actor_label)
     rows = list(batch.rows.values())
     async with world.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=job.project_id)
-        taken = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
-        limit = "The attributes do not fit beside those that the contact has."
-        late = [ContactImportError(line=line, message=limit) for line in taken.too_large]
-        errors = sorted([*errors, *batch.errors, *late], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
-        failed = batch.failed + len(late)
-        known = batch.read - taken.created - failed
+        result = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
+        limit = "Merged with the contact's existing attributes, these attributes exceed a limit."
+        too_large = [ContactImportError(line=line, message=limit) for line in result.too_large]
+        errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
+        failed = batch.failed + len(too_large)
+        existing = batch.read - result.created - failed
         due_at = None if batch.ended else now if last else now + LEASE
         settled = await import_store.advance(
             tx,
@@ -140,9 +140,9 @@ async def _settle(
             position=batch.position,
             line=batch.line,
             rows=batch.read,
-            created=taken.created,
-            updated=known if job.mode == "upsert" else 0,
-            skipped=known if job.mode == "skip" else 0,
+            created=result.created,
+            updated=existing if job.mode == "upsert" else 0,
+            skipped=existing if job.mode == "skip" else 0,
             failed=failed,
             errors=Jsonb(errors),
             now=now,
@@ -158,13 +158,13 @@ async def _settle(
 
 
 class _ImportSuperseded(Exception):
-    """A later attempt has the import; this one's batch is rolled back."""
+    """Another worker has claimed the import since; the batch is rolled back."""
 
 
 async def _read(
     db: Database, job: ImportJob, layout: ColumnLayout, mark: ImportProgress, types: dict[str, DeclaredType]
 ) -> ImportBatch:
-    """Read the next batch, in a thread: what takes the time is the parser."""
+    """Read and parse the next batch, in a thread because parsing takes CPU time."""
     loop = asyncio.get_running_loop()
 
     async def fetch(position: int) -> import_store.UploadPart | None:
@@ -211,7 +211,7 @@ def _parse(
 def _lines(
     batch: ImportBatch, layout: ColumnLayout, pieces: Iterator[bytes], mark: ImportProgress
 ) -> Iterator[CsvRecord]:
-    """The lines of a batch, which counts them."""
+    """Yield the rows of a batch, and update its counters."""
     for line in read_batch(layout, pieces, number=mark.line, position=mark.position, rows=IMPORT_BATCH):
         batch.read += 1
         batch.line, batch.position = line.next_line, line.next_position
@@ -220,17 +220,17 @@ def _lines(
 
 
 def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
-    """Put a row with the others; a later line about the same address is merged, as if it came in a later batch."""
-    known = batch.rows.get(row.email_key)
-    if known is None:
+    """Add a row to the batch. A repeated address is merged with the earlier row, as if it were in a later batch."""
+    existing = batch.rows.get(row.email_key)
+    if existing is None:
         batch.rows[row.email_key] = row
         return
     batch.repeated += 1
     if mode == "upsert":
-        merged = known.attributes | row.attributes
+        merged = existing.attributes | row.attributes
         check_size(merged)
-        known.attributes = merged
-        known.unsubscribed = known.unsubscribed or row.unsubscribed
+        existing.attributes = merged
+        existing.unsubscribed = existing.unsubscribed or row.unsubscribed
 
 
 async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
@@ -257,7 +257,7 @@ async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
 
 
 async def recompute_timed_audiences(world: "World", job: RefillJob) -> None:
-    """Set an audience right whose rules look at the clock, and look again in an hour."""
+    """Recompute an audience with time-dependent rules, and schedule the next time."""
     now = world.clock()
     async with world.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=job.project_id)
@@ -265,7 +265,7 @@ async def recompute_timed_audiences(world: "World", job: RefillJob) -> None:
         if audience is None or audience.type == "STATIC":
             return
         settled = await store.settle_refill(
-            tx, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=now + LOOK_AGAIN
+            tx, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=now + RECOMPUTE_INTERVAL
         )
         if settled:
             await refill_audience(tx, job.project_id, audience, now)

@@ -61,7 +61,7 @@ async def test_types_of_attributes_are_declared_with_the_file(project, client, w
     assert contact["attributes"] == {"zip": "12345"}
     with pytest.raises(typer.BadParameter, match="zip=string"):
         read_types(["zip"])
-    with pytest.raises(CannotRun, match="400: Give a JSON object of names and types"):
+    with pytest.raises(CannotRun, match="400: Expected a JSON object of names and types"):
         await import_file(client, project.id, file, "upsert", lambda *_: None, {"zip": "text"})
 
 

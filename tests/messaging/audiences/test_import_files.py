@@ -360,10 +360,10 @@ async def test_the_preview_shows_the_first_twenty_rows(project: Any) -> None:
     ("body", "code", "column", "words"),
     [
         ("Kontakt;Ort\nx@example.com;Rom\n", "email_column_missing", None, '`columns={"Kontakt":"email"}`'),
-        ("a@example.com,b@example.com\n", "email_column_missing", None, "Put a line before"),
+        ("a@example.com,b@example.com\n", "email_column_missing", None, "Add a header line"),
         ("email,plan,plan\n", "column_repeated", 3, "Rename"),
-        ("email,plan,attributes.plan\n", "column_repeated", 3, "leave one out"),
-        ("E-Mail,email,EMAIL\n", "column_repeated", 3, "leave one out"),
+        ("email,plan,attributes.plan\n", "column_repeated", 3, "exclude one"),
+        ("E-Mail,email,EMAIL\n", "column_repeated", 3, "exclude one"),
         (f"email,{'x' * 101}\n", "column_invalid", 2, None),
         ("email," + ",".join(f"a{number}" for number in range(501)) + "\n", "too_many_columns", None, "Leave"),
     ],
