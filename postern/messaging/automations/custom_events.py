@@ -1,4 +1,4 @@
-"""Custom events: what happened in your own product, sent in to start automations and to tell webhooks."""
+"""Custom events from the developer's own product, which start automations and are delivered to webhooks."""
 
 import hashlib
 from datetime import timedelta
@@ -23,7 +23,7 @@ BATCH_LIMIT = 500
 BATCH_BYTES = 10_000_000
 DATA_BYTES = 16_384
 KEY_WINDOW = timedelta(hours=24)
-"""How long a repeated request is known as one."""
+"""How long idempotency keys are kept."""
 
 IdempotencyKey = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 EventKey = Annotated[
@@ -32,26 +32,26 @@ EventKey = Annotated[
         min_length=1,
         max_length=255,
         pattern=r"^[\x20-\x7e]+(?!\n)$",
-        description="Printable ASCII that is the same for every repetition of one event.",
+        description="Printable ASCII; use the same key for each repetition of the same event.",
     ),
 ]
 
 
 class EventKeyReused(Unprocessable):
-    """This idempotency key was used with another event within the last 24 hours."""
+    """This idempotency key was used with a different event within the last 24 hours; use a new key."""
 
 
 class CustomEvent(Body):
     """Something that happened in your product."""
 
     name: Annotated[str, msgspec.Meta(max_length=100)]
-    """Words with dots between (`order.placed`), not beginning with one of our own areas."""
+    """Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are reserved."""
     contact_id: str | None = None
     email: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
-    """Whom it happened to; an address that is no contact yet becomes one."""
+    """Address of the contact concerned; the contact is created if there is none."""
     data: dict[str, Any] = {}
     idempotency_key: EventKey | None = None
-    """Within 24 hours an event with a key that was used before is not recorded again."""
+    """An event whose key was used within the last 24 hours is not recorded again."""
 
 
 class CustomEventBatch(Body):
@@ -61,7 +61,7 @@ class CustomEventBatch(Body):
 
 
 class CustomEventResult(Record):
-    """An event that was taken in."""
+    """An event that was recorded."""
 
     id: UUID
     name: str
@@ -69,7 +69,7 @@ class CustomEventResult(Record):
 
 
 class CustomEventBatchResult(Record):
-    """Several events that were taken in, in their order."""
+    """Events that were recorded, in the order of the request."""
 
     data: list[CustomEventResult]
 
@@ -84,12 +84,12 @@ class CustomEventBatchResult(Record):
 async def record_custom_event(
     call: Call, data: CustomEvent, idempotency_key: IdempotencyKey = None
 ) -> CustomEventResult:
-    """Send in something that happened in your own product.
+    """Record a custom event: something that happened in your own product.
 
-    It starts automations with an `EVENT` trigger, ends the wait of a `WAIT_FOR_EVENT` step, and reaches webhooks
-    that are subscribed to `custom.<name>` or `custom.*`. `email` names a contact, and makes one if there is none.
-    `data` takes up to 16 KiB. With an `Idempotency-Key` (or `idempotencyKey`), repeating it within 24 hours records
-    nothing and answers the same; with other contents that is 422.
+    It starts automations with an `EVENT` trigger, ends the wait of `WAIT_FOR_EVENT` steps, and is delivered to webhooks
+    that subscribe to `custom.<name>` or `custom.*`. `email` identifies the contact, which is created if there is none.
+    `data` can have up to 16 KiB. With an `Idempotency-Key` (or `idempotencyKey`), repeating the request within 24 hours
+    records nothing and returns the same response; with different contents it returns 422.
     """
     (recorded,) = await _record(call, [data], idempotency_key, single=True)
     return recorded
@@ -106,7 +106,7 @@ async def record_custom_event(
 async def record_custom_events(
     call: Call, data: CustomEventBatch, idempotency_key: IdempotencyKey = None
 ) -> CustomEventBatchResult:
-    """Send in up to 500 events at once: all are recorded, or none. The answers have the order of the request."""
+    """Record up to 500 custom events at once: all or none. The results are in the order of the request."""
     return CustomEventBatchResult(data=await _record(call, data.events, idempotency_key, single=False))
 
 
@@ -117,23 +117,27 @@ async def _record(
     keys = _keys(items, idempotency_key, single=single)
     async with call.db.transaction() as tx:
         await membership.lock_audiences(tx, call.project_id)
-        before = await _recorded_before(tx, call, items, keys)
-        given = [index for index in range(len(items)) if index not in before]
-        people = await _contacts_named(tx, call, [(_path(index, single), items[index]) for index in given])
-        made = [_event(call, items[index], people[_path(index, single)]) for index in given]
-        known = await _known(tx, call, [items[index] for index in given], made, [keys[index] for index in given])
-        new = [event for event in made if event.id not in known]
-        await events.record_all(tx, new)
-        # Audiences whose rules look at events follow at once.
-        about = sorted({each.subject_id for each in new if each.subject_id})
-        await membership.contacts_changed(tx, call.project_id, about, call.now, engagement_only=True)
-    if known or before:
-        call.headers["Idempotent-Replayed"] = "true"
-    for index, event in zip(given, made, strict=True):
-        before[index] = CustomEventResult(
-            id=known.get(event.id, event.id), name=event.type, contact_id=event.subject_id
+        replayed = await _recorded_before(tx, call, items, keys)
+        new_indexes = [index for index in range(len(items)) if index not in replayed]
+        contact_ids_by_path = await _contacts_named(
+            tx, call, [(_path(index, single), items[index]) for index in new_indexes]
         )
-    return [before[index] for index in range(len(items))]
+        created = [_event(call, items[index], contact_ids_by_path[_path(index, single)]) for index in new_indexes]
+        duplicates = await _known(
+            tx, call, [items[index] for index in new_indexes], created, [keys[index] for index in new_indexes]
+        )
+        recorded = [event for event in created if event.id not in duplicates]
+        await events.record_all(tx, recorded)
+        # Update audiences whose rules refer to custom events.
+        contact_ids = sorted({event.subject_id for event in recorded if event.subject_id})
+        await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, engagement_only=True)
+    if duplicates or replayed:
+        call.headers["Idempotent-Replayed"] = "true"
+    for index, event in zip(new_indexes, created, strict=True):
+        replayed[index] = CustomEventResult(
+            id=duplicates.get(event.id, event.id), name=event.type, contact_id=event.subject_id
+        )
+    return [replayed[index] for index in range(len(items))]
 
 
 def _path(index: int, single: bool) -> str:
@@ -145,32 +149,32 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
     for index, item in enumerate(items):
         path = _path(index, single)
         if not is_custom_name(item.name):
-            message = "A name is words with dots between, like order.placed, outside our own areas (email, contact …)."
+            message = "Expected words separated by dots, like order.placed, not beginning with email, contact …"
             faults.append(ProblemError(path=f"{path}/name", code="name_invalid", message=message))
         if len(to_json(item.data)) > DATA_BYTES:
             faults.append(ProblemError(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
         if item.contact_id is not None and item.email is not None:
-            message = "Name the contact by `contactId` or by `email`, not both."
+            message = "Identify the contact by `contactId` or by `email`, not both."
             faults.append(ProblemError(path=f"{path}/email", code="invalid", message=message))
     if faults:
         raise Invalid(faults[0].message, errors=faults)
 
 
 def _keys(items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
-    """The key of each event: its own, or the request's with its place."""
+    """The idempotency key of each event: its own, or the request's with its index, hashed."""
     if header is not None:
         header = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
         if not 1 <= len(header) <= 255 or not header.isascii() or not header.isprintable():
-            raise Invalid.at("header/Idempotency-Key", "A key has 1 to 255 printable ASCII characters.")
+            raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
     keys: list[str | None] = []
     for index, item in enumerate(items):
         place = "" if single else f"#{index}"
         own = None if item.idempotency_key is None else f"event:{item.idempotency_key}"
         keys.append(own or (None if header is None else f"request:{header}{place}"))
-    given = [key for key in keys if key]
-    if len(set(given)) != len(given):
+    used = [key for key in keys if key]
+    if len(set(used)) != len(used):
         raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
-    # Callers write whom an event is about into their keys: kept is only a digest of it.
+    # Keys may contain personal data, so only a digest is stored.
     return [None if key is None else hashlib.sha256(key.encode()).hexdigest() for key in keys]
 
 
@@ -188,31 +192,33 @@ def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
     return msgspec.structs.replace(event, data=item.data)
 
 
-async def _contacts_named(tx: Transaction, call: Call, given: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
-    """Whom events are about, by the places of the events; addresses that are no contacts yet become some."""
-    found: dict[str, UUID | None] = {path: None for path, _ in given}
-    named = {path: as_id(item.contact_id) for path, item in given if item.contact_id is not None}
-    rows = _new_contacts({path: item.email for path, item in given if item.email is not None})
+async def _contacts_named(tx: Transaction, call: Call, items: list[tuple[str, CustomEvent]]) -> dict[str, UUID | None]:
+    """The contact id of each event, keyed by the event's JSON pointer. Creates contacts for unknown addresses."""
+    contact_ids: dict[str, UUID | None] = {path: None for path, _ in items}
+    requested = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
+    rows = _new_contacts({path: item.email for path, item in items if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
-    known = set(await imports.lock_rows(tx, call.project_id, keys, list(named.values())))
-    for path, contact_id in named.items():
-        if contact_id not in known:
+    locked = set(await imports.lock_rows(tx, call.project_id, keys, list(requested.values())))
+    for path, contact_id in requested.items():
+        if contact_id not in locked:
             raise Invalid.at(f"{path}/contactId", "There is no such contact in this project.", "contact_missing")
     if rows:
-        # All by one statement: two requests that made the same contacts one by one would wait for each other.
-        once = {row.email_key: row for row in rows.values()}
-        await imports.import_batch(tx, call.project_id, list(once.values()), "skip", call.now)
+        # In one statement: two requests that inserted the same contacts one by one could deadlock.
+        unique = {row.email_key: row for row in rows.values()}
+        await imports.import_batch(tx, call.project_id, list(unique.values()), "skip", call.now)
         ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in keys])
-        # Those that somebody else made meanwhile are not held yet.
-        await contacts.lock_contacts(tx, call.project_id, [each for each in ids.values() if each not in known])
-        found |= {path: ids.get((call.project_id, row.email_key)) for path, row in rows.items()}
-    return found | named
+        # Contacts that a concurrent transaction inserted are not locked yet.
+        await contacts.lock_contacts(
+            tx, call.project_id, [contact_id for contact_id in ids.values() if contact_id not in locked]
+        )
+        contact_ids |= {path: ids.get((call.project_id, row.email_key)) for path, row in rows.items()}
+    return contact_ids | requested
 
 
-def _new_contacts(given: dict[str, str]) -> dict[str, ImportRow]:
-    """Contacts as addresses would make them, by the places of the events. Raises Invalid."""
+def _new_contacts(addresses: dict[str, str]) -> dict[str, ImportRow]:
+    """Import rows for addresses, keyed by the event's JSON pointer. Raises Invalid."""
     rows: dict[str, ImportRow] = {}
-    for number, (path, text) in enumerate(given.items(), start=1):
+    for number, (path, text) in enumerate(addresses.items(), start=1):
         try:
             spec = parse_address(text).spec
         except AddressInvalid as wrong:
@@ -224,37 +230,40 @@ def _new_contacts(given: dict[str, str]) -> dict[str, ImportRow]:
 async def _recorded_before(
     tx: Transaction, call: Call, items: list[CustomEvent], keys: list[str | None]
 ) -> dict[int, CustomEventResult]:
-    """What repeated requests were answered, by their place: a contact that has gone since does not come back.
+    """Results of events that were recorded before, keyed by index. Raises EventKeyReused.
 
-    Raises EventKeyReused.
+    Looked up before contacts are created, so that a repeated request does not recreate a deleted contact.
     """
-    places = {key: index for index, key in enumerate(keys) if key is not None}
+    indexes = {key: index for index, key in enumerate(keys) if key is not None}
     rows = (
-        await store.known_keys(tx, project_id=call.project_id, key=sorted(places), since=call.now - KEY_WINDOW)
-        if places
+        await store.known_keys(tx, project_id=call.project_id, key=sorted(indexes), since=call.now - KEY_WINDOW)
+        if indexes
         else []
     )
-    if any(row.body_hash != _hash(items[places[row.key]]) for row in rows):
+    if any(row.body_hash != _hash(items[indexes[row.key]]) for row in rows):
         raise EventKeyReused
-    kept = await events.with_ids(tx, call.project_id, [row.event_id for row in rows]) if rows else []
-    subjects = {event.id: event.subject_id for event in kept}
+    recorded = await events.with_ids(tx, call.project_id, [row.event_id for row in rows]) if rows else []
+    subjects = {event.id: event.subject_id for event in recorded}
     return {
-        places[row.key]: CustomEventResult(
-            id=row.event_id, name=items[places[row.key]].name, contact_id=subjects.get(row.event_id)
+        indexes[row.key]: CustomEventResult(
+            id=row.event_id, name=items[indexes[row.key]].name, contact_id=subjects.get(row.event_id)
         )
         for row in rows
     }
 
 
 async def _known(
-    tx: Transaction, call: Call, items: list[CustomEvent], made: list[Event], keys: list[str | None]
+    tx: Transaction, call: Call, items: list[CustomEvent], new_events: list[Event], keys: list[str | None]
 ) -> dict[UUID, UUID]:
-    """Events that were recorded before, by the ids that they would have got now. Raises EventKeyReused."""
-    keyed = {key: (item, event) for item, event, key in zip(items, made, keys, strict=True) if key is not None}
+    """Claim the keys of new events. For keys that a concurrent request claimed first, maps the new event id to theirs.
+
+    Raises EventKeyReused.
+    """
+    keyed = {key: (item, event) for item, event, key in zip(items, new_events, keys, strict=True) if key is not None}
     if not keyed:
         return {}
     hashes = {key: _hash(item) for key, (item, _) in keyed.items()}
-    won = await store.claim_keys(
+    claimed = await store.claim_keys(
         tx,
         project_id=call.project_id,
         key=list(keyed),
@@ -263,15 +272,15 @@ async def _known(
         now=call.now,
         window=KEY_WINDOW,
     )
-    known: dict[UUID, UUID] = {}
+    duplicates: dict[UUID, UUID] = {}
     for row in await store.known_keys(
-        tx, project_id=call.project_id, key=sorted(set(keyed) - set(won)), since=call.now - KEY_WINDOW
+        tx, project_id=call.project_id, key=sorted(set(keyed) - set(claimed)), since=call.now - KEY_WINDOW
     ):
         if row.body_hash != hashes[row.key]:
             raise EventKeyReused
-        known[keyed[row.key][1].id] = row.event_id
+        duplicates[keyed[row.key][1].id] = row.event_id
     await store.delete_expired_keys(tx, project_id=call.project_id, before=call.now - KEY_WINDOW)
-    return known
+    return duplicates
 
 
 def _hash(item: CustomEvent) -> bytes:

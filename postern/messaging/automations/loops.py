@@ -1,8 +1,8 @@
-"""Loops: active automations that would start each other for the same contact again and again.
+"""Detection of loops: active automations that would start each other for the same contact without end.
 
-Only automations with `once: false` can be part of a loop: any other lets a contact through once in its life. A change
-that a loop repeats has an effect only if the loop also changes it back, so a step counts only if another step of the
-same loop sets the same thing (membership of an audience, an attribute) to another value. Sent mail always counts.
+Only automations with `once: false` can be part of a loop, because others run once per contact. Setting a value that is
+set already causes no event, so a step that sets something (an audience membership, an attribute) is part of a loop only
+if another step of the loop sets it to a different value. Steps that send e-mail always count.
 """
 
 import json
@@ -20,7 +20,7 @@ from postern.messaging.audiences.model import AudienceRules
 from postern.messaging.audiences.rules import Rules, attribute_of, audiences_named, conditions_of, read_rules
 from postern.messaging.automations import rules
 from postern.messaging.automations.model import (
-    LOOP_TIME,
+    LOOP_MIN_DELAY,
     AddToAudience,
     CallWebhook,
     Condition,
@@ -38,11 +38,11 @@ from postern.platform.events.model import is_custom_name
 MAIL_EVENTS: Final = tuple(
     f"email.{name}" for name in ("queued", "sent", "delivered", "delayed", "failed", "suppressed")
 )
-"""Events that follow a sent message without anything that a person does."""
+"""Events that follow from sending an e-mail without any action of the recipient."""
 ANY_CUSTOM_EVENT: Final = "custom.*"
 
 EventKey = tuple[str, UUID | None]
-"""An event's name, and the audience that it is about."""
+"""An event's name, and the id of the audience concerned, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +57,23 @@ class LoopMember:
 
 @dataclass(frozen=True, slots=True)
 class StepEffect:
-    """What a step causes."""
+    """The events that a step causes, and what it changes."""
 
     path: str
     """The step, as a JSON pointer."""
     after: timedelta
-    """The least time from the start of a run to this step."""
+    """Minimum time from the start of a run to this step."""
     events: frozenset[EventKey]
-    """Events about the contact that follow; any of them may start a run."""
+    """Events of the contact that the step causes; each of them may start a run."""
     sets: Mapping[str, str]
-    """What the step changes and to what value; empty if the events follow each time."""
+    """What the step sets, and to which value; empty if it causes the events every time."""
     text: str
-    """What the step does, for messages."""
+    """Description of the step for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopEdge:
-    """One automation's effect that starts another one."""
+    """An effect of one automation that starts another one."""
 
     source: LoopMember
     effect: StepEffect
@@ -83,10 +83,10 @@ class LoopEdge:
 def find_loop(
     candidate: LoopMember, others: Sequence[LoopMember], audiences: Sequence[AudienceRules], own_url: str
 ) -> list[ProblemError]:
-    """The steps of the quickest loop that `candidate` would be part of, in order; empty if there is none.
+    """The steps of the shortest loop in time that `candidate` would be part of, in order; empty if there is none.
 
     `others` are the active automations with `once: false`. `own_url` is this server's base URL: a WEBHOOK step that
-    calls it may send in events.
+    calls it may record custom events.
     """
     members = {each.id: each for each in (candidate, *others)}
     world = _Audiences(audiences)
@@ -103,7 +103,7 @@ def find_loop(
     ]
     links = _repeating(links, effects, candidate.id)
     loop = _quickest(links, candidate.id)
-    if not loop or sum((link.effect.after for link in loop), timedelta()) >= LOOP_TIME:
+    if not loop or sum((link.effect.after for link in loop), timedelta()) >= LOOP_MIN_DELAY:
         return []
     return [_fault(link, candidate) for link in loop]
 
@@ -115,7 +115,7 @@ def _fault(link: LoopEdge, candidate: LoopMember) -> ProblemError:
 
 
 class _Audiences:
-    """The names of the audiences, and on what the members of the dynamic ones depend."""
+    """Names of audiences, and what the rules of dynamic ones depend on."""
 
     def __init__(self, audiences: Sequence[AudienceRules]) -> None:
         self.names = {each.id: each.name for each in audiences}
@@ -128,20 +128,20 @@ class _Audiences:
         return self.names.get(audience_id, str(audience_id))
 
     def depends_on(self, id: UUID) -> frozenset[str]:
-        """The attributes and memberships that decide who belongs to a dynamic audience; audiences form no circles."""
+        """Attributes and memberships that the rules of an audience depend on, also indirectly; there are no cycles."""
         if id not in self._depends:
-            found: set[str] = set()
+            dependencies: set[str] = set()
             for clause in conditions_of(self._rules[id]):
                 name = attribute_of(clause.field or "")
                 if name is not None:
-                    found.add(_attribute(name))
+                    dependencies.add(_attribute(name))
             for named in audiences_named(self._rules[id]):
-                found |= self.depends_on(named) if named in self._rules else {_membership(named)}
-            self._depends[id] = frozenset(found)
+                dependencies |= self.depends_on(named) if named in self._rules else {_membership(named)}
+            self._depends[id] = frozenset(dependencies)
         return self._depends[id]
 
     def moved_by(self, variables: Mapping[str, str]) -> Iterator[tuple[UUID, dict[str, str]]]:
-        """The dynamic audiences that a change may move the contact into or out of, with the part that decides."""
+        """Dynamic audiences whose membership a change may affect, each with the relevant part of the change."""
         for audience_id in self._rules:
             decides = self.depends_on(audience_id)
             relevant = {name: value for name, value in variables.items() if name in decides}
@@ -158,9 +158,9 @@ def _membership(id: UUID) -> str:
 
 
 def _effects(member: LoopMember, audiences: _Audiences, own_url: str) -> list[StepEffect]:
-    found: list[StepEffect] = []
-    _walk(member.steps, "/steps", timedelta(), found, audiences, own_url)
-    return found
+    effects: list[StepEffect] = []
+    _walk(member.steps, "/steps", timedelta(), effects, audiences, own_url)
+    return effects
 
 
 def _walk(
@@ -171,7 +171,7 @@ def _walk(
     audiences: _Audiences,
     own_url: str,
 ) -> timedelta | None:
-    """Collect the effects of steps that begin `after` the start; returns when they are over, None if a run ends."""
+    """Collect the effects of steps that begin `after` the start of a run; returns when they end, None for EXIT."""
     for index, step in enumerate(steps):
         where = f"{path}/{index}"
         if isinstance(step, Exit):
@@ -181,15 +181,15 @@ def _walk(
         elif isinstance(step, Condition | WaitForEvent):
             later = after
             if isinstance(step, WaitForEvent):
-                later += rules.wait_of(step.timeout) if step.timeout else rules.EVENT_WAIT
+                later += rules.wait_of(step.timeout) if step.timeout else rules.DEFAULT_EVENT_TIMEOUT
             ends = [
                 _walk(step.then, f"{where}/then", after, found, audiences, own_url),
                 _walk(step.else_, f"{where}/else", later, found, audiences, own_url),
             ]
-            known = [each for each in ends if each is not None]
-            if not known:
+            continuing = [end for end in ends if end is not None]
+            if not continuing:
                 return None
-            after = min(known)
+            after = min(continuing)
         else:
             found += _effects_of_step(step, where, after, audiences, own_url)
     return after
@@ -204,29 +204,29 @@ def _effects_of_step(
         yield StepEffect(path, after, frozenset([(ANY_CUSTOM_EVENT, None)]), {}, "calls this server")
     elif isinstance(step, UpdateContact):
         sets = {_attribute(name): json.dumps(value, sort_keys=True) for name, value in step.attributes.items()}
-        made = StepEffect(path, after, frozenset([("contact.updated", None)]), sets, "changes attributes")
-        yield made
-        yield from _moves(made, audiences)
+        effect = StepEffect(path, after, frozenset([("contact.updated", None)]), sets, "changes attributes")
+        yield effect
+        yield from _moves(effect, audiences)
     elif isinstance(step, AddToAudience | RemoveFromAudience):
         joins, audience_id = isinstance(step, AddToAudience), as_id(step.audience_id)
         name = audiences.name(audience_id)
-        made = StepEffect(
+        effect = StepEffect(
             path,
             after,
             frozenset([("audience.joined" if joins else "audience.left", audience_id)]),
             {_membership(audience_id): str(joins)},
             f"adds contacts to the audience “{name}”" if joins else f"removes contacts from the audience “{name}”",
         )
-        yield made
-        yield from _moves(made, audiences)
+        yield effect
+        yield from _moves(effect, audiences)
 
 
-def _moves(made: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
-    """The same step as it moves contacts into and out of dynamic audiences."""
-    for audience_id, relevant in audiences.moved_by(made.sets):
+def _moves(effect: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
+    """The effects of the same step on memberships of dynamic audiences."""
+    for audience_id, relevant in audiences.moved_by(effect.sets):
         events = frozenset([("audience.joined", audience_id), ("audience.left", audience_id)])
-        text = f"{made.text} and so moves them in the audience “{audiences.name(audience_id)}”"
-        yield replace(made, events=events, sets=relevant, text=text)
+        text = f"{effect.text} and so moves them in the audience “{audiences.name(audience_id)}”"
+        yield replace(effect, events=events, sets=relevant, text=text)
 
 
 def _started_by(trigger: Trigger) -> list[EventKey]:
@@ -235,60 +235,60 @@ def _started_by(trigger: Trigger) -> list[EventKey]:
 
 
 def _keys(effect: StepEffect) -> set[EventKey]:
-    """What an effect may be called by a trigger: the event about one audience, or about any."""
+    """The keys by which triggers match an effect: its events, with and without the audience."""
     return {key for name, about in effect.events for key in ((name, about), (name, None))}
 
 
-def _repeating(links: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID) -> list[LoopEdge]:
-    """The links that can repeat without end among the automations that reach `candidate` and are reached from it."""
+def _repeating(edges: list[LoopEdge], effects: Mapping[UUID, list[StepEffect]], candidate: UUID) -> list[LoopEdge]:
+    """The edges that can repeat without end, in the strongly connected component of `candidate`."""
     while True:
-        forward = [(link.source.id, link.target.id) for link in links]
-        within = _reached(forward, candidate) & _reached([(target, source) for source, target in forward], candidate)
+        forward = [(edge.source.id, edge.target.id) for edge in edges]
+        component = _reached(forward, candidate) & _reached([(target, source) for source, target in forward], candidate)
         values: dict[str, set[str]] = {}
-        for effect in (effect for member in within for effect in effects[member]):
+        for effect in (effect for member in component for effect in effects[member]):
             for name, value in effect.sets.items():
                 values.setdefault(name, set()).add(value)
-        kept = [
-            link
-            for link in links
-            if link.source.id in within
-            and link.target.id in within
-            and (not link.effect.sets or any(len(values[name]) > 1 for name in link.effect.sets))
+        repeating = [
+            edge
+            for edge in edges
+            if edge.source.id in component
+            and edge.target.id in component
+            and (not edge.effect.sets or any(len(values[name]) > 1 for name in edge.effect.sets))
         ]
-        if len(kept) == len(links):
-            return kept
-        links = kept
+        if len(repeating) == len(edges):
+            return repeating
+        edges = repeating
 
 
-def _reached(arrows: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
+def _reached(edges: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
     following: dict[UUID, list[UUID]] = {}
-    for source, target in arrows:
+    for source, target in edges:
         following.setdefault(source, []).append(target)
-    found, pending = {start}, [start]
+    reached, pending = {start}, [start]
     while pending:
-        for each in following.get(pending.pop(), []):
-            if each not in found:
-                found.add(each)
-                pending.append(each)
-    return found
+        for neighbour in following.get(pending.pop(), []):
+            if neighbour not in reached:
+                reached.add(neighbour)
+                pending.append(neighbour)
+    return reached
 
 
-def _quickest(links: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:
-    """The loop through `candidate` in which contacts wait least, as links in order; empty if there is none."""
+def _quickest(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:
+    """The loop through `candidate` with the least total delay, as edges in order (Dijkstra); empty if there is none."""
     following: dict[UUID, list[LoopEdge]] = {}
-    for link in links:
-        following.setdefault(link.source.id, []).append(link)
+    for edge in edges:
+        following.setdefault(edge.source.id, []).append(edge)
     pending: list[tuple[timedelta, int, UUID, tuple[LoopEdge, ...]]] = [(timedelta(), 0, candidate, ())]
     done: set[UUID] = set()
     number = 0
     while pending:
-        spent, _, here, way = heappop(pending)
-        if way and here == candidate:
-            return list(way)
-        if here in done:
+        delay, _, current, path = heappop(pending)
+        if path and current == candidate:
+            return list(path)
+        if current in done:
             continue
-        done.add(here)
-        for link in following.get(here, []):
+        done.add(current)
+        for edge in following.get(current, []):
             number += 1
-            heappush(pending, (spent + link.effect.after, number, link.target.id, (*way, link)))
+            heappush(pending, (delay + edge.effect.after, number, edge.target.id, (*path, edge)))
     return []

@@ -13,20 +13,20 @@ from postern.messaging.audiences.rules import Rules
 
 AUTOMATIONS_PER_PROJECT: Final = 500
 STEPS_LIMIT: Final = 150
-"""Steps of one automation, those in branches counted."""
+"""Maximum number of steps of one automation, including those in branches."""
 DEPTH_LIMIT: Final = 10
-"""How deep branches may be nested."""
+"""Maximum nesting of branches."""
 WAIT_LIMIT: Final = timedelta(days=366)
-"""The longest that one step may wait."""
-EVENT_WAIT: Final = timedelta(days=30)
-"""How long a step waits for an event unless it says otherwise."""
+"""Maximum time that one step can wait."""
+DEFAULT_EVENT_TIMEOUT: Final = timedelta(days=30)
+"""Default timeout of WAIT_FOR_EVENT."""
 RUNS_PER_HOUR: Final = 1
-"""Runs of one automation that one contact starts within an hour, unless the automation says otherwise."""
+"""Default of `maxRunsPerHour`: runs of one automation that one contact can start within an hour."""
 RUNS_PER_HOUR_MAX: Final = 1_000
-LOOP_TIME: Final = timedelta(hours=1)
-"""A loop of automations in which a contact waits at least this long is no fault: it is a recurring series."""
-CALL_PAUSES: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 600, 3_600))
-"""What passes after each failed call of a WEBHOOK step; then it is given up."""
+LOOP_MIN_DELAY: Final = timedelta(hours=1)
+"""A loop of automations with a total delay of at least this is allowed: it is a recurring series."""
+CALL_RETRY_DELAYS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 60, 600, 3_600))
+"""Delays before each retry of a WEBHOOK step; after the last one the step fails."""
 
 TriggerType = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"]
 RunStatus = Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
@@ -40,11 +40,11 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "FAILED": frozenset(("RUNNING",)),
     "CANCELLED": frozenset(),
 }
-"""Where a run may go from where it is: what has ended stays ended, but what failed can be retried."""
-RETRIED_AT_ONCE: Final = 1_000
-"""Failed runs that one request retries."""
+"""Allowed transitions of a run's status. Finished runs stay finished, except that FAILED ones can be retried."""
+RETRY_LIMIT: Final = 1_000
+"""Maximum number of failed runs that one request retries."""
 CONTACT_DELETED: Final = "The contact was deleted."
-"""Why a run ended, where that is why."""
+"""Error of a run that ended because its contact was deleted."""
 CURRENT: Final = ("RUNNING", "WAITING")
 
 
@@ -57,7 +57,7 @@ class RunMissing(Missing):
 
 
 class RunFinished(Conflict):
-    """This run has ended already."""
+    """This run has finished already."""
 
 
 class RunNotFailed(Conflict):
@@ -69,7 +69,7 @@ class TooManyAutomations(Unprocessable):
 
 
 class AutomationIncomplete(Conflict):
-    """An automation runs only when everything it refers to is there; `errors` says what is missing."""
+    """The automation refers to something that is missing, so it cannot be active; `errors` lists what."""
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationIncomplete":
@@ -77,14 +77,14 @@ class AutomationIncomplete(Conflict):
 
 
 class AutomationLoop(Conflict):
-    """Active automations would pass contacts round in a loop without end; `errors` names the steps of the loop."""
+    """Active automations would start each other in an endless loop; `errors` lists the steps of the loop."""
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationLoop":
         links = " ".join(fault.message for fault in faults)
         return cls(
-            f"Contacts would go round in a loop without end: {links} Change a step, make one of these automations "
-            "`once`, put a delay of at least an hour into the loop, or set `allowLoops`.",
+            f"Contacts would pass through an endless loop: {links} Change a step, set `once` on one of these, "
+            "add a delay of at least an hour to the loop, or set `allowLoops`.",
             errors=faults,
         )
 
@@ -96,22 +96,22 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=527_040)]
 
 
 class Trigger(Body):
-    """What starts a run: a contact joins or leaves an audience, is created, or something happens to it."""
+    """What starts a run: a contact joins or leaves an audience or is created, or an event concerning it occurs."""
 
     type: TriggerType
     audience_id: str | None = None
     event: EventName | None = None
-    """Of an EVENT trigger: a name of ours, or of an event that you send in."""
+    """For an EVENT trigger: the name of a Postern event or of a custom event."""
     where: Rules | None = None
-    """Of an EVENT trigger: only events whose data fits start a run. The language is that of audiences; a field is a
-    name in the event's data (`total`), with dots for what lies deeper (`customer.plan`)."""
+    """For an EVENT trigger: only events whose data matches these rules start a run. The syntax is that of audience
+    rules; a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`)."""
     once: bool = True
-    """Whether a contact starts it once in its life. Otherwise again and again, but not while it is still in it, and
-    at most `maxRunsPerHour` times within an hour."""
+    """Whether a contact can start it only once, ever. Otherwise it can start it repeatedly, but not while it has an
+    unfinished run, and at most `maxRunsPerHour` times within an hour."""
 
 
 class Duration(Body):
-    """A length of time: the sum of what is given."""
+    """A duration: the sum of its fields."""
 
     minutes: Count | None = None
     hours: Count | None = None
@@ -119,20 +119,20 @@ class Duration(Body):
 
 
 class SendEmail(Body, tag="SEND_EMAIL", tag_field="type"):
-    """Send a template to the contact; unsubscribed contacts are passed over."""
+    """Send a template to the contact; skipped for unsubscribed contacts."""
 
     template_id: str
     domain_id: str | None = None
-    """The sending domain; `fromEmail` has to belong to it."""
+    """The sending domain; `fromEmail` must belong to it."""
     from_email: Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
     from_name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
     subject: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
-    """The template's own, if left out."""
+    """Defaults to the template's subject."""
     reply_to: Annotated[str, msgspec.Meta(min_length=3, max_length=320)] | None = None
 
 
 class Delay(Body, tag="DELAY", tag_field="type"):
-    """Wait: for `minutes`, `hours`, `days` or their sum, or `until` a moment."""
+    """Wait for the sum of `minutes`, `hours` and `days`, or `until` a time."""
 
     minutes: Count | None = None
     hours: Count | None = None
@@ -141,7 +141,7 @@ class Delay(Body, tag="DELAY", tag_field="type"):
 
 
 class Condition(Body, tag="CONDITION", tag_field="type"):
-    """Go on with `then` if the contact fits the rules (those of audiences), with `else` if not."""
+    """Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`."""
 
     rules: Rules
     then: list["Step"] = []
@@ -149,11 +149,11 @@ class Condition(Body, tag="CONDITION", tag_field="type"):
 
 
 class WaitForEvent(Body, tag="WAIT_FOR_EVENT", tag_field="type"):
-    """Wait until something happens to the contact, then go on with `then`; with `else` if it does not in time."""
+    """Wait for an event of the contact, then continue with `then`; after the timeout with `else`."""
 
     event: EventName
     timeout: Duration | None = None
-    """30 days if left out."""
+    """Defaults to 30 days."""
     then: list["Step"] = []
     else_: list["Step"] = msgspec.field(default_factory=list, name="else")
 
@@ -165,19 +165,19 @@ class UpdateContact(Body, tag="UPDATE_CONTACT", tag_field="type"):
 
 
 class AddToAudience(Body, tag="ADD_TO_AUDIENCE", tag_field="type"):
-    """Put the contact into a STATIC audience."""
+    """Add the contact to a STATIC audience."""
 
     audience_id: str
 
 
 class RemoveFromAudience(Body, tag="REMOVE_FROM_AUDIENCE", tag_field="type"):
-    """Take the contact out of a STATIC audience."""
+    """Remove the contact from a STATIC audience."""
 
     audience_id: str
 
 
 class CallWebhook(Body, tag="WEBHOOK", tag_field="type"):
-    """POST the contact to an address, signed like webhooks; after five failures the run goes on."""
+    """POST the contact to a URL, signed like webhooks. After five failed attempts the run continues."""
 
     url: Annotated[str, msgspec.Meta(min_length=1, max_length=2_048)]
 
@@ -201,7 +201,7 @@ Branching = Condition | WaitForEvent
 
 
 class Automation(Record):
-    """A trigger and the steps that follow it."""
+    """A trigger and the steps that it starts."""
 
     id: UUID
     app_id: UUID
@@ -210,21 +210,21 @@ class Automation(Record):
     steps: list[dict[str, Any]]
     active: bool
     version: int
-    """Counts the changes to the steps; a run keeps the version it began with."""
+    """Incremented by each change of the steps; a run keeps the version with which it started."""
     max_runs_per_hour: int
-    """Most runs that one contact starts within an hour; what comes beyond starts none and is counted as `limited`."""
+    """Maximum runs that one contact can start within an hour. Further ones are counted as `limited`."""
     allow_loops: bool
-    """Whether it may be active although contacts can go round in a loop with it."""
+    """Whether it may be active even if it is part of a loop."""
     created_at: Moment
     updated_at: Moment
 
 
 class AutomationRunTotals(Record):
-    """How many runs there were, and how they ended."""
+    """Numbers of runs by outcome."""
 
     total_runs: int
     completed: int
-    """Those that reached the end or an EXIT."""
+    """Runs that reached the end or an EXIT step."""
     failed: int
     limited: int
     """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
@@ -233,7 +233,7 @@ class AutomationRunTotals(Record):
 
 
 class TriggerRow(Record):
-    """What an event needs to know of an automation."""
+    """An automation's trigger and awaited events, as needed to process an event."""
 
     project_id: UUID
     id: UUID
@@ -244,31 +244,31 @@ class TriggerRow(Record):
     once: bool
     max_runs_per_hour: int
     where: dict[str, Any] | None
-    """The rules that the data of an event must fit."""
+    """The rules that the event's data must match."""
     waits_for: list[str]
 
 
 class AutomationRun(Record):
-    """One contact on its way through an automation."""
+    """The run of one contact through an automation."""
 
     id: UUID
     automation_id: UUID
     contact_id: UUID
     version: int
     current_step: int
-    """An index into the steps of the version, branches written out in order."""
+    """Index into the version's steps, with branches flattened in order."""
     status: RunStatus
     error: str | None
     next_at: Moment | None
-    """When it goes on by itself."""
+    """When it continues without an event."""
     waiting_for: str | None
-    """The event that it waits for."""
+    """Name of the event that it waits for, if any."""
     started_at: Moment
     finished_at: Moment | None
 
 
 class AutomationRunStep(Record):
-    """What one step did."""
+    """The outcome of one step."""
 
     step: int
     type: str
@@ -285,7 +285,7 @@ class AutomationRunDetail(AutomationRun):
 
 
 class DueRun(Record):
-    """A run that goes on now."""
+    """A due run, claimed by a worker."""
 
     project_id: UUID
     id: UUID
@@ -303,22 +303,22 @@ class DueRun(Record):
 
 
 class StartedRun(Record):
-    """A run that an event has started, or that the hourly limit kept from starting."""
+    """A run that an event started, or that the hourly limit prevented."""
 
     project_id: UUID
     id: UUID
     automation_id: UUID
     contact_id: UUID
     limited: bool
-    """Whether the contact had started as many runs as it may within an hour: then there is no run."""
+    """Whether the contact had reached `maxRunsPerHour`; then no run was started."""
 
 
 class RunsRetried(Record):
-    """How many failed runs go on."""
+    """Number of failed runs that were resumed."""
 
     retried: int
     more: bool
-    """Whether there are failed runs left: ask again."""
+    """Whether there are more failed runs; if so, repeat the request."""
 
 
 class EndedRun(Record):
@@ -331,7 +331,7 @@ class EndedRun(Record):
 
 
 class LoopCandidate(Record):
-    """What looking for loops needs to know of an active automation."""
+    """An active automation, as needed for loop detection."""
 
     id: UUID
     name: str

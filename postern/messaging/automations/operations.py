@@ -1,4 +1,4 @@
-"""Automations: what a developer does with them, and how events start and wake runs."""
+"""HTTP operations on automations, and the reaction to events, which start and wake runs."""
 
 import base64
 from collections import Counter
@@ -25,7 +25,7 @@ from postern.messaging.automations.loops import LoopMember, find_loop
 from postern.messaging.automations.model import (
     AUTOMATIONS_PER_PROJECT,
     CONTACT_DELETED,
-    RETRIED_AT_ONCE,
+    RETRY_LIMIT,
     RUNS_PER_HOUR,
     STEPS_LIMIT,
     AddToAudience,
@@ -80,13 +80,13 @@ class NewAutomation(Body):
     steps: Steps
     active: bool = False
     max_runs_per_hour: MaxRunsPerHour = RUNS_PER_HOUR
-    """Most runs that one contact starts within an hour, with `once: false`."""
+    """With `once: false`: maximum runs that one contact can start within an hour."""
     allow_loops: bool = False
-    """Let it be active although contacts can go round in a loop with it."""
+    """Allow it to be active even if it is part of a loop."""
 
 
 class AutomationChange(Body):
-    """What to change about an automation; what is left out stays."""
+    """Fields to change; omitted fields stay."""
 
     name: Name | Unset = UNSET
     trigger: Trigger | Unset = UNSET
@@ -97,7 +97,7 @@ class AutomationChange(Body):
 
 
 class AutomationActivation(Body):
-    """Whether an automation is to be active; without it the present state is turned round."""
+    """Whether an automation is to be active; without it the state is toggled."""
 
     active: bool
 
@@ -122,7 +122,7 @@ EXAMPLE = {
 async def list_automations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Automation]:
-    """The project's automations, newest first."""
+    """List the project's automations, newest first."""
     rows = await store.automations(
         call.db, project_id=call.project_id, before=before_id(call, "automations", cursor), limit=limit + 1
     )
@@ -137,26 +137,26 @@ async def list_automations(
     example=EXAMPLE,
 )
 async def create_automation(call: Call, data: NewAutomation) -> Automation:
-    """Create an automation; it starts nothing until it is made active.
+    """Create an automation. It is inactive until it is activated.
 
-    `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, any
-    event's name, those that you send in included, and `where`, rules that its data must fit; with `once` (default) a
-    contact starts it once in its life. Subjects and templates see the event as `{{ event }}`.
+    `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with `event`, the
+    name of an event or custom event, and `where`, rules that its data must match. With `once` (default) a contact can
+    start it only once. Subjects and templates can use the event as `{{ event }}`.
 
-    `steps`, at most 150, those in branches counted: `SEND_EMAIL {templateId, domainId, fromEmail, subject}`,
+    `steps`, at most 150 including those in branches: `SEND_EMAIL {templateId, domainId, fromEmail, subject}`,
     `DELAY {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for audiences),
     `WAIT_FOR_EVENT {event, timeout, then, else}`, `UPDATE_CONTACT {attributes}`, `ADD_TO_AUDIENCE {audienceId}`,
-    `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each happens once for each run.
+    `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each step is executed once per run.
 
-    With `once: false` a contact starts at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an hour; what
-    comes beyond starts none and is counted as `limited`. An active automation that would pass contacts round in a
-    loop is 409 naming the steps of the loop, unless `allowLoops` is true.
+    With `once: false` a contact can start at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an hour; further
+    runs do not start and are counted as `limited`. If active automations would start each other in an endless loop,
+    the response is 409 with the steps of the loop, unless `allowLoops` is true.
     """
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
-    await _check_words(call, data.steps)
+    await _check_templates(call, data.steps)
     starts_on, audience_id = rules.starts_on(data.trigger)
-    steps, automation_id = Jsonb(rules.plain_steps(data.steps)), new_id()
+    steps, automation_id = Jsonb(rules.encode_steps(data.steps)), new_id()
     async with call.db.transaction() as tx:
         await tx.lock_quota("automations", call.project_id)
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
@@ -165,7 +165,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             await _require_activable(
                 tx, call, LoopMember(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
-        made = await store.insert_automation(
+        automation = await store.insert_automation(
             tx,
             project_id=call.project_id,
             id=automation_id,
@@ -178,19 +178,19 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             once=data.trigger.once,
             max_runs_per_hour=data.max_runs_per_hour,
             allow_loops=data.allow_loops,
-            waits_for=rules.waited_for(data.steps),
+            waits_for=rules.awaited_events(data.steps),
             now=call.now,
         )
         await store.insert_version(
             tx, project_id=call.project_id, automation_id=automation_id, version=1, steps=steps, now=call.now
         )
-        await audit.record(tx, call, "automation.created", "Automation", made.id, name=data.name)
-    return made
+        await audit.record(tx, call, "automation.created", "Automation", automation.id, name=data.name)
+    return automation
 
 
 @get("/projects/{project_id}/automations/{id}", needs="automations:read", problems=[AutomationMissing])
 async def get_automation(call: Call, id: UUID) -> Automation:
-    """One automation."""
+    """Get an automation."""
     return await _require(call.db, call.project_id, id)
 
 
@@ -201,24 +201,24 @@ async def get_automation(call: Call, id: UUID) -> Automation:
     example={"name": "Welcome series"},
 )
 async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
-    """Change an automation. Other steps are for new runs: those under way keep the version they began with."""
+    """Change an automation. Changed steps apply to new runs; unfinished runs keep their version."""
     if data.steps is not UNSET:
         rules.check_steps(data.steps, call.world.settings.outbound_allow)
-        await _check_words(call, data.steps)
+        await _check_templates(call, data.steps)
     async with call.db.transaction() as tx:
-        found = await _lock(tx, call, id)
-        trigger = msgspec.convert(found.trigger, Trigger) if data.trigger is UNSET else data.trigger
-        steps = rules.read_steps(found.steps) if data.steps is UNSET else data.steps
-        active = found.active if data.active is UNSET else data.active
+        current = await _lock(tx, call, id)
+        trigger = msgspec.convert(current.trigger, Trigger) if data.trigger is UNSET else data.trigger
+        steps = rules.read_steps(current.steps) if data.steps is UNSET else data.steps
+        active = current.active if data.active is UNSET else data.active
         rules.check_trigger(trigger)
         rules.check_steps(steps, call.world.settings.outbound_allow)
-        allow_loops = found.allow_loops if data.allow_loops is UNSET else data.allow_loops
-        name = found.name if data.name is UNSET else data.name
+        allow_loops = current.allow_loops if data.allow_loops is UNSET else data.allow_loops
+        name = current.name if data.name is UNSET else data.name
         if active:
             await _require_activable(tx, call, LoopMember(id, name, trigger, steps), allow_loops)
-        plain = rules.plain_steps(steps)
-        version = found.version + (plain != found.steps)
-        if version != found.version:
+        plain = rules.encode_steps(steps)
+        version = current.version + (plain != current.steps)
+        if version != current.version:
             await store.insert_version(
                 tx, project_id=call.project_id, automation_id=id, version=version, steps=Jsonb(plain), now=call.now
             )
@@ -235,9 +235,11 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
             starts_on=starts_on,
             starts_on_audience=audience_id,
             once=trigger.once,
-            max_runs_per_hour=(found.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour),
+            max_runs_per_hour=(
+                current.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour
+            ),
             allow_loops=allow_loops,
-            waits_for=rules.waited_for(steps),
+            waits_for=rules.awaited_events(steps),
             now=call.now,
         )
         await audit.record(tx, call, "automation.updated", "Automation", id, name=changed.name, version=version)
@@ -246,11 +248,11 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
 
 @delete("/projects/{project_id}/automations/{id}", needs="automations:write", problems=[AutomationMissing])
 async def delete_automation(call: Call, id: UUID) -> Deleted:
-    """Delete an automation with its runs, those under way included. Mail that was sent stays in the log."""
+    """Delete an automation with all its runs, including unfinished ones. E-mails that were sent stay in the log."""
     async with call.db.transaction() as tx:
-        found = await _lock(tx, call, id)
+        automation = await _lock(tx, call, id)
         await store.delete_automation(tx, project_id=call.project_id, id=id)
-        await audit.record(tx, call, "automation.deleted", "Automation", id, name=found.name)
+        await audit.record(tx, call, "automation.deleted", "Automation", id, name=automation.name)
     return Deleted()
 
 
@@ -261,21 +263,21 @@ async def delete_automation(call: Call, id: UUID) -> Deleted:
     example={"active": True},
 )
 async def set_automation_active(call: Call, id: UUID, data: AutomationActivation | None = None) -> Automation:
-    """Switch an automation on or off: `{active}` says which; without a body, over to the other.
+    """Activate or deactivate an automation with `{active}`; without a body, toggle it.
 
-    Switched off it starts no new runs; those under way finish. It is switched on only when its audience, templates,
-    sending domains and senders are all there: otherwise 409 with what is missing. One that would pass contacts round
-    in a loop with other active automations is 409 naming the steps of the loop, unless `allowLoops` is set.
+    A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
+    templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
+    automations would start each other in an endless loop, it is 409 with the steps of the loop, unless `allowLoops`.
     """
     async with call.db.transaction() as tx:
-        found = await _lock(tx, call, id)
-        active = not found.active if data is None else data.active
+        automation = await _lock(tx, call, id)
+        active = not automation.active if data is None else data.active
         if active:
-            trigger, steps = msgspec.convert(found.trigger, Trigger), rules.read_steps(found.steps)
-            await _require_activable(tx, call, LoopMember(id, found.name, trigger, steps), found.allow_loops)
+            trigger, steps = msgspec.convert(automation.trigger, Trigger), rules.read_steps(automation.steps)
+            await _require_activable(tx, call, LoopMember(id, automation.name, trigger, steps), automation.allow_loops)
         changed = await store.switch(tx, project_id=call.project_id, id=id, active=active, now=call.now)
         action = "automation.activated" if active else "automation.deactivated"
-        await audit.record(tx, call, action, "Automation", id, name=found.name)
+        await audit.record(tx, call, action, "Automation", id, name=automation.name)
     return changed
 
 
@@ -288,7 +290,7 @@ async def list_automation_runs(
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
 ) -> LinkedList[AutomationRun]:
-    """The runs of an automation, newest first. `status` (one or several, comma-separated) and `contactId` narrow."""
+    """List the runs of an automation, newest first. Filter by `status` (comma-separated) and `contactId`."""
     if contact_id is not None and as_id(contact_id) == NO_ID:
         raise Invalid.at("query/contactId", "This is not the id of a contact.")
     await _require(call.db, call.project_id, id)
@@ -311,7 +313,7 @@ async def list_automation_runs(
     problems=[RunMissing],
 )
 async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRunDetail:
-    """One run with its history: each step that was done, when, and with what outcome."""
+    """Get a run with its history: each executed step with its times and outcome."""
     run = await store.run(call.db, project_id=call.project_id, automation_id=id, id=run_id)
     if run is None:
         raise RunMissing
@@ -326,12 +328,12 @@ async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRu
     shows={"status": "CANCELLED", "nextAt": None, "finishedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
-    """End a run where it stands. What it has done stays done."""
+    """Cancel a run at its current step. Steps that were executed are not undone."""
     async with call.db.transaction() as tx:
         run = await store.cancel_run(tx, project_id=call.project_id, automation_id=id, id=run_id, now=call.now)
         if run is None:
-            known = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
-            raise RunMissing if known is None else RunFinished
+            existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            raise RunMissing if existing is None else RunFinished
         await store.count_runs(tx, project_id=[call.project_id], automation_id=[id], measure=["CANCELLED"], count=[1])
         await audit.record(tx, call, "automation.run_cancelled", "Automation", id, run_id=str(run_id))
     return run
@@ -344,15 +346,16 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Automatio
     shows={"status": "RUNNING", "error": None, "finishedAt": None},
 )
 async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
-    """Let a run that FAILED go on from the step that failed, with the steps that it began with.
+    """Resume a FAILED run from the step that failed, with the version with which it started.
 
-    What it did before stays done. 409 if it has not failed, or if its contact is in the automation again.
+    Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another unfinished run
+    of the automation.
     """
     async with call.db.transaction() as tx:
         retried = await _retry(tx, call, id, run_id, limit=1)
         if not retried:
-            known = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
-            raise RunMissing if known is None else RunNotFailed
+            existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            raise RunMissing if existing is None else RunNotFailed
         await audit.record(tx, call, "automation.run_retried", "Automation", id, run_id=str(run_id))
     return retried[0]
 
@@ -364,15 +367,15 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     shows={"retried": 12, "more": False},
 )
 async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
-    """Let the failed runs of an automation go on from the steps that failed: up to 1,000 at once.
+    """Resume the failed runs of an automation from the steps that failed, up to 1,000 per request.
 
-    `more` says whether there are others. Of several failed runs of one contact only the latest goes on.
+    `more` tells whether there are others. Of several failed runs of one contact only the latest is resumed.
     """
     async with call.db.transaction() as tx:
         await _require(tx, call.project_id, id)
-        retried = await _retry(tx, call, id, None, limit=RETRIED_AT_ONCE)
+        retried = await _retry(tx, call, id, None, limit=RETRY_LIMIT)
         await audit.record(tx, call, "automation.runs_retried", "Automation", id, runs=len(retried))
-    return RunsRetried(retried=len(retried), more=len(retried) == RETRIED_AT_ONCE)
+    return RunsRetried(retried=len(retried), more=len(retried) == RETRY_LIMIT)
 
 
 async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, limit: int) -> list[AutomationRun]:
@@ -389,7 +392,7 @@ async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, 
 
 @get("/projects/{project_id}/automations/{id}/totals", needs="automations:read", problems=[AutomationMissing])
 async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
-    """How many runs an automation has started, and how many reached the end or failed."""
+    """Get how many runs an automation has started, and how many completed or failed."""
     await _require(call.db, call.project_id, id)
     return await totals(call.db, call.project_id, id)
 
@@ -400,13 +403,13 @@ async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
     problems=[AutomationMissing],
 )
 async def get_automation_webhook_secret(call: Call, id: UUID) -> AutomationWebhookSecret:
-    """The secret that signs the calls of the automation's WEBHOOK steps, the way webhooks are signed."""
+    """Get the secret that signs the calls of the automation's WEBHOOK steps, in the same way as webhooks."""
     await _require(call.db, call.project_id, id)
     return AutomationWebhookSecret(secret=call_secret(call.world, call.project_id, id))
 
 
 async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> AutomationRunTotals:
-    """How many runs a project's automations, or one of them, have started, and how they ended."""
+    """Numbers of runs by outcome of one automation, or of all in the project."""
     counted = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
     return AutomationRunTotals(
         total_runs=counted.get("STARTED", 0),
@@ -418,27 +421,27 @@ async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Autom
 
 
 def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
-    """The secret of an automation's calls: derived, so that it is nowhere kept."""
+    """The signing secret of an automation's calls. It is derived from the server's key and not stored."""
     digest = world.secrets.digest("automation-calls", f"{project_id}:{id}")
     return f"whsec_{base64.b64encode(digest).decode()}"
 
 
-async def start_runs(tx: Transaction, happened: list[Event]) -> None:
-    """Start and wake runs, in the transaction that records what happened."""
-    relevant = [event for event in happened if not event.type.startswith(rules.OWN_AREA)]
+async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
+    """Start and wake runs, in the transaction that records the events."""
+    relevant = [event for event in recorded if not event.type.startswith(rules.OWN_AREA)]
     if not relevant:
         return
     deleted = [event for event in relevant if event.type == "contact.deleted" and event.subject_id]
     if deleted:
-        about = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
-        await end_runs_of(tx, about, deleted[0].occurred_at)
+        contact_keys = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
+        await cancel_runs_of_contacts(tx, contact_keys, deleted[0].occurred_at)
     watchers = await store.active_triggers(tx, project_id=list({event.project_id for event in relevant}))
     if watchers:
         await _react(tx, watchers, relevant)
 
 
-async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
-    """End the runs of contacts, given with their projects, that are being deleted, and tell about it."""
+async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:
+    """Cancel the runs of contacts that are being deleted, given as (project id, contact id), and record events."""
     ended = await store.end_runs_of_contacts(
         tx,
         project_id=[project_id for project_id, _ in contacts],
@@ -456,7 +459,7 @@ async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: M
         measure=["CANCELLED" for _ in counted],
         count=list(counted.values()),
     )
-    told = [
+    finished_events = [
         events.make_event(
             run.project_id,
             "automation.completed",
@@ -469,14 +472,14 @@ async def end_runs_of(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: M
         )
         for run in ended
     ]
-    await events.record_all(tx, told)
+    await events.record_all(tx, finished_events)
 
 
 async def start_runs_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """The same for events that were recorded by the thousand."""
+    """Like `start_runs`, for events that a statement inserted in bulk."""
     watchers = await store.active_triggers(tx, project_id=[written.project_id])
-    watched = {each.starts_on for each in watchers if each.active} | {
-        name for each in watchers for name in each.waits_for
+    watched = {watcher.starts_on for watcher in watchers if watcher.active} | {
+        name for watcher in watchers for name in watcher.waits_for
     }
     if watched.isdisjoint(written.types):
         return
@@ -486,12 +489,12 @@ async def start_runs_in_bulk(tx: Transaction, written: EventRange) -> None:
         after = batch[-1].id
 
 
-async def _react(tx: Transaction, watchers: list[TriggerRow], happened: list[Event]) -> None:
-    waited = {(each.project_id, name) for each in watchers for name in each.waits_for}
-    started = {(each.project_id, each.starts_on) for each in watchers if each.active}
-    concerned = [event for event in happened if (event.project_id, event.type) in waited | started]
-    about = [(event, contact_id) for event in concerned if (contact_id := await _contact_of(tx, event))]
-    waking = [(event, contact_id) for event, contact_id in about if (event.project_id, event.type) in waited]
+async def _react(tx: Transaction, watchers: list[TriggerRow], recorded: list[Event]) -> None:
+    awaited = {(watcher.project_id, name) for watcher in watchers for name in watcher.waits_for}
+    starting = {(watcher.project_id, watcher.starts_on) for watcher in watchers if watcher.active}
+    relevant = [event for event in recorded if (event.project_id, event.type) in awaited | starting]
+    subjects = [(event, contact_id) for event in relevant if (contact_id := await _contact_of(tx, event))]
+    waking = [(event, contact_id) for event, contact_id in subjects if (event.project_id, event.type) in awaited]
     if waking:
         woken = await store.wake_runs(
             tx,
@@ -503,7 +506,7 @@ async def _react(tx: Transaction, watchers: list[TriggerRow], happened: list[Eve
         )
         if woken:
             tx.makes_due("automation_runs")
-    await _start(tx, watchers, about)
+    await _start(tx, watchers, subjects)
 
 
 async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[Event, UUID]]) -> None:
@@ -513,9 +516,9 @@ async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[
         for watcher in watchers
         if watcher.active
         and (watcher.project_id, watcher.starts_on) == (event.project_id, event.type)
-        and rules.is_about(event, watcher.starts_on_audience)
+        and rules.concerns_audience(event, watcher.starts_on_audience)
     ]
-    starting = await _without_unfit(tx, starting)
+    starting = await _filter_by_data(tx, starting)
     if not starting:
         return
     runs = await store.start_runs(
@@ -542,13 +545,13 @@ async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[
     )
     for (project_id, automation_id, measure), number in counted.items():
         if measure == "LIMITED":
-            reason = "The contact has started as many runs within the last hour as `maxRunsPerHour` allows."
+            reason = "The contact has reached `maxRunsPerHour`."
             log.info("runs_limited", project=str(project_id), automation=str(automation_id), runs=number, reason=reason)
     runs = [run for run in runs if not run.limited]
     if not runs:
         return
     now = starting[0][1].occurred_at
-    told = [
+    started_events = [
         events.make_event(
             run.project_id,
             "automation.started",
@@ -559,50 +562,50 @@ async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[
         )
         for run in runs
     ]
-    await events.record_all(tx, told)
+    await events.record_all(tx, started_events)
     tx.makes_due("automation_runs")
 
 
-async def _without_unfit(
+async def _filter_by_data(
     tx: Transaction, starting: list[tuple[TriggerRow, Event, UUID]]
 ) -> list[tuple[TriggerRow, Event, UUID]]:
-    """Leave out the events whose data the trigger's rules do not want: one statement for each automation with rules."""
-    unfit: set[tuple[UUID, UUID]] = set()
-    choosy = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
-    for watcher in choosy.values():
-        mine = {event.id: event for each, event, _ in starting if each.id == watcher.id}
-        compiled = condition(rules.on_data(read_rules(watcher.where)), 0)
+    """Omit events whose data does not match the trigger's rules; one statement for each automation with rules."""
+    rejected: set[tuple[UUID, UUID]] = set()
+    with_rules = {watcher.id: watcher for watcher, _, _ in starting if watcher.where is not None}
+    for watcher in with_rules.values():
+        candidates = {event.id: event for other, event, _ in starting if other.id == watcher.id}
+        compiled = condition(rules.rules_on_data(read_rules(watcher.where)), 0)
         fitting = await store.events_that_fit(
             tx,
             project_id=watcher.project_id,
-            rows=Jsonb([{"id": event.id, "attributes": rules.flat(event.data)} for event in mine.values()]),
+            rows=Jsonb([{"id": event.id, "attributes": rules.flat(event.data)} for event in candidates.values()]),
             condition=compiled.sql,
             values=Jsonb([compiled.values]),
             now=starting[0][1].occurred_at,
         )
-        unfit |= {(watcher.id, event_id) for event_id in mine.keys() - set(fitting)}
-    return [each for each in starting if (each[0].id, each[1].id) not in unfit]
+        rejected |= {(watcher.id, event_id) for event_id in candidates.keys() - set(fitting)}
+    return [item for item in starting if (item[0].id, item[1].id) not in rejected]
 
 
 async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
-    """The contact that an event is about. A customer who is no contact yet becomes one."""
-    named = rules.contact_id_in(event)
-    address = None if named else rules.address_in(event)
+    """The contact that an event concerns. Creates one for a customer who is not a contact yet."""
+    contact_id = rules.contact_id_in(event)
+    address = None if contact_id else rules.address_in(event)
     if address is None:
-        return named
+        return contact_id
     try:
         if event.type.startswith("customer."):
             return (await contacts.find_or_create(tx, event.project_id, address, event.occurred_at)).id
-        known = await contacts.contact_of(tx, event.project_id, address)
+        contact = await contacts.contact_of(tx, event.project_id, address)
     except AddressInvalid:
         return None
-    return known.id if known else None
+    return contact.id if contact else None
 
 
 async def _require_activable(tx: Transaction, call: Call, member: LoopMember, allow_loops: bool) -> None:
-    """Raises AutomationIncomplete, or AutomationLoop unless that is allowed.
+    """Raises AutomationIncomplete, or AutomationLoop unless loops are allowed.
 
-    What is found stays true until the transaction ends: nobody deletes what is needed or activates another one.
+    A lock prevents other transactions from deleting what is referred to, and from activating other automations.
     """
     await usage.lock_activations(tx, project_id=call.project_id)
     await _require_complete(tx, call, member.trigger, member.steps)
@@ -611,14 +614,14 @@ async def _require_activable(tx: Transaction, call: Call, member: LoopMember, al
 
 
 async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
-    """Raises AutomationIncomplete with everything that is referred to and is not there."""
+    """Raises AutomationIncomplete with everything that is referred to and does not exist."""
     faults: list[ProblemError] = []
     _, audience_id = rules.starts_on(trigger)
     if audience_id is not None:
         faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", static=False)
     if not steps:
-        faults.append(ProblemError(path="/steps", code="required", message="There are no steps."))
-    for place in rules.written_out(steps):
+        faults.append(ProblemError(path="/steps", code="required", message="The automation has no steps."))
+    for place in rules.flatten_steps(steps):
         if isinstance(place.step, SendEmail):
             faults += await _email_faults(tx, call, place.step, place.path)
         elif isinstance(place.step, Condition):
@@ -633,15 +636,17 @@ async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps
 
 
 async def _require_no_loop(tx: Transaction, call: Call, member: LoopMember) -> None:
-    """Raises AutomationLoop if an automation, once active, passes contacts round with other active ones."""
+    """Raises AutomationLoop if an automation, once active, forms a loop with other active ones."""
     if member.trigger.once:
         return
     others = [
-        LoopMember(each.id, each.name, msgspec.convert(each.trigger, Trigger), rules.read_steps(each.steps))
-        for each in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
+        LoopMember(
+            candidate.id, candidate.name, msgspec.convert(candidate.trigger, Trigger), rules.read_steps(candidate.steps)
+        )
+        for candidate in await store.loop_candidates(tx, project_id=call.project_id, id=member.id)
     ]
-    known = await audiences.rules_of_all(tx, call.project_id)
-    if faults := find_loop(member, others, known, call.world.settings.public_url):
+    audience_rules = await audiences.rules_of_all(tx, call.project_id)
+    if faults := find_loop(member, others, audience_rules, call.world.settings.public_url):
         raise AutomationLoop.of(faults)
 
 
@@ -653,29 +658,29 @@ async def _audience_faults(tx: Transaction, call: Call, id: UUID, path: str, *, 
     if static and audience.type != "STATIC":
         return [
             ProblemError(
-                path=path, code="audience_dynamic", message=f"The members of {audience.name} are chosen by rules."
+                path=path, code="audience_dynamic", message=f"{audience.name} is DYNAMIC: its rules choose the members."
             )
         ]
     return []
 
 
-async def _check_words(call: Call, steps: list[Step]) -> None:
-    """Raises Invalid at the first subject or sender's name of a step that does not parse."""
+async def _check_templates(call: Call, steps: list[Step]) -> None:
+    """Raises Invalid if a subject or sender name of a step is not a valid template."""
     without_engine = await templates.without_engine(call.db, call.project_id, rules.templates_of(steps))
     await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, without_engine))
 
 
 async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
     faults: list[ProblemError] = []
-    words = await templates.content_of(tx, call.project_id, as_id(step.template_id))
-    if words is None:
+    template = await templates.content_of(tx, call.project_id, as_id(step.template_id))
+    if template is None:
         faults.append(
             ProblemError(path=f"{path}/templateId", code="template_missing", message="There is no such template.")
         )
-    elif templates.is_blank(words.html, words.text):
+    elif templates.is_blank(template.html, template.text):
         message = "This template is blank: it has neither html nor text."
         faults.append(ProblemError(path=f"{path}/templateId", code="template_blank", message=message))
-    elif step.subject is None and words.subject is None:
+    elif step.subject is None and template.subject is None:
         faults.append(
             ProblemError(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
         )
@@ -698,15 +703,15 @@ def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
-    found = await store.automation(db, project_id=project_id, id=id)
-    if found is None:
+    automation = await store.automation(db, project_id=project_id, id=id)
+    if automation is None:
         raise AutomationMissing
-    return found
+    return automation
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
-    found = await store.lock_automation(tx, project_id=call.project_id, id=id)
-    if found is None:
+    automation = await store.lock_automation(tx, project_id=call.project_id, id=id)
+    if automation is None:
         raise AutomationMissing
-    call.require_match(found.updated_at)
-    return found
+    call.require_match(automation.updated_at)
+    return automation

@@ -1,4 +1,4 @@
-"""Steps written out in order, what starts a run, and which contact an event is about."""
+"""Validation of triggers and steps, flattening of steps, and the contact and data of events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from postern.kernel.values import NO_ID, as_id, timestamp, to_plain
 from postern.messaging.audiences.model import check_attributes
 from postern.messaging.audiences.rules import RuleCondition, Rules, check_rules, plain_rules, read_rules
 from postern.messaging.automations.model import (
+    DEFAULT_EVENT_TIMEOUT,
     DEPTH_LIMIT,
-    EVENT_WAIT,
     STEPS_LIMIT,
     WAIT_LIMIT,
     Branching,
@@ -42,140 +42,144 @@ STARTS_ON = {
 }
 OWN_AREA = "automation."
 DATA_DEPTH = 5
-"""How deep names with dots reach into the data of an event."""
+"""Maximum nesting of event data that names with dots can address."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepPosition:
-    """One step among the steps written out in order, and where it leads."""
+    """One of the flattened steps, and the steps that follow it."""
 
     step: Step
     path: str
-    """Where it stands in what was sent, as a JSON pointer."""
+    """JSON pointer to the step in the request."""
     next: int
-    """The step after it; of one that branches: the first of `then`, or the one after it all."""
+    """Index of the next step. For a branching step: the first step of `then`, or the one after all branches."""
     otherwise: int
-    """Of one that branches: the first of `else`, or the one after it all."""
+    """For a branching step: index of the first step of `else`, or of the one after all branches."""
 
 
-def written_out(steps: Sequence[Step]) -> list[StepPosition]:
-    """Steps in order: a branching one, its `then`, its `else`, what follows. The end is one past the last."""
-    places: list[StepPosition] = []
-    _write(steps, "/steps", places, None)
-    return places
+def flatten_steps(steps: Sequence[Step]) -> list[StepPosition]:
+    """Flatten steps: a branching step precedes its `then`, its `else`, and the rest. The end is index len()."""
+    positions: list[StepPosition] = []
+    _write(steps, "/steps", positions, None)
+    return positions
 
 
-def _write(steps: Sequence[Step], path: str, places: list[StepPosition], after: int | None) -> None:
-    """Append `steps`; the last of them leads to `after`, or to what comes next in order."""
+def _write(steps: Sequence[Step], path: str, positions: list[StepPosition], after: int | None) -> None:
+    """Append `steps`. The last of them leads to index `after`, or to the following index if that is None."""
     for index, step in enumerate(steps):
-        here = len(places)
-        where = f"{path}/{index}"
-        end = here + size([step])
+        current = len(positions)
+        pointer = f"{path}/{index}"
+        end = current + size([step])
         follows = after if index == len(steps) - 1 and after is not None else end
         if not isinstance(step, Branching):
-            places.append(StepPosition(step, where, follows, follows))
+            positions.append(StepPosition(step, pointer, follows, follows))
             continue
-        then, otherwise = here + 1, here + 1 + size(step.then)
-        places.append(StepPosition(step, where, then if step.then else follows, otherwise if step.else_ else follows))
-        _write(step.then, f"{where}/then", places, follows)
-        _write(step.else_, f"{where}/else", places, follows)
+        then, otherwise = current + 1, current + 1 + size(step.then)
+        positions.append(
+            StepPosition(step, pointer, then if step.then else follows, otherwise if step.else_ else follows)
+        )
+        _write(step.then, f"{pointer}/then", positions, follows)
+        _write(step.else_, f"{pointer}/else", positions, follows)
 
 
 def size(steps: Sequence[Step]) -> int:
-    """How many steps there are, those in branches counted."""
+    """The number of steps, including those in branches."""
     return sum(1 + (size(step.then) + size(step.else_) if isinstance(step, Branching) else 0) for step in steps)
 
 
 def read_steps(stored: Any) -> list[Step]:
-    """Stored steps."""
+    """Decode stored steps."""
     return msgspec.convert(stored, list[Step])
 
 
-def plain_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Steps as they are stored and shown: nothing that was not said."""
-    return [_plain(each) for each in to_plain(steps)]
+def encode_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Steps as JSON for storage and responses, without unset fields."""
+    return [_plain(step) for step in to_plain(steps)]
 
 
 def _plain(step: dict[str, Any]) -> dict[str, Any]:
     plain = {name: value for name, value in step.items() if value is not None}
     for branch in ("then", "else"):
         if branch in plain:
-            plain[branch] = [_plain(each) for each in plain[branch]]
+            plain[branch] = [_plain(inner) for inner in plain[branch]]
     if "rules" in plain:
         plain["rules"] = plain_rules(read_rules(plain["rules"]))
     return plain
 
 
-def waited_for(steps: Sequence[Step]) -> list[str]:
-    """The events that steps wait for."""
+def awaited_events(steps: Sequence[Step]) -> list[str]:
+    """Names of the events that steps wait for."""
     return sorted(
-        {event_name(place.step.event) for place in written_out(steps) if isinstance(place.step, WaitForEvent)}
+        {event_name(place.step.event) for place in flatten_steps(steps) if isinstance(place.step, WaitForEvent)}
     )
 
 
 def event_name(name: str) -> str:
-    """The present name of an event that may be called by an older one."""
+    """The current name of an event, given that or a former name."""
     return ALIASES.get(name, name)
 
 
 def check_trigger(trigger: Trigger) -> None:
-    """Raises Invalid where a trigger lacks what its type needs."""
+    """Raises Invalid if a field is missing or not allowed for the trigger's type."""
     if trigger.type in ("AUDIENCE_JOINED", "AUDIENCE_LEFT"):
         if trigger.audience_id is None:
-            raise Invalid.at("/trigger/audienceId", "Say which audience.", "required")
+            raise Invalid.at("/trigger/audienceId", "`audienceId` is required for this trigger type.", "required")
         if trigger.event is not None:
-            raise Invalid.at("/trigger/event", "Only an EVENT trigger has an event.")
+            raise Invalid.at("/trigger/event", "Only an EVENT trigger can have `event`.")
     elif trigger.audience_id is not None:
-        raise Invalid.at("/trigger/audienceId", "Only AUDIENCE_JOINED and AUDIENCE_LEFT have an audience.")
+        raise Invalid.at(
+            "/trigger/audienceId", "Only AUDIENCE_JOINED and AUDIENCE_LEFT triggers can have `audienceId`."
+        )
     if trigger.where is not None and trigger.type != "EVENT":
-        raise Invalid.at("/trigger/where", "Only an EVENT trigger has rules for the event's data.")
+        raise Invalid.at("/trigger/where", "Only an EVENT trigger can have `where`.")
     if trigger.type == "EVENT":
         if trigger.event is None:
-            raise Invalid.at("/trigger/event", "Say which event.", "required")
+            raise Invalid.at("/trigger/event", "`event` is required for an EVENT trigger.", "required")
         _check_event("/trigger/event", trigger.event)
         if trigger.where is not None:
             _check_where(trigger.where)
     elif trigger.event is not None:
-        raise Invalid.at("/trigger/event", "Only an EVENT trigger has an event.")
+        raise Invalid.at("/trigger/event", "Only an EVENT trigger can have `event`.")
 
 
 def _check_where(where: Rules) -> None:
     try:
-        check_rules(on_data(where))
+        check_rules(rules_on_data(where))
     except Invalid as wrong:
         moved = [
-            ProblemError(path=f"/trigger/where{each.path}", code=each.code, message=each.message)
-            for each in wrong.errors
+            ProblemError(path=f"/trigger/where{fault.path}", code=fault.code, message=fault.message)
+            for fault in wrong.errors
         ]
         raise Invalid(wrong.detail, errors=moved) from None
 
 
-def on_data(where: Rules) -> Rules:
-    """Rules on the data of an event as rules on attributes: every field is a name in the data."""
-    return Rules(match=where.match, conditions=[_clause_on_data(each) for each in where.conditions])
+def rules_on_data(where: Rules) -> Rules:
+    """Convert rules on an event's data to audience rules, with the data in place of the attributes."""
+    return Rules(match=where.match, conditions=[_condition_on_data(each) for each in where.conditions])
 
 
-def _clause_on_data(clause: RuleCondition) -> RuleCondition:
+def _condition_on_data(clause: RuleCondition) -> RuleCondition:
     if clause.conditions is not None:
-        return msgspec.structs.replace(clause, conditions=[_clause_on_data(each) for each in clause.conditions])
+        return msgspec.structs.replace(clause, conditions=[_condition_on_data(each) for each in clause.conditions])
     if clause.field is None:
         return clause
     return msgspec.structs.replace(clause, field=f"attributes.{clause.field.removeprefix('data.')}")
 
 
 def flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """The data of an event with what lies deeper under names with dots (`customer.plan`) beside it."""
-    found: dict[str, Any] = {}
+    """Add the nested values of event data under names with dots (`customer.plan`)."""
+    flattened: dict[str, Any] = {}
     for name, value in data.items():
         if isinstance(value, dict) and depth < DATA_DEPTH:
             inner: dict[str, Any] = value
-            found |= flat(inner, f"{prefix}{name}.", depth + 1)
-        found[f"{prefix}{name}"] = value
-    return found
+            flattened |= flat(inner, f"{prefix}{name}.", depth + 1)
+        flattened[f"{prefix}{name}"] = value
+    return flattened
 
 
-def event_values(event: Event) -> dict[str, Any]:
-    """What `event` is in templates: the data by name, and whole under `data`; `name` and `occurredAt` unless given."""
+def event_variables(event: Event) -> dict[str, Any]:
+    """The template variable `event`: the data, also as `data`; `name` and `occurredAt` unless the data has them."""
     return {
         "name": event.type,
         "occurredAt": timestamp(event.occurred_at),
@@ -187,16 +191,14 @@ def event_values(event: Event) -> dict[str, Any]:
 def _check_event(path: str, name: str) -> None:
     name = event_name(name)
     if name.startswith(OWN_AREA):
-        raise Invalid.at(
-            path, "What automations do starts and continues no automation: they would go round in circles."
-        )
+        raise Invalid.at(path, "Events of automations cannot start or continue automations, because that could loop.")
     if name not in EVENT_NAMES and not is_custom_name(name):
         names = ", ".join(EVENT_NAMES)
-        raise Invalid.at(path, f"`{name}` is no event. There are: {names}; and those you send in.", "unknown_event")
+        raise Invalid.at(path, f"There is no event `{name}`. There are: {names}; and custom events.", "unknown_event")
 
 
 def starts_on(trigger: Trigger) -> tuple[str, UUID | None]:
-    """The event that starts a run, and the audience it must be about."""
+    """Name of the event that starts a run, and the id of the audience that it must concern, if any."""
     if trigger.type == "EVENT":
         return event_name(trigger.event or ""), None
     audience = None if trigger.audience_id is None else as_id(trigger.audience_id)
@@ -204,32 +206,32 @@ def starts_on(trigger: Trigger) -> tuple[str, UUID | None]:
 
 
 def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
-    """Raises Invalid where steps make no sense, with a pointer to each place.
+    """Raises Invalid, with a JSON pointer for each fault, if steps are not valid.
 
-    `allowed` are special networks that calls may reach all the same.
+    `allowed` are private networks that WEBHOOK steps may call.
     """
     if size(steps) > STEPS_LIMIT:
         raise Invalid.at("/steps", f"An automation has at most {STEPS_LIMIT} steps.", "too_many")
     if _depth(steps) > DEPTH_LIMIT:
         raise Invalid.at("/steps", f"Branches are nested at most {DEPTH_LIMIT} deep.", "too_deep")
-    faults = [fault for place in written_out(steps) for fault in _faults(place, allowed)]
+    faults = [fault for place in flatten_steps(steps) for fault in _faults(place, allowed)]
     if faults:
         raise Invalid(faults[0].message, errors=faults)
 
 
 def templates_of(steps: Sequence[Step]) -> set[str]:
-    """The identifiers of the templates that steps send."""
-    return {place.step.template_id for place in written_out(steps) if isinstance(place.step, SendEmail)}
+    """Ids of the templates that steps send."""
+    return {place.step.template_id for place in flatten_steps(steps) if isinstance(place.step, SendEmail)}
 
 
 def subjects_of(steps: Sequence[Step], without_engine: set[UUID]) -> list[tuple[str, Part, str | None]]:
-    """The subjects that steps give, and sender names with values to fill in, with a pointer to each.
+    """Subjects and sender names of steps that are templates, each with its JSON pointer and engine.
 
-    Left out are those of steps that send one of the templates `without_engine`: they are sent as written.
+    Omits steps that send a template in `without_engine`: their subjects are not rendered.
     """
     sends = [
         (place.path, place.step)
-        for place in written_out(steps)
+        for place in flatten_steps(steps)
         if isinstance(place.step, SendEmail) and as_id(place.step.template_id) not in without_engine
     ]
     subjects: list[tuple[str, Part, str | None]] = [
@@ -253,14 +255,18 @@ def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[Problem
         elif isinstance(step, WaitForEvent):
             _check_event(f"{path}/event", step.event)
             if step.timeout is not None and not timedelta() < wait_of(step.timeout) <= WAIT_LIMIT:
-                raise Invalid.at(f"{path}/timeout", f"Wait up to {WAIT_LIMIT.days} days, and more than not at all.")
+                raise Invalid.at(
+                    f"{path}/timeout", f"The timeout must be more than zero and at most {WAIT_LIMIT.days} days."
+                )
         elif isinstance(step, CallWebhook):
             _check_url(step.url, f"{path}/url", allowed)
         elif isinstance(step, UpdateContact):
             check_attributes(step.attributes, f"{path}/attributes")
         elif isinstance(step, SendEmail):
             if step.subject == "":
-                raise Invalid.at(f"{path}/subject", "Leave it out for the template's own subject.", "required")
+                raise Invalid.at(
+                    f"{path}/subject", "The subject is empty; omit it to use the template's subject.", "required"
+                )
             _check_address(step.from_email, step.from_name, path, "from")
             _check_address(step.reply_to, None, path, "replyTo")
     except Invalid as wrong:
@@ -270,11 +276,11 @@ def _faults(place: StepPosition, allowed: Sequence[Network]) -> Iterator[Problem
 def _check_delay(step: Delay, path: str) -> None:
     wait = wait_of(step)
     if step.until is not None and wait:
-        raise Invalid.at(path, "A delay has a length or an end, not both.")
+        raise Invalid.at(path, "Set a duration or `until`, not both.")
     if step.until is None and not wait:
-        raise Invalid.at(path, "Say how long: minutes, hours, days, or until.", "required")
+        raise Invalid.at(path, "Set `minutes`, `hours`, `days` or `until`.", "required")
     if wait > WAIT_LIMIT:
-        raise Invalid.at(path, f"A delay is at most {WAIT_LIMIT.days} days long.", "too_long")
+        raise Invalid.at(path, f"A delay can be at most {WAIT_LIMIT.days} days long.", "too_long")
 
 
 def _check_condition(step: Condition, path: str) -> None:
@@ -296,7 +302,7 @@ def _check_address(spec: str | None, name: str | None, path: str, field: str) ->
         where = "fromEmail" if field == "from" else field
         raise Invalid.at(f"{path}/{where}", wrong.detail, "address_invalid") from None
     if name_template(name) is not None:
-        return  # Checked with the subjects.
+        return  # A template; checked with the subjects.
     try:
         parse_address(str(msgspec.structs.replace(address, name=name or address.name)))
     except AddressInvalid as wrong:
@@ -311,36 +317,36 @@ def _check_url(url: str, path: str, allowed: Sequence[Network]) -> None:
 
 
 def wait_of(wait: Duration | Delay) -> timedelta:
-    """The length of time that is given."""
+    """The duration of a step."""
     return timedelta(minutes=wait.minutes or 0, hours=wait.hours or 0, days=wait.days or 0)
 
 
 def wait_until(step: Delay | WaitForEvent, now: Moment) -> Moment:
-    """When a step that begins to wait now goes on by itself."""
+    """When a step that starts to wait now continues without an event."""
     if isinstance(step, WaitForEvent):
-        return Moment.of(now + (wait_of(step.timeout) if step.timeout else EVENT_WAIT))
+        return Moment.of(now + (wait_of(step.timeout) if step.timeout else DEFAULT_EVENT_TIMEOUT))
     return Moment.of(step.until) if step.until is not None else Moment.of(now + wait_of(step))
 
 
 def contact_id_in(event: Event) -> UUID | None:
-    """The contact that an event names, if it names one; what a customer's own event says inside is not ours."""
+    """The contact id in an event, or None. The data of custom events is not interpreted."""
     if event.type not in EVENT_NAMES:
         return event.subject_id
-    named = event.data.get("contactId")
-    if named is not None and (found := as_id(named)) != NO_ID:
-        return found
+    value = event.data.get("contactId")
+    if value is not None and (contact_id := as_id(value)) != NO_ID:
+        return contact_id
     area = event.type.partition(".")[0]
     return event.subject_id if area in ("contact", "audience") else None
 
 
 def address_in(event: Event) -> str | None:
-    """The address of the person that an event is about, where it names no contact: a customer's events do."""
+    """The address in an event without a contact id, such as customer events; None for custom events."""
     if event.type not in EVENT_NAMES:
         return None
     address = event.data.get("email")
     return address if isinstance(address, str) else None
 
 
-def is_about(event: Event, audience_id: UUID | None) -> bool:
-    """Whether an event is about the audience that a trigger names, if it names one."""
+def concerns_audience(event: Event, audience_id: UUID | None) -> bool:
+    """Whether an event concerns the audience of a trigger; True for a trigger without one."""
     return audience_id is None or as_id(event.data.get("audienceId")) == audience_id

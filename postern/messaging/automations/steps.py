@@ -1,7 +1,7 @@
-"""Running: many runs at a time, each from where it stands to where it has to wait, in one transaction.
+"""Execution of runs: a batch of runs is advanced in one transaction until each has to wait or has finished.
 
-Whatever a step does is committed together with the run's place, its history and its counters, so a crash at any
-moment leaves every step either done and noted, or not done. Only WEBHOOK steps leave the database; see `work.py`.
+The effects of a step are committed together with the run's position, history and counters. So after a crash, every
+step is either done and recorded, or not done. Only WEBHOOK steps make network calls; see `work.py`.
 """
 
 from collections import Counter, defaultdict
@@ -57,7 +57,7 @@ ERROR_CHARACTERS = 1_000
 
 @dataclass
 class RunState:
-    """A run in hand, and where it has got to."""
+    """A run being executed, and its position."""
 
     row: DueRun
     places: list[StepPosition]
@@ -70,9 +70,9 @@ class RunState:
     tried: int = 0
     error: str | None = None
     moves: bool = True
-    """Whether it goes on in this transaction."""
+    """Whether it continues in this transaction."""
     since: events.EventPosition = field(init=False)
-    """Where its present step began in the course of events; a worker may come to it much later."""
+    """The position in the event log at which its current step began, which may be long before a worker executes it."""
 
     def __post_init__(self) -> None:
         self.since = _since(self.row, self.places)
@@ -84,7 +84,7 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One line of a run's history."""
+    """One entry of a run's history."""
 
     run_id: UUID
     step: int
@@ -96,7 +96,7 @@ class StepRecord:
 
 @dataclass
 class RunBatch:
-    """Runs of one project on their way, in an open transaction."""
+    """Runs of one project that are executed in one transaction."""
 
     world: "World"
     tx: Transaction
@@ -106,11 +106,11 @@ class RunBatch:
     contacts: dict[UUID, Contact] = field(default_factory=dict[UUID, Contact])
     notes: list[StepRecord] = field(default_factory=list[StepRecord])
     capped: Counter[UUID] = field(default_factory=Counter[UUID])
-    """Messages that the frequency cap kept back, by automation."""
+    """Number of messages that the frequency cap suppressed, by automation id."""
 
     async def advance(self) -> None:
-        """Move every run until all of them wait or have ended."""
-        await self._know_contacts([run.row.contact_id for run in self.runs])
+        """Execute steps until every run waits or has finished."""
+        await self._load_contacts([run.row.contact_id for run in self.runs])
         for run in self.runs:
             if run.moves and run.row.contact_id not in self.contacts:
                 self._end(run, "CANCELLED", CONTACT_DELETED)
@@ -118,10 +118,10 @@ class RunBatch:
                 self._end(run, "COMPLETED")
         while moving := [run for run in self.runs if run.moves]:
             for group in _by_step(moving):
-                await self._do(group)
+                await self._execute(group)
 
-    async def _do(self, group: list[RunState]) -> None:
-        """One step of one version, for all runs that stand at it."""
+    async def _execute(self, group: list[RunState]) -> None:
+        """Execute one step of one version for all runs that are at it."""
         step = group[0].place.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
@@ -143,48 +143,50 @@ class RunBatch:
         else:
             assert isinstance(step, Exit)
             for run in group:
-                self._note(run, "DONE")
+                self._record_step(run, "DONE")
                 self._end(run, "EXITED")
 
     async def _send(self, group: list[RunState], step: SendEmail) -> None:
-        words = await templates.content_of(self.tx, self.project_id, as_id(step.template_id))
-        if words is None:
-            self.fail(group, "The template is no longer there.")
+        template = await templates.content_of(self.tx, self.project_id, as_id(step.template_id))
+        if template is None:
+            self.fail(group, "The template has been deleted.")
             return
-        if templates.is_blank(words.html, words.text):
+        if templates.is_blank(template.html, template.text):
             self.fail(group, "The template is blank: it has neither html nor text.")
             return
-        subject = step.subject if step.subject is not None else words.subject
+        subject = step.subject if step.subject is not None else template.subject
         if subject is None:
             self.fail(group, "Neither the step nor its template has a subject.")
             return
         try:
             sender = sender_of(step)
             domain_id = await domain_to_send_from(self.world, self.tx, self.project_id, sender)
-        except (LookupError, AddressInvalid) as wrong:
-            self.fail(group, str(wrong))
+        except (LookupError, AddressInvalid) as error:
+            self.fail(group, str(error))
             return
         settings = (await projects.require_project(self.tx, self.project_id)).settings
-        letters: dict[UUID, MailRequest] = {}
-        happened: dict[UUID, events.Event] = {}
-        if any("event" in (part or "") for part in (subject, words.html, words.text, step.from_name)):
-            started_by = sorted({run.row.trigger_event_id for run in group})
-            happened = {each.id: each for each in await events.with_ids(self.tx, self.project_id, started_by)}
+        requests: dict[UUID, MailRequest] = {}
+        trigger_events: dict[UUID, events.Event] = {}
+        if any("event" in (part or "") for part in (subject, template.html, template.text, step.from_name)):
+            trigger_ids = sorted({run.row.trigger_event_id for run in group})
+            trigger_events = {
+                event_row.id: event_row for event_row in await events.with_ids(self.tx, self.project_id, trigger_ids)
+            }
         for run in group:
-            event = happened.get(run.row.trigger_event_id)
+            event = trigger_events.get(run.row.trigger_event_id)
             contact = self.contacts[run.row.contact_id]
             if contact.unsubscribed:
                 self._next_step(run, "SKIPPED", {"reason": "The contact has unsubscribed."})
                 continue
             body = SendBody(
                 subject=subject,
-                html=words.html,
-                text=words.text,
-                engine=words.engine,
+                html=template.html,
+                text=template.text,
+                engine=template.engine,
                 variables={
                     **contact.attributes,
                     "email": contact.email,
-                    **({"event": rules.event_values(event)} if event else {}),
+                    **({"event": rules.event_variables(event)} if event else {}),
                 },
                 reply_to=[step.reply_to] if step.reply_to else [],
                 track_opens=settings.track_opens,
@@ -192,7 +194,7 @@ class RunBatch:
                 unsubscribable=True,
                 from_name=name_template(step.from_name),
             )
-            letters[run.row.id] = MailRequest(
+            requests[run.row.id] = MailRequest(
                 once_key=f"automation:{run.row.id}:{run.at}",
                 contact_id=contact.id,
                 to=contact.email,
@@ -200,31 +202,31 @@ class RunBatch:
                 domain_id=domain_id,
                 body=body,
             )
-        await self._keep_schedule(group, letters)
-        if not letters:
+        await self._enforce_quota(group, requests)
+        if not requests:
             return
         cap = frequency_cap_of(settings)
-        made = await enqueue_all(self.world, self.tx, self.project_id, list(letters.values()), cap, self.now)
+        sends = await enqueue_all(self.world, self.tx, self.project_id, list(requests.values()), cap, self.now)
         for run in group:
-            if run.row.id not in letters:
+            if run.row.id not in requests:
                 continue
-            send = made.get(letters[run.row.id].once_key)
+            send = sends.get(requests[run.row.id].once_key)
             if send is None or send.reason is None:
                 self._next_step(run, "DONE", {"sendId": send.id} if send else {})
             else:
                 self.capped[run.row.automation_id] += 1
                 self._next_step(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
 
-    async def _keep_schedule(self, group: list[RunState], letters: dict[UUID, MailRequest]) -> None:
-        """End the runs whose e-mail the account's plan does not allow any more."""
-        wanted = QuotaRequest("emails", len(letters), self.now, project_id=self.project_id)
-        left = await quota_left(self.tx, self.world, wanted)
-        if left is not None and len(letters) > left.number:
-            allowed = set(list(letters)[: max(left.number, 0)])
-            refused = [run for run in group if run.row.id in letters and run.row.id not in allowed]
-            self.fail(refused, left.refusal.detail)
+    async def _enforce_quota(self, group: list[RunState], requests: dict[UUID, MailRequest]) -> None:
+        """Fail the runs whose e-mail exceeds the account's quota."""
+        quota_request = QuotaRequest("emails", len(requests), self.now, project_id=self.project_id)
+        remaining = await quota_left(self.tx, self.world, quota_request)
+        if remaining is not None and len(requests) > remaining.number:
+            allowed = set(list(requests)[: max(remaining.number, 0)])
+            refused = [run for run in group if run.row.id in requests and run.row.id not in allowed]
+            self.fail(refused, remaining.refusal.detail)
             for run in refused:
-                del letters[run.row.id]
+                del requests[run.row.id]
 
     def _delay(self, run: RunState, step: Delay) -> None:
         if run.entered_at is not None:
@@ -234,21 +236,23 @@ class RunBatch:
         run.due_at = rules.wait_until(step, self.now)
 
     async def _wait(self, group: list[RunState], step: WaitForEvent) -> None:
-        """Wait for an event, unless it has happened since the step began: a worker may have come late to it.
+        """Wait for an event, unless it has occurred since the step began, which may be long ago.
 
-        Looked for again when time is up, because an event that is being recorded while a run begins to wait sees
-        nobody waiting.
+        The event log is searched again at the timeout, because a concurrent transaction that records the event does not
+        see a run that is about to wait.
         """
         name = rules.event_name(step.event)
         woken = [run.row.event_id for run in group if run.row.event_id is not None]
-        came = {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
-        late = [run for run in group if run.entered_at is None or run.row.event_id is None]
-        missed = await events.first_since(
-            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.since) for run in late]
+        events_by_id = (
+            {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
+        )
+        unmatched = [run for run in group if run.entered_at is None or run.row.event_id is None]
+        occurred = await events.first_since(
+            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.since) for run in unmatched]
         )
         for run in group:
             event_id = run.row.event_id if run.entered_at is not None else None
-            event = missed.get(run.row.id) if event_id is None else came.get(event_id)
+            event = occurred.get(run.row.id) if event_id is None else events_by_id.get(event_id)
             if event_id or event:
                 run.since = events.EventPosition(event.occurred_at, event.id) if event else run.since
                 self._next_step(run, "HAPPENED", {"eventId": event.id if event else event_id})
@@ -271,12 +275,12 @@ class RunBatch:
     async def _update(self, group: list[RunState], step: UpdateContact) -> None:
         ids = [run.row.contact_id for run in group]
         changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
-        await self._know_contacts(changed)
+        await self._load_contacts(changed)
         for run in group:
             if run.row.contact_id in changed or _has(self.contacts[run.row.contact_id], step.attributes):
                 self._next_step(run, "DONE")
             else:
-                self._next_step(run, "SKIPPED", {"reason": "The contact's attributes would outgrow their limits."})
+                self._next_step(run, "SKIPPED", {"reason": "The contact's attributes would exceed a limit."})
 
     async def _move(self, group: list[RunState], step: AddToAudience | RemoveFromAudience) -> None:
         audience_id, ids = as_id(step.audience_id), [run.row.contact_id for run in group]
@@ -292,19 +296,19 @@ class RunBatch:
         for run in group:
             self._next_step(run, "DONE")
 
-    async def _know_contacts(self, ids: Iterable[UUID]) -> None:
-        found = await audience_contacts.contacts_with_ids(self.tx, self.project_id, list(set(ids)))
-        self.contacts |= {contact.id: contact for contact in found}
+    async def _load_contacts(self, ids: Iterable[UUID]) -> None:
+        contacts = await audience_contacts.contacts_with_ids(self.tx, self.project_id, list(set(ids)))
+        self.contacts |= {contact.id: contact for contact in contacts}
 
-    def _note(self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
+    def _record_step(self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
         tag = type(run.place.step).__struct_config__.tag
-        noted = StepRecord(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
-        self.notes.append(noted)
+        record = StepRecord(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
+        self.notes.append(record)
 
     def _next_step(
         self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
     ) -> None:
-        self._note(run, outcome, detail)
+        self._record_step(run, outcome, detail)
         run.at = run.place.next if to is None else to
         run.entered_at, run.tried = None, 0
         if run.at >= len(run.places):
@@ -312,24 +316,24 @@ class RunBatch:
 
     def fail(self, group: list[RunState], error: str) -> None:
         for run in group:
-            self._note(run, "FAILED", {"reason": error[:ERROR_CHARACTERS]})
+            self._record_step(run, "FAILED", {"reason": error[:ERROR_CHARACTERS]})
             self._end(run, "FAILED", error)
 
     def _end(self, run: RunState, status: RunStatus, error: str | None = None) -> None:
         run.status, run.error, run.moves, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
         run.calls, run.entered_at = False, None
 
-    def called(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
-        """A WEBHOOK step is over; what follows it is done with the others."""
+    def finish_call(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
+        """Record that a WEBHOOK step has ended; the run continues with the following step."""
         self._next_step(run, outcome, detail)
         run.calls = False
 
-    def call_again(self, run: RunState, at: Moment) -> None:
-        """A WEBHOOK step is to be tried again."""
+    def retry_call(self, run: RunState, at: Moment) -> None:
+        """Schedule another attempt of a WEBHOOK step."""
         run.calls, run.moves, run.due_at, run.tried = True, False, at, run.row.tried + 1
 
     async def settle(self) -> None:
-        """Write places, history and counters down, and tell about those that ended."""
+        """Store positions, history and counters, and record events for runs that finished."""
         ended = [run for run in self.runs if run.due_at is None]
         await store.settle_runs(
             self.tx,
@@ -346,13 +350,13 @@ class RunBatch:
             error=[run.error for run in self.runs],
             finished_at=[self.now if run.due_at is None else None for run in self.runs],
         )
-        await self._write_notes()
+        await self._write_history()
         await self._count(ended)
-        await events.record_all(self.tx, [_required(self.project_id, run, self.now) for run in ended])
+        await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])
         if any(run.calls for run in self.runs):
             self.tx.makes_due("automation_runs")
 
-    async def _write_notes(self) -> None:
+    async def _write_history(self) -> None:
         if not self.notes:
             return
         await store.insert_steps(
@@ -383,12 +387,12 @@ class RunBatch:
 
 
 def _has(contact: Contact, attributes: dict[str, Any]) -> bool:
-    """Whether a contact is already what merging attributes would make it."""
+    """Whether merging these attributes would not change the contact."""
     return all(contact.attributes.get(name) == value for name, value in attributes.items())
 
 
 def sender_of(step: SendEmail) -> str:
-    """The From of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid."""
+    """The From header of a step as `a@b` or `Name <a@b>`. Raises AddressInvalid."""
     address = parse_address(step.from_email)
     if step.from_name is None or name_template(step.from_name) is not None:
         return str(address)
@@ -403,7 +407,7 @@ def _by_step(runs: list[RunState]) -> Iterable[list[RunState]]:
     return groups.values()
 
 
-def _required(project_id: UUID, run: RunState, now: Moment) -> events.Event:
+def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Event:
     name = "automation.failed" if run.status == "FAILED" else "automation.completed"
     data: dict[str, Any] = {
         "automationId": run.row.automation_id,
@@ -414,23 +418,23 @@ def _required(project_id: UUID, run: RunState, now: Moment) -> events.Event:
     return events.make_event(project_id, name, run.row.id, now, **data)
 
 
-async def lock_current(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
-    """Those of the claimed runs that are still ours, as they are now, locked until the transaction ends."""
-    found = await store.lock_runs(
+async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:
+    """Lock those of the claimed runs that no other worker has claimed since; returns their current state."""
+    locked_runs = await store.lock_runs(
         tx,
         project_id=project_id,
         id=[job.id for job in jobs],
         attempt=[job.attempt for job in jobs],
         current_step=[job.current_step for job in jobs],
     )
-    events_seen = {held.id: held.event_id for held in found}
+    events_seen = {run.id: run.event_id for run in locked_runs}
     return [msgspec.structs.replace(job, event_id=events_seen[job.id]) for job in jobs if job.id in events_seen]
 
 
 def _since(row: DueRun, places: list[StepPosition]) -> events.EventPosition:
-    """Where a run's present step began in the course of events; after a delay, where the delay ends."""
+    """The position in the event log at which a run's current step began; for a delay, at which it ends."""
     if row.entered_at is None or row.current_step >= len(places):
-        # Events are kept to the millisecond: within the one of the trigger, their order decides.
+        # Events are stored with millisecond precision; within the millisecond of the trigger, ids decide the order.
         started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
         return events.EventPosition(started_at, row.trigger_event_id)
     step = places[row.current_step].step
@@ -443,10 +447,10 @@ class VersionSteps(dict[tuple[UUID, int], list[StepPosition]]):
 
 
 VERSIONS_KEPT = 1_000
-"""Versions whose steps a process keeps written out; they never change."""
+"""Maximum number of versions whose flattened steps a process caches; they never change."""
 
 
-async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
+async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
     """Runs with the steps of their versions."""
     places_of = tx.cache(VersionSteps)
     unknown = sorted({(row.automation_id, row.version) for row in rows} - set(places_of))
@@ -461,8 +465,8 @@ async def moving_of(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
             version=[version for _, version in unknown],
         )
         for each in found:
-            places_of[each.automation_id, each.version] = rules.written_out(rules.read_steps(each.steps))
-    # An automation that is being deleted takes its versions and runs along.
+            places_of[each.automation_id, each.version] = rules.flatten_steps(rules.read_steps(each.steps))
+    # Versions are missing if the automation is being deleted together with its runs.
     return [
         RunState(row, places, row.current_step, row.entered_at, tried=row.tried)
         for row in rows

@@ -1,4 +1,4 @@
-"""SQL of automations, their runs, and keys of custom events."""
+"""SQL of automations, runs, and idempotency keys of custom events."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -22,7 +22,7 @@ from postern.messaging.automations.model import (
 
 
 class KnownKey(Record):
-    """A key of a custom event that was used before."""
+    """An idempotency key of a custom event that was used before."""
 
     key: str
     body_hash: bytes
@@ -30,7 +30,7 @@ class KnownKey(Record):
 
 
 class LockedRun(Record):
-    """A run that is locked, and the event that has come for it."""
+    """A locked run, and the event that woke it, if any."""
 
     id: UUID
     event_id: UUID | None
@@ -95,7 +95,7 @@ async def lock_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> Aut
 async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
-# What older versions wait for stays listed: their runs go on.
+# Events that older versions wait for stay in `waits_for`, because their runs continue.
 @statement("""
     update automations set name = %(name)s, trigger = %(trigger)s, steps = %(steps)s, version = %(version)s,
         active = %(active)s, starts_on = %(starts_on)s, starts_on_audience = %(starts_on_audience)s, once = %(once)s,
@@ -152,7 +152,7 @@ async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> b
 async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[TriggerRow]: ...
 
 
-# Data of events in the place of attributes: the same rules hold for it.
+# Evaluates audience rules on event data, which takes the place of the attributes.
 @statement("""
     select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
     cross join jsonb_to_recordset(%(rows)s) as c (id uuid, attributes jsonb)
@@ -163,7 +163,7 @@ async def events_that_fit(
 ) -> list[UUID]: ...
 
 
-# The hourly limit concerns contacts that are not in the automation at present: those start no second run anyway.
+# The hourly limit is checked only for contacts without an unfinished run; the others start no second run anyway.
 @statement("""
     with wanted as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
@@ -206,7 +206,7 @@ async def start_runs(
 ) -> list[StartedRun]: ...
 
 
-# Locked in one order before they are touched, so that two batches about the same contacts do not stop each other.
+# Runs are locked in one order before the update, so that two batches for the same contacts do not deadlock.
 @statement("""
     with happened as materialized (
         select distinct on (project_id, contact_id, event) * from unnest(
@@ -290,8 +290,8 @@ async def lock_runs(
 ) -> list[LockedRun]: ...
 
 
-# A wait counts from when its cause happened, which may be before the worker came to the step before it: in the history
-# a step begins when the one before it is over.
+# A wait begins at the event that caused it, which may precede the execution of the previous step. In the history, a
+# step begins no earlier than the previous one ended.
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
     select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
@@ -369,7 +369,7 @@ async def runs(
 async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> AutomationRun | None: ...
 
 
-# Steps are numbered in the order in which a run passes them: it skips some, and never goes back.
+# A run skips steps but never goes back, so the order of step numbers is the order of execution.
 @statement("""
     select step, type, outcome, detail, started_at, finished_at from automation_run_steps
     where project_id = %(project_id)s and run_id = %(run_id)s order by step
@@ -377,8 +377,8 @@ async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -
 async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[AutomationRunStep]: ...
 
 
-# A failed run stands at the step that failed, and takes it again; what is noted of the failure goes. A contact that is
-# in the automation with another run stays where it is.
+# A retried run repeats the step that failed; the history entry of the failure is deleted. A run is not retried if its
+# contact has another unfinished run of the automation.
 @statement("""
     with mine as materialized (
         select r.project_id, r.id, r.current_step from automation_runs r
@@ -434,7 +434,7 @@ async def end_runs_of_contacts(
 ) -> list[EndedRun]: ...
 
 
-# A key that has been forgotten is free again.
+# An expired key can be claimed again.
 @statement("""
     insert into event_keys as known (project_id, key, body_hash, event_id, created_at)
     select %(project_id)s::uuid, key, body_hash, event_id, %(now)s

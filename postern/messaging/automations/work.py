@@ -1,4 +1,4 @@
-"""Runs that are due: moved in shares, and the calls of WEBHOOK steps made outside any transaction."""
+"""Background work: execution of due runs in batches, and calls of WEBHOOK steps outside transactions."""
 
 import asyncio
 from datetime import timedelta
@@ -15,9 +15,9 @@ from postern.kernel.outbound.client import OutboundResponse, Outcome
 from postern.kernel.values import to_json
 from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
-from postern.messaging.automations.model import CALL_PAUSES, CallWebhook, DueRun
+from postern.messaging.automations.model import CALL_RETRY_DELAYS, CallWebhook, DueRun
 from postern.messaging.automations.operations import call_secret
-from postern.messaging.automations.steps import RunBatch, RunState, lock_current, moving_of
+from postern.messaging.automations.steps import RunBatch, RunState, load_runs, lock_claimed
 from postern.security.signatures import webhook_headers
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=120)
 CALLS_AT_ONCE = 25
-SHARE, CALL_SHARE = 500, 100
-"""A share of calls takes at most 100 / 25 × 15 s = 60 s, within the lease."""
+SHARE, CALL_BATCH = 500, 100
+"""Runs per claim. A batch of calls takes at most 100 / 25 × 15 s = 60 s, which is less than the lease."""
 
 
 async def advance(world: "World", jobs: list[DueRun]) -> None:
-    """Move runs on. If that fails for all together each is moved alone, so that a poisoned one fails alone."""
+    """Advance runs in one transaction. If that fails, advance each on its own, so that only faulty runs fail."""
     try:
         await _move(world, jobs)
     except (OperationalError, PoolTimeout):
@@ -49,45 +49,45 @@ async def advance(world: "World", jobs: list[DueRun]) -> None:
 async def _move(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
     project_id = jobs[0].project_id
     async with world.db.transaction() as tx:
-        # Before the runs: whoever changes an audience's rules holds this lock alone, and wakes runs.
+        # Before locking runs: a change of audience rules takes this lock exclusively, then locks the runs it wakes.
         await membership.lock_audiences(tx, project_id)
-        # Whoever changes a contact holds it before the runs that this wakes, so it is held before them here too.
+        # A change of a contact locks it before the runs that it wakes; the same order here avoids deadlocks.
         await contacts.lock_contacts(tx, project_id, [job.contact_id for job in jobs])
-        rows = await lock_current(tx, project_id, jobs)
+        rows = await lock_claimed(tx, project_id, jobs)
         if not rows:
             return
-        runs = await moving_of(tx, project_id, rows)
+        runs = await load_runs(tx, project_id, rows)
         progress = RunBatch(world, tx, project_id, world.clock(), runs)
         for run in runs:
             if outcomes and run.row.id in outcomes:
-                _read_answer(world, progress, run, outcomes[run.row.id])
+                _apply_response(world, progress, run, outcomes[run.row.id])
         await progress.advance()
         await progress.settle()
 
 
 async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
     async with world.db.transaction() as tx:
-        rows = await lock_current(tx, job.project_id, [job])
-        runs = await moving_of(tx, job.project_id, rows)
+        rows = await lock_claimed(tx, job.project_id, [job])
+        runs = await load_runs(tx, job.project_id, rows)
         progress = RunBatch(world, tx, job.project_id, world.clock(), runs)
-        progress.fail(runs, f"This step could not be done: {type(error).__name__}.")
+        progress.fail(runs, f"The step failed with an internal error: {type(error).__name__}.")
         await progress.settle()
 
 
-async def call_out(world: "World", jobs: list[DueRun]) -> None:
-    """Make the calls of runs that stand at a WEBHOOK step, then move them on."""
-    project_id, gate = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
-    known = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
-    people = {contact.id: contact for contact in known}
+async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
+    """Make the calls of runs that are at a WEBHOOK step, then advance the runs."""
+    project_id, semaphore = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
+    contact_rows = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
+    contacts_by_id = {contact.id: contact for contact in contact_rows}
     async with world.db.transaction() as tx:
-        runs = await moving_of(tx, project_id, jobs)
+        runs = await load_runs(tx, project_id, jobs)
 
     async def call(run: RunState) -> tuple[Any, Outcome]:
-        async with gate:
-            return run.row.id, await _call(world, run, people[run.row.contact_id])
+        async with semaphore:
+            return run.row.id, await _call(world, run, contacts_by_id[run.row.contact_id])
 
-    made = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in people))
-    outcomes = dict(made)
+    results = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
+    outcomes = dict(results)
     try:
         await _move(world, jobs, outcomes)
     except (OperationalError, PoolTimeout):
@@ -105,7 +105,7 @@ async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:
     step, now = run.place.step, world.clock()
     assert isinstance(step, CallWebhook)
     body = to_json(call_payload(run, contact, now))
-    # The same on every attempt, so that the receiver can tell repetitions.
+    # The id is the same on every attempt, so that the receiver can recognise repetitions.
     call_id = uuid5(run.row.id, str(run.at))
     secret = call_secret(world, run.row.project_id, run.row.automation_id)
     headers = {"Content-Type": "application/json", **webhook_headers(str(call_id), now, body, [secret])}
@@ -113,7 +113,7 @@ async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:
 
 
 def call_payload(run: RunState, contact: Contact, now: Moment) -> dict[str, Any]:
-    """What a WEBHOOK step sends."""
+    """The request body of a WEBHOOK step."""
     data = {
         "automationId": run.row.automation_id,
         "runId": run.row.id,
@@ -123,18 +123,18 @@ def call_payload(run: RunState, contact: Contact, now: Moment) -> dict[str, Any]
     return {"type": "automation.webhook", "timestamp": now, "data": data}
 
 
-def _read_answer(world: "World", progress: RunBatch, run: RunState, outcome: Outcome) -> None:
-    """What becomes of a run whose call has ended like this."""
+def _apply_response(world: "World", progress: RunBatch, run: RunState, outcome: Outcome) -> None:
+    """Continue a run, or schedule a retry, depending on the outcome of its call."""
     status = outcome.status if isinstance(outcome, OutboundResponse) else None
     if isinstance(outcome, OutboundResponse) and outcome.ok:
-        progress.called(run, "DONE", {"status": status})
+        progress.finish_call(run, "DONE", {"status": status})
         return
-    if run.row.tried < len(CALL_PAUSES):
-        pause = CALL_PAUSES[run.row.tried] * (0.8 + 0.4 * world.random.random())
-        progress.call_again(run, Moment.of(progress.now + pause))
+    if run.row.tried < len(CALL_RETRY_DELAYS):
+        pause = CALL_RETRY_DELAYS[run.row.tried] * (0.8 + 0.4 * world.random.random())
+        progress.retry_call(run, Moment.of(progress.now + pause))
         return
-    reason = f"It answered {status}." if isinstance(outcome, OutboundResponse) else outcome.reason
-    progress.called(run, "FAILED", {"status": status, "reason": reason})
+    reason = f"The server responded with status {status}." if isinstance(outcome, OutboundResponse) else outcome.reason
+    progress.finish_call(run, "FAILED", {"status": status, "reason": reason})
 
 
 WORK = [
@@ -152,8 +152,8 @@ WORK = [
         table="automation_runs",
         kind=DueRun,
         lease=LEASE,
-        do=call_out,
-        share=CALL_SHARE,
+        do=call_webhooks,
+        share=CALL_BATCH,
         where="calls",
     ),
 ]

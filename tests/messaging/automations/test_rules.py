@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from postern.kernel.http.problems import Invalid
 from postern.messaging.automations.model import STEPS_LIMIT, Branching, Step, Trigger
 from postern.messaging.automations.rules import (
+    awaited_events,
     check_steps,
     check_trigger,
-    plain_steps,
+    encode_steps,
+    flatten_steps,
     read_steps,
     size,
-    waited_for,
-    written_out,
 )
 
 EXIT = {"type": "EXIT"}
@@ -44,7 +44,7 @@ def wait(then=(), otherwise=(), event="email.opened", **fields):
     ],
 )
 def test_where_steps_lead(steps, leads):
-    places = written_out(read_steps(steps))
+    places = flatten_steps(read_steps(steps))
     assert [(place.next, place.otherwise) for place in places] == leads
 
 
@@ -59,7 +59,7 @@ trees = st.recursive(
 @given(trees)
 def test_every_way_goes_forward_to_the_end(tree):
     steps = read_steps(tree)
-    places = written_out(steps)
+    places = flatten_steps(steps)
     assert len(places) == size(steps)
     for index, place in enumerate(places):
         assert index < place.next <= len(places)
@@ -72,7 +72,7 @@ def test_every_way_goes_forward_to_the_end(tree):
             reached.add(at)
             pending += [places[at].next, places[at].otherwise]
     assert reached == set(range(len(places))), "no step is out of reach"
-    assert read_steps(plain_steps(steps)) == steps
+    assert read_steps(encode_steps(steps)) == steps
 
 
 def mail(**fields):
@@ -145,7 +145,7 @@ def test_bad_triggers_are_pointed_at(trigger, path):
 
 def test_what_is_waited_for():
     steps = read_steps([wait([wait(event="order.placed")], [wait(event="send.delivered")])])
-    assert waited_for(steps) == ["email.delivered", "email.opened", "order.placed"]
+    assert awaited_events(steps) == ["email.delivered", "email.opened", "order.placed"]
 
 
 def test_every_kind_of_step_survives_storing():
@@ -162,4 +162,4 @@ def test_every_kind_of_step_survives_storing():
     ]
     steps = read_steps(kinds)
     assert {type(step) for step in steps} == set(Step.__args__)
-    assert read_steps(plain_steps(steps)) == steps
+    assert read_steps(encode_steps(steps)) == steps

@@ -421,7 +421,7 @@ async def test_a_template_that_is_gone_fails_the_run_with_the_reason(
     world.clock.move(timedelta(minutes=1))
     await work_off()
     (run,) = await runs(automation)
-    assert (run["status"], run["error"]) == ("FAILED", "The template is no longer there.")
+    assert (run["status"], run["error"]) == ("FAILED", "The template has been deleted.")
     assert outcomes(run)[-1] == ("SEND_EMAIL", "FAILED")
     failed = (await project.client.get("/events?type=automation.failed")).json()["data"]
     assert failed[0]["data"]["error"] == run["error"]
