@@ -1,1 +1,1 @@
-"""Access: what may be done in a project and its organizations, and the roles that allow it."""
+"""Access control: permissions and roles of a project and its organizations, and access checks."""

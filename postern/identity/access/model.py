@@ -1,4 +1,4 @@
-"""Permissions, roles, and the answer to who may do what."""
+"""Records, request bodies and problems of permissions, roles and access checks."""
 
 from typing import Annotated, Literal, get_args
 from uuid import UUID
@@ -30,7 +30,7 @@ Reason = Literal[
     "ORGANIZATION_SUSPENDED",
 ]
 
-# `(?!\n)`, because Python lets `$` match before a line feed at the end.
+# `(?!\n)`, because `$` in Python also matches before a line feed at the end.
 PermissionKey = Annotated[
     str,
     msgspec.Meta(
@@ -44,7 +44,7 @@ PermissionPattern = Annotated[
     msgspec.Meta(
         pattern=r"^(\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){0,2}:\*|[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3})(?!\n)$",
         max_length=128,
-        description="A permission (`posts:write`), all that begin alike (`posts:*`), or all there are (`*`).",
+        description="A permission (`posts:write`), all with a prefix (`posts:*`), or all (`*`).",
     ),
 ]
 RoleKey = Annotated[
@@ -69,7 +69,7 @@ class PermissionUnknown(Missing):
 
 
 class RoleExists(Conflict):
-    """This project already has a role with that key; keys are one name space over both scopes."""
+    """This project already has a role with that key; keys are unique across both scopes."""
 
 
 class PermissionExists(Conflict):
@@ -77,11 +77,11 @@ class PermissionExists(Conflict):
 
 
 class SystemRoleFixed(Conflict):
-    """System roles (OWNER, ADMIN, MEMBER) are the same everywhere; they cannot be changed or deleted."""
+    """System roles (OWNER, ADMIN, MEMBER) cannot be changed or deleted."""
 
 
 class RoleInUse(Conflict):
-    """Somebody still has this role, or is invited with it; take it from them first."""
+    """A customer or member has this role, or is invited with it; remove it from them first."""
 
 
 class SubjectMissing(Missing):
@@ -93,15 +93,15 @@ class ScopeMissing(Missing, code="place_missing"):
 
 
 class NotYourself(Forbidden):
-    """A customer's token asks for the customer alone."""
+    """A customer's token can check only the access of that customer."""
 
 
 class PermissionUndeclared(Unprocessable):
-    """A role can name only permissions that the project has declared."""
+    """A role can include only permissions that the project has declared; declare the permission first."""
 
 
 class RoleUnknown(Unprocessable):
-    """A role does not exist in that scope."""
+    """There is no such role in that scope."""
 
 
 class TooManyRoles(Unprocessable):
@@ -113,7 +113,7 @@ class TooManyPermissions(Unprocessable):
 
 
 class Permission(Record):
-    """Something that may be allowed."""
+    """A permission that roles can grant."""
 
     key: str
     description: str | None
@@ -133,9 +133,9 @@ class Role(Record):
     name: str
     description: str | None
     scope: Scope
-    """Where its permissions hold: in the project, or in the organization that somebody has it in."""
+    """Where its permissions apply: in the project, or in the organization whose member has the role."""
     applies_to_all_organizations: bool
-    """Whether someone who has it in the project has it in every organization too."""
+    """Whether a customer who has it in the project has it in every organization too."""
     system: bool
     permissions: list[str]
     created_at: Moment
@@ -143,7 +143,7 @@ class Role(Record):
 
 
 class RoleRow(Role):
-    """The row of a role, or what stands for one where the role is the same everywhere."""
+    """The row of a role, or an equivalent for a system role, which has none."""
 
     id: UUID
 
@@ -161,16 +161,16 @@ Step = Literal[
 
 
 class AccessExplanation(Record):
-    """One step of a check. Each check of a scope has the same steps in the same order."""
+    """One step of a check. Checks of the same scope have the same steps in the same order."""
 
     step: Step
     ok: bool
     roles: list[str] = []
-    """The roles that grant the permission, where the step is about roles."""
+    """The roles that grant the permission, if the step concerns roles."""
 
 
 class AccessDecision(Record):
-    """Whether somebody may do something, and how that came about."""
+    """Whether a customer has a permission, and why."""
 
     allowed: bool
     reason: Reason
@@ -184,17 +184,17 @@ class AccessDecision(Record):
 
 
 class AccessDecisions(Record):
-    """The answers to several checks, in the order they were asked."""
+    """The results of several checks, in the order of the request."""
 
     results: list[AccessDecision]
 
 
 class AccessCheck(Body):
-    """May this customer do that, in the project or in one of its organizations?"""
+    """A check whether a customer has a permission in the project or in one of its organizations."""
 
     permission: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
     customer_id: str | None = None
-    """With a customer's own token: the bearer, and nobody else."""
+    """Required, except with a customer's token, which implies the customer."""
     organization_id: str | None = None
 
 
@@ -205,7 +205,7 @@ class AccessCheckBatch(Body):
 
 
 class AccessFacts(Record):
-    """What a check has to know, in one row."""
+    """The data that decides a check, in one row."""
 
     number: int
     declared: bool
@@ -228,11 +228,11 @@ class NewPermission(Body):
 
 
 class NewRole(Body):
-    """A role to create. Its permissions must be declared; `posts:*` needs nothing declared."""
+    """A role to create. Its permissions must be declared; wildcards such as `posts:*` need not match a declared one."""
 
     key: RoleKey
     name: RoleName | None = None
-    """The key, if none is given."""
+    """Defaults to the key."""
     scope: Scope = "PROJECT"
     description: Description | None = None
     permissions: PermissionList = []
@@ -240,7 +240,7 @@ class NewRole(Body):
 
 
 class RoleChange(Body):
-    """What to change of a role; `permissions` replaces the whole list."""
+    """Fields to change; `permissions` replaces the whole list."""
 
     name: RoleName | UnsetType = UNSET
     description: Description | None | UnsetType = UNSET

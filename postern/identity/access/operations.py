@@ -1,4 +1,4 @@
-"""Declaring permissions and roles; and the door for those who give roles to people."""
+"""HTTP operations on permissions, roles and access checks, and functions for features that assign roles."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 GROUPS_AT_ONCE = 2
-"""Statements of checks in flight at the same time in one process."""
+"""Concurrent check statements in one process."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -59,11 +59,11 @@ WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 async def list_permissions(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Permission]:
-    """The permissions that the project has declared, newest first."""
+    """List the permissions that the project has declared, newest first."""
     before = before_id(call, "permissions", cursor)
     rows = await store.permissions(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    found = linked_list(call, "permissions", rows, limit)
-    return LinkedList([as_seen(Permission, row) for row in found.items], found.next_cursor)
+    page = linked_list(call, "permissions", rows, limit)
+    return LinkedList([as_seen(Permission, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -76,7 +76,7 @@ async def list_permissions(
 async def create_permission(call: Call, data: NewPermission) -> Permission:
     """Declare a permission: two to four words of `a-z0-9_` joined by colons.
 
-    Roles name it, whole or by what it begins with (`posts:*`). What is not declared is allowed to nobody.
+    Roles include it by its key or by a prefix (`posts:*`). Checks of permissions that are not declared are denied.
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("permissions", call.project_id)
@@ -93,7 +93,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
 
 @delete("/projects/{project_id}/access/permissions/{key}", needs="access:write", problems=(PermissionUnknown,))
 async def delete_permission(call: Call, key: str) -> Deleted:
-    """Take a permission away: from now on nobody has it. Roles that name it lose it; `posts:*` stays as it is."""
+    """Delete a permission. It is removed from roles that include it by its key; wildcards such as `posts:*` stay."""
     async with call.db.transaction() as tx:
         if not await store.delete_permission(tx, project_id=call.project_id, key=key):
             raise PermissionUnknown
@@ -106,14 +106,14 @@ async def delete_permission(call: Call, key: str) -> Deleted:
 async def list_roles(
     call: Call, scope: Scope | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Role]:
-    """The roles of the project, newest first, and last the system roles; `scope` narrows to one of the scopes."""
+    """List the roles of the project, newest first, followed by the system roles. Filter by `scope`."""
     name = f"roles|{scope or ''}"
     before = before_id(call, name, cursor)
     rows = await store.roles(call.db, project_id=call.project_id, scope=scope, before=before, limit=limit + 1)
     created_at = await store.project_created_at(call.db, project_id=call.project_id)
     rows += [row for row in system_roles(created_at, scope) if before is None or row.id < before]
-    found = linked_list(call, name, rows[: limit + 1], limit)
-    return LinkedList([as_seen(Role, row) for row in found.items], found.next_cursor)
+    page = linked_list(call, name, rows[: limit + 1], limit)
+    return LinkedList([as_seen(Role, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -126,9 +126,9 @@ async def list_roles(
 async def create_role(call: Call, data: NewRole) -> Role:
     """Create a role.
 
-    The permissions of a role with the scope PROJECT hold in the project for the customers who have it; those of
-    a role with the scope ORGANIZATION hold in the organization whose member has it. With
-    `appliesToAllOrganizations`, a customer who has the role in the project has it in every organization.
+    Permissions of a role with the scope PROJECT apply in the project, to customers who have the role. Those of a role
+    with the scope ORGANIZATION apply in the organization whose member has it. With `appliesToAllOrganizations`, a
+    customer who has the role in the project has it in every organization.
     """
     if data.key.upper() in SYSTEM_ROLES:
         raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
@@ -158,7 +158,7 @@ async def create_role(call: Call, data: NewRole) -> Role:
 
 @get("/projects/{project_id}/access/roles/{key}", needs="access:read", problems=(RoleMissing,))
 async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
-    """One role by its key. `scope` only matters for the system roles, which are in both."""
+    """Get a role by its key. `scope` matters only for system roles, which exist in both scopes."""
     if key in SYSTEM_ROLES:
         created_at = await store.project_created_at(call.db, project_id=call.project_id)
         return next(as_seen(Role, row) for row in system_roles(created_at, scope) if row.key == key)
@@ -175,12 +175,12 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
     example={"name": "Editor in chief", "permissions": ["posts:*", "authors:read"]},
 )
 async def change_role(call: Call, key: str, data: RoleChange) -> Role:
-    """Change a role for everybody who has it, from the next check on. `permissions` replaces the list."""
+    """Change a role. The change applies from the next check on; `permissions` replaces the whole list."""
     async with call.db.transaction() as tx:
-        given = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
-        row = await _lock_roles(tx, call, key, given or [])
+        new_permissions = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
+        row = await _lock_roles(tx, call, key, new_permissions or [])
         call.require_match(row.updated_at)
-        permissions = row.permissions if given is None else given
+        permissions = row.permissions if new_permissions is None else new_permissions
         everywhere = data.applies_to_all_organizations
         row = await store.change_role(
             tx,
@@ -202,7 +202,7 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     problems=(RoleMissing, SystemRoleFixed, RoleInUse),
 )
 async def delete_role(call: Call, key: str) -> Deleted:
-    """Delete a role that nobody has any more (409 while a customer or member has it or is invited with it)."""
+    """Delete a role. Returns 409 while a customer or member has it or is invited with it."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
@@ -221,16 +221,20 @@ async def delete_role(call: Call, key: str) -> Deleted:
     example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
 async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
-    """Whether a customer has a permission: in an organization if `organizationId` is given, else in the project.
+    """Check whether a customer has a permission: in an organization with `organizationId`, otherwise in the project.
 
-    With a customer's token the bearer is asked for. A refusal is a normal answer, and so is a permission that
-    nobody declared. `reason` says what decided, `explanation` lists every step in a fixed order, also those after
-    the deciding one.
+    A customer's token implies the customer. A denial is a normal response with status 200, also for a permission that
+    is not declared. `reason` tells what decided; `explanation` lists every step in a fixed order, including those
+    after the deciding one.
     """
-    subject, place = _subject(call, data, ""), _scope(data)
-    look = call.world.batcher(access_facts_of, side_by_side=GROUPS_AT_ONCE)
+    subject, organization_id = _subject(call, data, ""), _scope(data)
+    look_up = call.world.batcher(access_facts_of, side_by_side=GROUPS_AT_ONCE)
     return _decided(
-        data, await look(AccessQuestion(call.project_id, data.permission, subject, place)), subject, place, ""
+        data,
+        await look_up(AccessQuestion(call.project_id, data.permission, subject, organization_id)),
+        subject,
+        organization_id,
+        "",
     )
 
 
@@ -242,19 +246,21 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
 )
 async def check_access_batch(call: Call, data: AccessCheckBatch) -> AccessDecisions:
-    """Up to 50 checks at once, decided at one moment and answered in their order."""
+    """Perform up to 50 checks at one point in time. The results are in the order of the request."""
     paths = [f"/checks/{index}" for index in range(len(data.checks))]
     subjects = [_subject(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
-    places = [_scope(check) for check in data.checks]
+    organization_ids = [_scope(check) for check in data.checks]
     permissions = [check.permission for check in data.checks]
-    asked = [AccessQuestion(call.project_id, *each) for each in zip(permissions, subjects, places, strict=True)]
-    standings = await _access_facts(call.db, call.project_id, asked, call.now)
-    found = zip(data.checks, standings, subjects, places, paths, strict=True)
-    return AccessDecisions(results=[_decided(*each) for each in found])
+    questions = [
+        AccessQuestion(call.project_id, *item) for item in zip(permissions, subjects, organization_ids, strict=True)
+    ]
+    facts = await _access_facts(call.db, call.project_id, questions, call.now)
+    decided = zip(data.checks, facts, subjects, organization_ids, paths, strict=True)
+    return AccessDecisions(results=[_decided(*item) for item in decided])
 
 
 class AccessQuestion(NamedTuple):
-    """One question: whether somebody has a permission somewhere."""
+    """A check: whether a customer has a permission in a project or organization."""
 
     project_id: UUID
     permission: str
@@ -262,38 +268,40 @@ class AccessQuestion(NamedTuple):
     organization_id: UUID | None
 
 
-async def access_facts_of(world: "World", asked: list[AccessQuestion]) -> list[AccessFacts]:
-    """What checks have to know, looked up together for the requests that come together, and never remembered."""
-    now, found = world.clock(), dict[int, AccessFacts]()
-    for project_id in {each.project_id for each in asked}:
-        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
-        standings = await _access_facts(world.db, project_id, [asked[index] for index in own], now)
-        found.update(zip(own, standings, strict=True))
-    return [found[index] for index in range(len(asked))]
+async def access_facts_of(world: "World", questions: list[AccessQuestion]) -> list[AccessFacts]:
+    """Look up the data for checks of concurrent requests in one statement per project. Nothing is cached."""
+    now, results = world.clock(), dict[int, AccessFacts]()
+    for project_id in {question.project_id for question in questions}:
+        indexes = [index for index, question in enumerate(questions) if question.project_id == project_id]
+        facts = await _access_facts(world.db, project_id, [questions[index] for index in indexes], now)
+        results.update(zip(indexes, facts, strict=True))
+    return [results[index] for index in range(len(questions))]
 
 
-async def _access_facts(db: Queries, project_id: UUID, asked: list[AccessQuestion], now: Moment) -> list[AccessFacts]:
+async def _access_facts(
+    db: Queries, project_id: UUID, questions: list[AccessQuestion], now: Moment
+) -> list[AccessFacts]:
     return await store.access_facts(
         db,
         project_id=project_id,
-        permissions=[each.permission for each in asked],
-        # What is well formed needs no quoting in the text of an array.
-        patterns=["{" + ",".join(patterns_for(each.permission)) + "}" for each in asked],
-        customer_ids=[each.customer_id for each in asked],
-        organization_ids=[each.organization_id for each in asked],
+        permissions=[question.permission for question in questions],
+        # Patterns are well formed, so they need no quoting in an array literal.
+        patterns=["{" + ",".join(patterns_for(question.permission)) + "}" for question in questions],
+        customer_ids=[question.customer_id for question in questions],
+        organization_ids=[question.organization_id for question in questions],
         now=now,
     )
 
 
 def _decided(
-    check: AccessCheck, standing: AccessFacts, subject: UUID | None, place: UUID | None, path: str
+    check: AccessCheck, facts: AccessFacts, subject: UUID | None, organization_id: UUID | None, path: str
 ) -> AccessDecision:
-    """The decision. Raises SubjectMissing and ScopeMissing for what the project does not have."""
-    if subject is not None and not standing.customer_known:
+    """The decision. Raises SubjectMissing or ScopeMissing if the customer or organization does not exist."""
+    if subject is not None and not facts.customer_known:
         raise _at(SubjectMissing, f"{path}/customerId")
-    if place is not None and not standing.organization_known:
+    if organization_id is not None and not facts.organization_known:
         raise _at(ScopeMissing, f"{path}/organizationId")
-    return decide(check.permission, standing, subject, place)
+    return decide(check.permission, facts, subject, organization_id)
 
 
 def _scope(check: AccessCheck) -> UUID | None:
@@ -301,10 +309,10 @@ def _scope(check: AccessCheck) -> UUID | None:
 
 
 def _subject(call: Call, check: AccessCheck, path: str) -> UUID | None:
-    given = None if check.customer_id is None else as_id(check.customer_id)
+    requested = None if check.customer_id is None else as_id(check.customer_id)
     if call.caller.kind != "customer":
-        return given
-    if given not in (None, call.caller.actor_id):
+        return requested
+    if requested not in (None, call.caller.actor_id):
         raise _at(NotYourself, f"{path}/customerId")
     return call.caller.actor_id
 
@@ -314,7 +322,7 @@ def _at(problem: type[Problem], path: str) -> Problem:
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
-    """The keys of the roles that somebody can have in `scope`, system roles among them.
+    """The keys of the roles that can be assigned in `scope`, including system roles.
 
     In the project these are its roles and those that apply to all organizations.
     """
@@ -324,40 +332,41 @@ async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
 async def require_roles(
     tx: Transaction, project_id: UUID, scope: Scope, keys: Sequence[str], path: str = "/roles/{}"
 ) -> None:
-    """Hold the roles until the transaction ends, so that nobody deletes one that is being given.
+    """Lock the roles until the transaction ends, so that a role that is being assigned cannot be deleted.
 
-    Raises RoleUnknown for what nobody can have in `scope`, at `path` with the place in `keys` filled in.
+    Raises RoleUnknown for roles that cannot be assigned in `scope`, at `path` formatted with the index in `keys`.
     """
-    own = [key for key in keys if key not in SYSTEM_ROLES]
-    known = set(await store.lock_roles(tx, project_id=project_id, scope=scope, keys=own)) if own else set[str]()
-    unknown = [key for key in own if key not in known]
-    if unknown:
-        message = f"There is no role {unknown[0]!r} in the scope {scope}."
-        raise RoleUnknown(message, errors=_faults(path, keys, unknown, "unknown_role"))
+    custom = [key for key in keys if key not in SYSTEM_ROLES]
+    existing = (
+        set(await store.lock_roles(tx, project_id=project_id, scope=scope, keys=custom)) if custom else set[str]()
+    )
+    missing = [key for key in custom if key not in existing]
+    if missing:
+        message = f"There is no role {missing[0]!r} in the scope {scope}."
+        raise RoleUnknown(message, errors=_faults(path, keys, missing, "unknown_role"))
 
 
 async def _require_declared(tx: Transaction, project_id: UUID, permissions: Sequence[str]) -> None:
     exact = [key for key in permissions if not key.endswith("*")]
-    known = set(await store.lock_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
-    unknown = [key for key in exact if key not in known]
-    if unknown:
-        message = f"The permission {unknown[0]!r} is not declared in this project."
+    declared = set(await store.lock_permissions(tx, project_id=project_id, keys=exact)) if exact else set[str]()
+    undeclared = [key for key in exact if key not in declared]
+    if undeclared:
+        message = f"The permission {undeclared[0]!r} is not declared in this project."
         raise PermissionUndeclared(
-            message, errors=_faults("/permissions/{}", permissions, unknown, "undeclared_permission")
+            message, errors=_faults("/permissions/{}", permissions, undeclared, "undeclared_permission")
         )
 
 
-def _faults(path: str, given: Sequence[str], wrong: Iterable[str], code: str) -> list[ProblemError]:
+def _faults(path: str, keys: Sequence[str], unknown: Iterable[str], code: str) -> list[ProblemError]:
     return [
-        ProblemError(path=path.format(given.index(key)), code=code, message=f"{key!r} is unknown.") for key in wrong
+        ProblemError(path=path.format(keys.index(key)), code=code, message=f"{key!r} is unknown.") for key in unknown
     ]
 
 
 async def _lock_roles(tx: Transaction, call: Call, key: str, permissions: Sequence[str]) -> RoleRow:
-    """Lock a role that is to name `permissions`.
+    """Lock a role that is to include `permissions`.
 
-    Those are held first, because whoever takes a permission away strikes it out of roles afterwards: nobody waits in
-    a circle.
+    Permissions are locked first: deleting a permission locks it before the roles, so the same order avoids deadlocks.
     """
     if key not in SYSTEM_ROLES and await store.role(tx, project_id=call.project_id, key=key) is not None:
         await _require_declared(tx, call.project_id, permissions)

@@ -1,4 +1,4 @@
-"""Which permissions a role's list covers, the roles that are the same everywhere, and the decision itself."""
+"""Access decisions: system roles, matching of permission patterns, and evaluation of a check."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,36 +17,38 @@ from postern.identity.access.model import (
 from postern.kernel.clock import Moment
 
 SYSTEM_PERMISSIONS: dict[str, list[str]] = {"OWNER": ["*"], "ADMIN": ["*"], "MEMBER": []}
-"""What system roles allow: everything that is declared, or only to belong."""
+"""Permissions of the system roles. MEMBER has none."""
 
 
 def covering(permission: str) -> list[str]:
-    """Every entry of a role's list that covers `permission`: `a:b:c`, `a:b:*`, `a:*` and `*`."""
+    """Every pattern that matches `permission`: for `a:b:c` these are `a:b:c`, `a:b:*`, `a:*` and `*`."""
     words = permission.split(":")
     return [permission, *(":".join([*words[:end], "*"]) for end in range(len(words) - 1, 0, -1)), "*"]
 
 
 def system_roles(created_at: Moment, scope: Scope | None = None) -> list[RoleRow]:
-    """The system roles of a scope, or of both, as if they had been created with the project.
+    """The system roles of a scope, or of both, with the creation time of the project.
 
-    Their identifiers are below all that are ever made, so lists that run from the newest down end with them.
+    Their ids are lower than all generated ids, so they are last in lists in descending order.
     """
-    both: list[tuple[Scope, str]] = [(each, key) for each in ("PROJECT", "ORGANIZATION") for key in SYSTEM_ROLES]
+    both: list[tuple[Scope, str]] = [
+        (role_scope, key) for role_scope in ("PROJECT", "ORGANIZATION") for key in SYSTEM_ROLES
+    ]
     return [
         RoleRow(
             id=UUID(int=len(both) - index),
             key=key,
             name=key.capitalize(),
             description=None,
-            scope=each,
+            scope=role_scope,
             applies_to_all_organizations=False,
             system=True,
             permissions=SYSTEM_PERMISSIONS[key],
             created_at=created_at,
             updated_at=created_at,
         )
-        for index, (each, key) in enumerate(both)
-        if scope in (None, each)
+        for index, (role_scope, key) in enumerate(both)
+        if scope in (None, role_scope)
     ]
 
 
@@ -54,19 +56,19 @@ WELL_FORMED = re.compile(r"[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}")
 
 
 def patterns_for(permission: str) -> list[str]:
-    """`covering`, or nothing for what cannot be a permission."""
+    """`covering(permission)`; empty if it is not a valid permission key."""
     return covering(permission) if WELL_FORMED.fullmatch(permission) else []
 
 
 def decide(
-    permission: str, standing: AccessFacts, customer_id: UUID | None, organization_id: UUID | None
+    permission: str, facts: AccessFacts, customer_id: UUID | None, organization_id: UUID | None
 ) -> AccessDecision:
-    """Who may do what. Every step is looked at and told, also after the one that decides."""
-    steps = _steps_in_project(standing) if organization_id is None else _steps_in_organization(standing)
-    passed = {each.step: each.ok for each in steps}
+    """Decide a check. All steps are evaluated and returned, including those after the deciding one."""
+    steps = _steps_in_project(facts) if organization_id is None else _steps_in_organization(facts)
+    passed = {step.step: step.ok for step in steps}
     reason = _reason(passed)
-    held = standing.customer_roles if organization_id is None else (standing.member_roles or [])
-    everywhere = [] if organization_id is None else standing.granting_everywhere
+    held = facts.customer_roles if organization_id is None else (facts.member_roles or [])
+    everywhere = [] if organization_id is None else facts.granting_everywhere
     return AccessDecision(
         allowed=reason in ALLOWING,
         reason=reason,
@@ -86,7 +88,7 @@ REFUSALS: tuple[tuple[Step, Reason], ...] = (
     ("CUSTOMER_NOT_BANNED", "CUSTOMER_BANNED"),
     ("ORGANIZATION_ACTIVE", "ORGANIZATION_SUSPENDED"),
 )
-"""What refuses whatever the roles are, and why; a scope without the step passes it."""
+"""Steps that deny access regardless of roles, each with its reason. A step that the scope does not have passes."""
 
 GRANTS: tuple[Step, ...] = ("PROJECT_ROLE", "ORGANIZATION_ROLE", "ALL_ORGANIZATIONS_ROLE")
 
@@ -101,31 +103,31 @@ def _reason(passed: Mapping[str, bool]) -> Reason:
     return "NO_ROLE_GRANTS_PERMISSION" if passed.get("MEMBER", True) else "NOT_A_MEMBER"
 
 
-def _steps_in_project(standing: AccessFacts) -> list[AccessExplanation]:
-    granting = [*_system(standing, standing.customer_roles), *standing.granting_in_project]
-    return [*_steps_of_customer(standing), AccessExplanation(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
+def _steps_in_project(facts: AccessFacts) -> list[AccessExplanation]:
+    granting = [*_system(facts, facts.customer_roles), *facts.granting_in_project]
+    return [*_steps_of_customer(facts), AccessExplanation(step="PROJECT_ROLE", ok=bool(granting), roles=granting)]
 
 
-def _steps_in_organization(standing: AccessFacts) -> list[AccessExplanation]:
-    by_membership = [*_system(standing, standing.member_roles or []), *standing.granting_to_members]
-    everywhere = standing.granting_everywhere
+def _steps_in_organization(facts: AccessFacts) -> list[AccessExplanation]:
+    by_membership = [*_system(facts, facts.member_roles or []), *facts.granting_to_members]
+    everywhere = facts.granting_everywhere
     return [
-        *_steps_of_customer(standing),
-        AccessExplanation(step="ORGANIZATION_ACTIVE", ok=not standing.suspended),
-        AccessExplanation(step="MEMBER", ok=standing.member_roles is not None),
+        *_steps_of_customer(facts),
+        AccessExplanation(step="ORGANIZATION_ACTIVE", ok=not facts.suspended),
+        AccessExplanation(step="MEMBER", ok=facts.member_roles is not None),
         AccessExplanation(step="ORGANIZATION_ROLE", ok=bool(by_membership), roles=by_membership),
         AccessExplanation(step="ALL_ORGANIZATIONS_ROLE", ok=bool(everywhere), roles=everywhere),
     ]
 
 
-def _steps_of_customer(standing: AccessFacts) -> list[AccessExplanation]:
+def _steps_of_customer(facts: AccessFacts) -> list[AccessExplanation]:
     return [
-        AccessExplanation(step="PERMISSION_DECLARED", ok=standing.declared),
-        AccessExplanation(step="CUSTOMER_GIVEN", ok=standing.customer_known),
-        AccessExplanation(step="CUSTOMER_NOT_BANNED", ok=not standing.banned),
+        AccessExplanation(step="PERMISSION_DECLARED", ok=facts.declared),
+        AccessExplanation(step="CUSTOMER_GIVEN", ok=facts.customer_known),
+        AccessExplanation(step="CUSTOMER_NOT_BANNED", ok=not facts.banned),
     ]
 
 
-def _system(standing: AccessFacts, roles: Iterable[str]) -> list[str]:
-    """The system roles among `roles` that grant the permission: nothing grants what is not declared."""
-    return [role for role in roles if standing.declared and SYSTEM_PERMISSIONS.get(role)]
+def _system(facts: AccessFacts, roles: Iterable[str]) -> list[str]:
+    """The system roles among `roles` that grant the permission; none if it is not declared."""
+    return [role for role in roles if facts.declared and SYSTEM_PERMISSIONS.get(role)]

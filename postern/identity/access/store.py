@@ -1,6 +1,6 @@
 """SQL of roles and permissions.
 
-Who has which role is kept with customers and members, whose tables the last statements read: see
+Assignments of roles are stored with customers and members, whose tables the last statements read; see
 docs/decisions/0031-one-statement-decides-access.md.
 """
 
@@ -146,8 +146,8 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
 async def lock_roles(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
-# Everything that checks need, in one round trip: each look is a probe of a primary or unique key.
-# Arrays behind sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
+# The data for checks in one round trip; each lookup uses a primary or unique key.
+# Arrays are in sub-selects, so that their length does not affect the plan and one generic plan serves all.
 @statement("""
     with asked as (
         select permission, patterns::text[], customer_id, organization_id, number
@@ -199,7 +199,7 @@ async def access_facts(
 ) -> list[AccessFacts]: ...
 
 
-# Somebody who has a role, or is invited to it.
+# Whether a customer or member has a role, or is invited with it.
 @statement("""
     select from customers where project_id = %(project_id)s and roles @> array[%(key)s]::text[] and roles <> '{}'
     union all

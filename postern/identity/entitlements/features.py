@@ -1,4 +1,4 @@
-"""Declaring features."""
+"""HTTP operations on features."""
 
 from msgspec import UNSET
 
@@ -28,11 +28,11 @@ HERE = "/projects/{project_id}/b2b/features"
 
 @get(HERE, needs="entitlements:read")
 async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Feature]:
-    """The features that the project has declared, newest first."""
+    """List the features that the project has declared, newest first."""
     before = before_id(call, "features", cursor)
     rows = await store.features(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    found = linked_list(call, "features", rows, limit)
-    return LinkedList([as_seen(Feature, row) for row in found.items], found.next_cursor)
+    page = linked_list(call, "features", rows, limit)
+    return LinkedList([as_seen(Feature, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -45,7 +45,7 @@ async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 async def create_feature(call: Call, data: NewFeature) -> Feature:
     """Declare a feature: BOOLEAN is on or off, LIMIT is on up to a limit (null is unlimited).
 
-    The defaults hold for every organization whose plan and overrides say nothing about it.
+    The defaults apply to organizations whose plan and overrides do not set the feature.
     """
     require_limit_fits(data.type, data.default_limit, "/defaultLimit")
     async with call.db.transaction() as tx:
@@ -76,7 +76,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     example={"defaultLimit": 10},
 )
 async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
-    """Change the name or the defaults of a feature. They hold from the next check on."""
+    """Change the name or the defaults of a feature. Changes apply from the next check on."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
@@ -98,7 +98,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
 async def delete_feature(call: Call, key: str) -> None:
-    """Take a feature away, from plans and overrides too. Checks of it are refusals from then on."""
+    """Delete a feature, also from plans and overrides. Later checks of it are denied."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, key)
         call.require_match(row.updated_at)
@@ -108,7 +108,7 @@ async def delete_feature(call: Call, key: str) -> None:
 
 
 def require_limit_fits(type: str, limit: int | None, path: str) -> None:
-    """Raises LimitNotTaken at `path` for a limit on a feature that is only on or off."""
+    """Raises LimitNotTaken at `path` if a BOOLEAN feature has a limit."""
     if type == "BOOLEAN" and limit is not None:
         raise LimitNotTaken(errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
 

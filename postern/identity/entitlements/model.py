@@ -1,4 +1,4 @@
-"""Features, plans, overrides, and the entitlements that follow from them."""
+"""Records, request bodies and problems of features, plans, overrides and entitlements."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 FEATURES_PER_PROJECT = 1_000
 PLANS_PER_PROJECT = 1_000
 AMOUNT_LIMIT = 9_007_199_254_740_991
-"""The largest whole number that every JSON reader keeps exactly."""
+"""2^53 - 1, the largest integer that all JSON parsers read exactly (RFC 8259 section 6)."""
 EXPIRY_LEASE = timedelta(minutes=5)
 
 FeatureType = Literal["BOOLEAN", "LIMIT"]
@@ -54,11 +54,11 @@ class PlanInUse(Conflict):
 
 
 class FeatureUndeclared(Unprocessable):
-    """A plan can name only features that the project has declared."""
+    """A plan can include only features that the project has declared; declare the feature first."""
 
 
 class LimitNotTaken(Unprocessable):
-    """A BOOLEAN feature is on or off; only a LIMIT feature takes a limit."""
+    """A BOOLEAN feature is on or off; only a LIMIT feature can have a limit."""
 
 
 class TooManyFeatures(Unprocessable):
@@ -70,14 +70,14 @@ class TooManyPlans(Unprocessable):
 
 
 class Feature(Record):
-    """Something that an organization may have: on or off, or up to a limit."""
+    """A feature that organizations can use: on or off, or up to a limit."""
 
     key: str
     name: str
     type: FeatureType
     default_enabled: bool
     default_limit: int | None
-    """What holds without plan and override; null is unlimited."""
+    """Limit without a plan or override; null is unlimited."""
     created_at: Moment
     updated_at: Moment
 
@@ -89,7 +89,7 @@ class FeatureRow(Feature):
 
 
 class PlanFeature(Body):
-    """What a plan says about one feature."""
+    """A feature of a plan."""
 
     feature_key: Key
     enabled: bool = True
@@ -98,7 +98,7 @@ class PlanFeature(Body):
 
 
 class Plan(Record):
-    """A bundle of features that organizations are put on."""
+    """A set of features that can be assigned to organizations."""
 
     key: str
     name: str
@@ -115,25 +115,25 @@ class PlanRow(Plan):
 
 
 class Entitlement(Record):
-    """What an organization has of one feature, and why."""
+    """Whether and up to which limit an organization can use a feature, and why."""
 
     feature_key: str
     type: FeatureType | None
-    """Null for a feature that was never declared."""
+    """Null for a feature that is not declared."""
     enabled: bool
     limit: int | None
-    """Null is unlimited, and the only value of a BOOLEAN feature."""
+    """Null is unlimited. Always null for a BOOLEAN feature."""
     source: Source
     plan_key: str | None
-    """The plan that it comes from, if it does."""
+    """Key of the plan, if the source is PLAN."""
     reason: str | None
     expires_at: Moment | None
-    """When the override ends that it comes from."""
+    """When the override ends, if the source is OVERRIDE."""
     organization_id: UUID | None = None
 
 
 class EntitlementRow(Record):
-    """Everything that is said about one feature for one organization."""
+    """Default, plan and override of a feature for one organization."""
 
     key: str
     type: FeatureType
@@ -151,14 +151,14 @@ class EntitlementRow(Record):
 
 
 class NumberedEntitlementRow(EntitlementRow):
-    """The answer to one of several questions."""
+    """The result of one of several lookups."""
 
     number: int
-    """Its place among them, from 1."""
+    """Position of the lookup, counted from 1."""
 
 
 class OverrideRow(Record):
-    """A due row: an override that ends."""
+    """An override that has expired, claimed by a worker."""
 
     project_id: UUID
     id: UUID
@@ -173,14 +173,14 @@ class NewFeature(Body):
 
     key: Key
     name: Name | None = None
-    """The key, if none is given."""
+    """Defaults to the key."""
     type: FeatureType = "BOOLEAN"
     default_enabled: bool = False
     default_limit: Amount | None = None
 
 
 class FeatureChange(Body):
-    """What to change of a feature; key and type stay."""
+    """Fields to change; key and type cannot change."""
 
     name: Name | UnsetType = UNSET
     default_enabled: bool | UnsetType = UNSET
@@ -192,19 +192,19 @@ class NewPlan(Body):
 
     key: Key
     name: Name | None = None
-    """The key, if none is given."""
+    """Defaults to the key."""
     features: Annotated[list[PlanFeature], msgspec.Meta(max_length=FEATURES_PER_PROJECT)] = []
 
 
 class PlanChange(Body):
-    """What to change of a plan; `features` replaces the whole list."""
+    """Fields to change; `features` replaces the whole list."""
 
     name: Name | UnsetType = UNSET
     features: Annotated[list[PlanFeature], msgspec.Meta(max_length=FEATURES_PER_PROJECT)] | UnsetType = UNSET
 
 
 class OrganizationPlan(Record):
-    """The plan that an organization is on."""
+    """The plan of an organization."""
 
     organization_id: UUID
     plan_key: str | None
@@ -212,13 +212,13 @@ class OrganizationPlan(Record):
 
 
 class PlanChoice(Body):
-    """The plan that an organization is on; null takes it off every plan."""
+    """The plan of an organization; null for no plan."""
 
     plan_key: str | None
 
 
 class EntitlementOverride(Body):
-    """What an organization has of a feature whatever its plan says."""
+    """An exception for one organization and feature, which takes precedence over the plan."""
 
     enabled: bool = True
     limit: Amount | None = None
@@ -228,8 +228,8 @@ class EntitlementOverride(Body):
 
 
 class EntitlementCheck(Body):
-    """May this organization use that feature?"""
+    """A check whether an organization can use a feature."""
 
     feature_key: Annotated[str, msgspec.Meta(max_length=256)]
     organization_id: str | None = None
-    """A customer's token implies it where the customer belongs to one organization."""
+    """Optional with the token of a customer who belongs to only one organization."""

@@ -1,4 +1,4 @@
-"""What an organization has: checking it, listing it, and making exceptions."""
+"""HTTP operations on entitlements and overrides."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
 GROUPS_AT_ONCE = 2
-"""Statements of checks in flight at the same time in one process."""
+"""Concurrent check statements in one process."""
 WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -44,15 +44,15 @@ WITH_CUSTOMERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
     example={"featureKey": "seats", "organizationId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
 async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
-    """Whether an organization may use a feature, up to which limit (null is unlimited), and why.
+    """Check whether an organization can use a feature, up to which limit (null is unlimited), and why.
 
-    OVERRIDE comes before PLAN, PLAN before DEFAULT; a feature that was never declared is refused with the source
-    NONE. A customer's token implies the organization where the customer belongs to one; without an organization
-    the defaults hold.
+    An OVERRIDE takes precedence over the PLAN, and that over the DEFAULT. A feature that is not declared is denied with
+    the source NONE. The token of a customer who belongs to one organization implies the organization. Without an
+    organization the defaults apply.
     """
     organization_id = await _organization(call, data)
-    look = call.world.batcher(rows_of_all, side_by_side=GROUPS_AT_ONCE)
-    row = await look(EntitlementQuestion(call.project_id, organization_id, data.feature_key))
+    look_up = call.world.batcher(rows_of_all, side_by_side=GROUPS_AT_ONCE)
+    row = await look_up(EntitlementQuestion(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
             await require_organization(call.db, call, organization_id)
@@ -63,45 +63,47 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
 
 
 class EntitlementQuestion(NamedTuple):
-    """One question: what an organization has of a feature."""
+    """A lookup: an organization and a feature."""
 
     project_id: UUID
     organization_id: UUID | None
     key: str
 
 
-async def rows_of_all(world: "World", asked: list[EntitlementQuestion]) -> list[EntitlementRow | None]:
-    """What is said about features, looked up together for the requests that come together, and never remembered."""
-    found: dict[int, EntitlementRow] = {}
-    for project_id in {each.project_id for each in asked}:
-        own = [index for index, each in enumerate(asked) if each.project_id == project_id]
+async def rows_of_all(world: "World", questions: list[EntitlementQuestion]) -> list[EntitlementRow | None]:
+    """Look up features for concurrent requests in one statement per project. Nothing is cached."""
+    results: dict[int, EntitlementRow] = {}
+    for project_id in {question.project_id for question in questions}:
+        indexes = [index for index, question in enumerate(questions) if question.project_id == project_id]
         rows = await store.entitlements_asked(
             world.db,
             project_id=project_id,
-            organization_ids=[asked[index].organization_id for index in own],
-            keys=[asked[index].key for index in own],
+            organization_ids=[questions[index].organization_id for index in indexes],
+            keys=[questions[index].key for index in indexes],
             now=world.clock(),
         )
-        found.update((own[row.number - 1], row) for row in rows)
-    return [found.get(index) for index in range(len(asked))]
+        results.update((indexes[row.number - 1], row) for row in rows)
+    return [results.get(index) for index in range(len(questions))]
 
 
 async def _organization(call: Call, data: EntitlementCheck) -> UUID | None:
-    given = None if data.organization_id is None else as_id(data.organization_id)
+    requested = None if data.organization_id is None else as_id(data.organization_id)
     if call.caller.kind != "customer":
-        return given
+        return requested
     assert call.caller.actor_id is not None
-    own = await organizations_of(call.db, call.project_id, call.caller.actor_id, given)
-    if given is not None and given not in own:
+    organization_ids = await organizations_of(call.db, call.project_id, call.caller.actor_id, requested)
+    if requested is not None and requested not in organization_ids:
         raise OrganizationMissing
-    if given is None and len(own) > 1:
-        raise Invalid.at("/organizationId", "You belong to several organizations: say which one.", "required")
-    return own[0] if own else None
+    if requested is None and len(organization_ids) > 1:
+        raise Invalid.at(
+            "/organizationId", "You belong to several organizations: `organizationId` is required.", "required"
+        )
+    return organization_ids[0] if organization_ids else None
 
 
 @get(OVERRIDES, needs="entitlements:read", problems=(OrganizationMissing,))
 async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitlement]:
-    """What an organization has of every declared feature, by key."""
+    """List the entitlements of an organization to all declared features, by key."""
     await require_organization(call.db, call, organization_id)
     rows = await store.entitlements(call.db, project_id=call.project_id, organization_id=organization_id, now=call.now)
     return [entitlement_of(row, organization_id) for row in rows]
@@ -117,12 +119,12 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
 async def set_entitlement_override(
     call: Call, organization_id: UUID, feature_key: str, data: EntitlementOverride
 ) -> Entitlement:
-    """Make an exception for one organization and one feature, in the place of one that there may be.
+    """Set an override for one organization and feature. Replaces an existing one.
 
-    It holds before plan and default until `expiresAt` (null: until it is deleted), and then falls away by itself.
+    It takes precedence over plan and default until `expiresAt`, or until it is deleted if that is null.
     """
     if data.expires_at is not None and data.expires_at <= call.now:
-        raise Invalid.at("/expiresAt", "This moment has passed.")
+        raise Invalid.at("/expiresAt", "`expiresAt` must be in the future.")
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
@@ -150,7 +152,7 @@ async def set_entitlement_override(
     problems=(OrganizationMissing, FeatureMissing),
 )
 async def delete_entitlement_override(call: Call, organization_id: UUID, feature_key: str) -> Entitlement:
-    """End an exception; answers what holds without it. Where there is none, nothing changes."""
+    """Delete an override; returns the entitlement without it. Does nothing if there is none."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
@@ -163,12 +165,17 @@ async def delete_entitlement_override(call: Call, organization_id: UUID, feature
 
 
 async def _record_change(tx: Transaction, call: Call, organization_id: UUID, key: str, action: str) -> Entitlement:
-    """Record a change and answer what holds now."""
-    found = await _lock_organization(tx, call, organization_id, key)
-    said: dict[str, Any] = {"featureKey": key, "enabled": found.enabled, "limit": found.limit, "source": found.source}
-    await events.record(tx, call, "entitlement.changed", organization_id, **said)
-    await audit.record(tx, call, action, "Organization", organization_id, **said, reason=found.reason)
-    return found
+    """Record a change; returns the current entitlement."""
+    entitlement = await _lock_organization(tx, call, organization_id, key)
+    details: dict[str, Any] = {
+        "featureKey": key,
+        "enabled": entitlement.enabled,
+        "limit": entitlement.limit,
+        "source": entitlement.source,
+    }
+    await events.record(tx, call, "entitlement.changed", organization_id, **details)
+    await audit.record(tx, call, action, "Organization", organization_id, **details, reason=entitlement.reason)
+    return entitlement
 
 
 async def _lock_organization(db: Queries, call: Call, organization_id: UUID, key: str) -> Entitlement:

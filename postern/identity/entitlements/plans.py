@@ -1,4 +1,4 @@
-"""Plans: bundles of features, and the organizations that are on them."""
+"""HTTP operations on plans and on the plan of an organization."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -40,11 +40,11 @@ PRO = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit"
 
 @get(HERE, needs="entitlements:read")
 async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
-    """The plans of the project, newest first, with their features and how many organizations are on them."""
+    """List the plans of the project, newest first, with their features and numbers of organizations."""
     before = before_id(call, "plans", cursor)
     rows = await store.plans(call.db, project_id=call.project_id, key=None, before=before, limit=limit + 1)
-    found = linked_list(call, "plans", rows, limit)
-    return LinkedList([as_seen(Plan, row) for row in found.items], found.next_cursor)
+    page = linked_list(call, "plans", rows, limit)
+    return LinkedList([as_seen(Plan, row) for row in page.items], page.next_cursor)
 
 
 @post(
@@ -55,7 +55,7 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
     example=PRO,
 )
 async def create_plan(call: Call, data: NewPlan) -> Plan:
-    """Create a plan. What it says of a feature comes before the feature's default; a limit of null is unlimited."""
+    """Create a plan. Its settings take precedence over the features' defaults; a limit of null is unlimited."""
     async with call.db.transaction() as tx:
         await tx.lock_quota("plans", call.project_id)
         if await store.count_plans(tx, project_id=call.project_id) >= PLANS_PER_PROJECT:
@@ -73,7 +73,7 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
 
 @get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
 async def get_plan(call: Call, key: str) -> Plan:
-    """One plan by its key."""
+    """Get a plan by its key."""
     return as_seen(Plan, await _require(call.db, call, key))
 
 
@@ -84,7 +84,7 @@ async def get_plan(call: Call, key: str) -> Plan:
     example={"features": [{"featureKey": "seats", "limit": 100}]},
 )
 async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
-    """Change a plan for every organization on it, from the next check on. `features` replaces the list."""
+    """Change a plan. The change applies from the next check on; `features` replaces the whole list."""
     async with call.db.transaction() as tx:
         plan_id = await store.lock_plan(tx, project_id=call.project_id, key=key)
         row = await _require(tx, call, key)
@@ -100,7 +100,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
 
 @delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
 async def delete_plan(call: Call, key: str) -> Deleted:
-    """Delete a plan that no organization is on (409 otherwise)."""
+    """Delete a plan. Returns 409 while organizations are on it."""
     async with call.db.transaction() as tx:
         await store.lock_plan(tx, project_id=call.project_id, key=key)
         row = await _require(tx, call, key)
@@ -119,7 +119,7 @@ async def delete_plan(call: Call, key: str) -> Deleted:
     problems=(OrganizationMissing,),
 )
 async def get_organization_plan(call: Call, organization_id: UUID) -> OrganizationPlan:
-    """The plan that an organization is on; `planKey` and `plan` are null where it is on none."""
+    """Get the plan of an organization; `planKey` and `plan` are null if it has none."""
     await require_organization(call.db, call, organization_id)
     key = await store.plan_of(call.db, project_id=call.project_id, organization_id=organization_id)
     plan = None if key is None else await get_plan(call, key)
@@ -133,7 +133,7 @@ async def get_organization_plan(call: Call, organization_id: UUID) -> Organizati
     example={"planKey": "pro"},
 )
 async def set_organization_plan(call: Call, organization_id: UUID, data: PlanChoice) -> None:
-    """Put an organization on a plan; null takes it off every plan. It holds from the next check on."""
+    """Set the plan of an organization; null removes it. The change applies from the next check on."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         if data.plan_key is None:
@@ -152,31 +152,31 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
             )
 
 
-async def _fill(tx: Transaction, call: Call, plan_id: UUID, said: Sequence[PlanFeature]) -> None:
-    """Write what a plan says of features. Raises FeatureUndeclared, LimitNotTaken and Invalid for repetitions.
+async def _fill(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[PlanFeature]) -> None:
+    """Replace the features of a plan. Raises FeatureUndeclared, LimitNotTaken, or Invalid for repeated features.
 
-    The features are held before anything of the plan goes: whoever deletes one takes it out of plans afterwards.
+    Features are locked first: deleting a feature locks it before its plans, so the same order avoids deadlocks.
     """
-    keys = [each.feature_key for each in said]
+    keys = [feature.feature_key for feature in features]
     rows = await store.lock_features(tx, project_id=call.project_id, keys=keys) if keys else []
-    known = {row.key: row for row in rows}
-    for index, each in enumerate(said):
+    declared = {row.key: row for row in rows}
+    for index, feature in enumerate(features):
         path = f"/features/{index}"
-        if keys.index(each.feature_key) != index:
-            raise Invalid.at(f"{path}/featureKey", "This feature is named twice.", "repeated")
-        if each.feature_key not in known:
-            message = f"The feature {each.feature_key!r} is not declared in this project."
+        if keys.index(feature.feature_key) != index:
+            raise Invalid.at(f"{path}/featureKey", "This feature is listed twice.", "repeated")
+        if feature.feature_key not in declared:
+            message = f"The feature {feature.feature_key!r} is not declared in this project."
             fault = ProblemError(path=f"{path}/featureKey", code="feature_undeclared", message=message)
             raise FeatureUndeclared(message, errors=[fault])
-        require_limit_fits(known[each.feature_key].type, each.limit, f"{path}/limit")
+        require_limit_fits(declared[feature.feature_key].type, feature.limit, f"{path}/limit")
     await store.clear_plan(tx, project_id=call.project_id, plan_id=plan_id)
     await store.fill_plan(
         tx,
         project_id=call.project_id,
         plan_id=plan_id,
-        feature_ids=[known[key].id for key in keys],
-        enabled=[each.enabled for each in said],
-        limits=[each.limit for each in said],
+        feature_ids=[declared[key].id for key in keys],
+        enabled=[feature.enabled for feature in features],
+        limits=[feature.limit for feature in features],
     )
 
 

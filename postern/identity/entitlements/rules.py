@@ -1,4 +1,4 @@
-"""What holds for an organization, of all that is said about a feature."""
+"""Precedence of override, plan and default."""
 
 from uuid import UUID
 
@@ -10,9 +10,9 @@ SUSPENDED = "The organization is suspended."
 
 
 def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitlement:
-    """OVERRIDE over PLAN over DEFAULT; a suspended organization has nothing, whatever says it would."""
+    """The entitlement: OVERRIDE over PLAN over DEFAULT. A suspended organization has no entitlements."""
     if row.override_enabled is not None:
-        found = Entitlement(
+        entitlement = Entitlement(
             feature_key=row.key,
             type=row.type,
             enabled=row.override_enabled,
@@ -25,7 +25,7 @@ def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitle
         )
     else:
         by_plan = row.plan_enabled is not None
-        found = Entitlement(
+        entitlement = Entitlement(
             feature_key=row.key,
             type=row.type,
             enabled=bool(row.plan_enabled) if by_plan else row.default_enabled,
@@ -36,16 +36,16 @@ def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitle
             expires_at=None,
             organization_id=organization_id,
         )
-    return refused(found) if row.suspended else found
+    return refused(entitlement) if row.suspended else entitlement
 
 
 def refused(entitlement: Entitlement) -> Entitlement:
-    """The same, switched off because of a suspension."""
+    """The entitlement, disabled because the organization is suspended."""
     return msgspec.structs.replace(entitlement, enabled=False, reason=SUSPENDED)
 
 
 def undeclared(key: str, organization_id: UUID | None) -> Entitlement:
-    """The answer about a feature that the project never declared: a refusal, not an error."""
+    """The result for a feature that the project has not declared: a denial, not an error."""
     return Entitlement(
         feature_key=key,
         type=None,

@@ -154,7 +154,7 @@ async def fill_plan(
 ) -> None: ...
 
 
-# A deleted organization is on no plan any more, though its rows are still being removed.
+# Deleted organizations do not count, although their rows may still exist.
 @statement("""
     delete from organization_plans chosen using organizations organization
     where chosen.project_id = %(project_id)s and chosen.plan_id = %(plan_id)s
@@ -185,7 +185,7 @@ async def choose_plan(
 async def leave_plans(tx: Transaction, *, project_id: UUID, organization_id: UUID) -> bool: ...
 
 
-# Overrides, and what holds.
+# Overrides and entitlements.
 
 
 @statement("""
@@ -229,8 +229,8 @@ async def drop_override(tx: Transaction, *, project_id: UUID, organization_id: U
 async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
 
 
-# Without an organization, what holds by default. Each look is a probe of a primary or unique key. Arrays behind
-# sub-selects, so that their length is no reason to plan anew: one generic plan serves every group.
+# Without an organization, the defaults. Each lookup uses a primary or unique key. Arrays are in sub-selects, so that
+# their length does not affect the plan and one generic plan serves all.
 @statement("""
     with asked as (
         select key, organization_id, number

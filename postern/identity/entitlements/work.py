@@ -1,4 +1,4 @@
-"""Exceptions that end: what holds changed when the moment passed; this tells it."""
+"""Background work: deletion of expired overrides. Checks ignore them from `expires_at` on; this records the event."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def expire(world: "World", row: OverrideRow) -> None:
-    """Let an override go that has ended, and tell it."""
+    """Delete an expired override and record the event."""
     now = world.clock()
     async with world.db.transaction() as tx:
         key = await store.expire_override(tx, project_id=row.project_id, id=row.id, attempt=row.attempt, now=now)
@@ -24,4 +24,4 @@ async def expire(world: "World", row: OverrideRow) -> None:
 WORK: list[Work[Any]] = [
     Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, one_by_one(expire)),
 ]
-"""What becomes due."""
+"""Due work of this feature."""
