@@ -769,19 +769,6 @@ CREATE TABLE public.customer_facets (
     number bigint NOT NULL
 );
 
-CREATE TABLE public.customer_failures (
-    project_id uuid NOT NULL,
-    id uuid NOT NULL,
-    identifier bytea NOT NULL,
-    ip_address text NOT NULL,
-    failures integer NOT NULL,
-    locks integer DEFAULT 0 NOT NULL,
-    locked_until timestamp with time zone,
-    since timestamp with time zone NOT NULL,
-    due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
-);
-
 CREATE TABLE public.customer_former_addresses (
     project_id uuid NOT NULL,
     customer_id uuid NOT NULL,
@@ -1385,11 +1372,17 @@ CREATE TABLE public.sends (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
 
-CREATE TABLE public.sign_in_failures (
-    key bytea NOT NULL,
-    failures integer NOT NULL,
-    since timestamp with time zone NOT NULL,
-    locked_until timestamp with time zone
+CREATE TABLE public.sign_in_attempts (
+    project_id uuid CONSTRAINT customer_failures_project_id_not_null NOT NULL,
+    id uuid CONSTRAINT customer_failures_id_not_null NOT NULL,
+    identifier bytea CONSTRAINT customer_failures_identifier_not_null NOT NULL,
+    ip_address text CONSTRAINT customer_failures_ip_address_not_null NOT NULL,
+    failures integer CONSTRAINT customer_failures_failures_not_null NOT NULL,
+    locks integer DEFAULT 0 CONSTRAINT customer_failures_locks_not_null NOT NULL,
+    locked_until timestamp with time zone,
+    since timestamp with time zone CONSTRAINT customer_failures_since_not_null NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 CONSTRAINT customer_failures_attempt_not_null NOT NULL
 );
 
 CREATE TABLE public.soft_bounces (
@@ -1735,12 +1728,6 @@ ALTER TABLE ONLY public.customer_challenges
 ALTER TABLE ONLY public.customer_facets
     ADD CONSTRAINT customer_facets_pkey PRIMARY KEY (project_id, verified, mfa, providers, slot);
 
-ALTER TABLE ONLY public.customer_failures
-    ADD CONSTRAINT customer_failures_pkey PRIMARY KEY (project_id, id);
-
-ALTER TABLE ONLY public.customer_failures
-    ADD CONSTRAINT customer_failures_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
-
 ALTER TABLE ONLY public.customer_former_addresses
     ADD CONSTRAINT customer_former_addresses_pkey PRIMARY KEY (project_id, customer_id, email_key);
 
@@ -1915,8 +1902,11 @@ ALTER TABLE ONLY public.senders
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (project_id, id);
 
-ALTER TABLE ONLY public.sign_in_failures
-    ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY public.sign_in_attempts
+    ADD CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sign_in_attempts
+    ADD CONSTRAINT sign_in_attempts_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
 
 ALTER TABLE ONLY public.soft_bounces
     ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
@@ -2042,10 +2032,6 @@ CREATE INDEX customer_challenges_customer ON public.customer_challenges USING bt
 CREATE INDEX customer_challenges_due ON public.customer_challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX customer_challenges_identifier ON public.customer_challenges USING btree (project_id, identifier, purpose);
-
-CREATE INDEX customer_failures_due ON public.customer_failures USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX customer_failures_locked ON public.customer_failures USING btree (project_id, locked_until) WHERE (locked_until IS NOT NULL);
 
 CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);
 
@@ -2183,7 +2169,9 @@ CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(reci
 
 CREATE INDEX sends_tags ON public.sends USING gin (project_id, tags) WHERE (tags IS NOT NULL);
 
-CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (since);
+CREATE INDEX sign_in_attempts_due ON public.sign_in_attempts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sign_in_attempts_locked ON public.sign_in_attempts USING btree (project_id, locked_until) WHERE (locked_until IS NOT NULL);
 
 CREATE UNIQUE INDEX sso_connections_domain ON public.sso_connections USING btree (project_id, domain) WHERE (status = 'ACTIVE'::text);
 

@@ -77,6 +77,7 @@ from postern.platform.events.operations import BulkReaction, Reaction
 from postern.platform.projects import operations as projects
 from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks import work as webhook_work
+from postern.security import work as security_work
 from postern.web import public_pages
 from postern.web.html import answer_error_page
 from postern.world import Hooks, World
@@ -94,6 +95,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
 """Every operation of the API."""
 
 WORK: list[Work[Any]] = [
+    *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
     *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *customer_work.WORK),
     *(*automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),

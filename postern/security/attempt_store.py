@@ -1,4 +1,4 @@
-"""SQL of failed attempts. Those at developer accounts stand under the identifier that no project has."""
+"""SQL of counted attempts. Rows of developers have the project_id NO_ID, which no project has."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,18 +8,18 @@ from postern.kernel.database.statements import Queries, statement
 from postern.kernel.values import Record
 
 
-class Failures(Record):
-    """What one more attempt found."""
+class AttemptCount(Record):
+    """The counts after one more attempt."""
 
     failures: int
     locked_until: Moment | None
     everywhere: int
-    """Failures of this identifier from all addresses within the window."""
+    """Failures of this identifier from all networks within the window."""
 
 
 # A new window begins when the last one, or a lock, is over.
 @statement("""
-    insert into customer_failures as f (project_id, id, identifier, ip_address, failures, since, due_at)
+    insert into sign_in_attempts as f (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
             %(now)s::timestamptz + %(kept)s::interval)
     on conflict (project_id, identifier, ip_address) do update set
@@ -32,11 +32,11 @@ class Failures(Record):
         locked_until = case when f.locked_until > %(now)s then f.locked_until end,
         due_at = %(now)s::timestamptz + %(kept)s::interval
     returning f.failures, f.locked_until, coalesce((
-        select e.failures from customer_failures e
+        select e.failures from sign_in_attempts e
         where e.project_id = %(project_id)s and e.identifier = %(identifier)s and e.ip_address = ''
           and e.since + %(window)s::interval > %(now)s), 0) as everywhere
 """)
-async def take_attempt(
+async def count_attempt(
     db: Queries,
     *,
     project_id: UUID,
@@ -46,11 +46,11 @@ async def take_attempt(
     now: Moment,
     window: str,
     kept: str,
-) -> Failures: ...
+) -> AttemptCount: ...
 
 
 @statement("""
-    select coalesce(sum(failures), 0)::int from customer_failures
+    select coalesce(sum(failures), 0)::int from sign_in_attempts
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = '' and since > %(since)s
 """)
 async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, since: datetime) -> int: ...
@@ -58,18 +58,18 @@ async def count_failures(db: Queries, *, project_id: UUID, identifier: bytes, si
 
 # Doubles with every lock: 15 minutes, 30 minutes, an hour.
 @statement("""
-    update customer_failures set locks = locks + 1,
+    update sign_in_attempts set locks = locks + 1,
         locked_until = %(now)s::timestamptz + least(%(first)s::interval * (1 << least(locks, 10)), %(most)s::interval)
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and (locked_until is null or locked_until <= %(now)s)
 """)
-async def lock_out(
+async def lock_identifier(
     db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str, now: Moment, first: str, most: str
 ) -> bool: ...
 
 
 @statement("""
-    update customer_failures set failures = failures - 1
+    update sign_in_attempts set failures = failures - 1
     where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(ip_address)s
       and failures > 0 and (locked_until is null or locked_until <= %(now)s)
 """)
@@ -77,8 +77,15 @@ async def take_back(db: Queries, *, project_id: UUID, identifier: bytes, ip_addr
 
 
 @statement("""
-    delete from customer_failures
+    delete from sign_in_attempts
     where project_id = %(project_id)s and identifier = %(identifier)s
       and (%(ip_address)s::text is null or ip_address = %(ip_address)s)
 """)
 async def clear(db: Queries, *, project_id: UUID, identifier: bytes, ip_address: str | None) -> None: ...
+
+
+@statement("""
+    delete from sign_in_attempts where project_id = %(project_id)s and id = any (%(ids)s)
+      and (locked_until is null or locked_until <= %(now)s) and since <= %(before)s
+""")
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: datetime) -> None: ...

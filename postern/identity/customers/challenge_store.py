@@ -299,15 +299,6 @@ async def delete_expired_challenges(db: Queries, *, project_id: UUID, ids: list[
 
 
 @statement("""
-    delete from customer_failures where project_id = %(project_id)s and id = any (%(ids)s)
-      and (locked_until is null or locked_until <= %(now)s) and since <= %(before)s
-""")
-async def delete_expired_failures(
-    db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment, before: Moment
-) -> None: ...
-
-
-@statement("""
     delete from customer_sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
 async def delete_expired_sessions(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...

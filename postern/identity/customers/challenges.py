@@ -1,7 +1,6 @@
 """Proving who one is: attempts that are counted before they are judged, and challenges that are answered once."""
 
 import hmac
-import math
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -29,7 +28,7 @@ from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.security import attempt_store, attempts
-from postern.security.attempt_store import Failures
+from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import EVERYWHERE, AttemptLimits, AttemptPolicy
 from postern.security.secrets import Secrets, new_token
 
@@ -108,7 +107,7 @@ async def begin_attempt(call: Call, identifier: bytes) -> int:
     try:
         return await attempts.begin_attempt(call.db, _attempts(call, identifier), call.now)
     except attempts.Locked as locked:
-        raise _locked(locked.until, call.now) from None
+        raise SignInLocked(retry_after_seconds=locked.retry_after_seconds(call.now)) from None
 
 
 async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id: UUID | None, method: str) -> None:
@@ -139,7 +138,7 @@ async def clear_attempts(tx: Transaction, call: Call, identifier: bytes) -> None
 async def unlock(tx: Transaction, call: Call, identifier: bytes) -> None:
     """Forget every failed attempt under an identifier, from all networks, and any lock that came of it."""
     for each in (identifier, *(_counter(call, what, identifier) for what in COUNTERS)):
-        await attempt_store.clear(tx, project_id=call.project_id, identifier=each, ip_address=None)
+        await attempts.clear_attempts(tx, call.project_id, each)
 
 
 def may_clear_attempts(person: CustomerRow) -> bool:
@@ -252,16 +251,9 @@ def _counter(call: Call, what: str, identifier: bytes) -> bytes:
 
 async def _count(
     db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
-) -> Failures:
-    return await attempt_store.take_attempt(
-        db,
-        project_id=call.project_id,
-        id=new_id(),
-        identifier=identifier,
-        ip_address=network,
-        now=call.now,
-        window=_seconds(window),
-        kept=_seconds(FAILURES_KEPT),
+) -> AttemptCount:
+    return await attempts.count_event(
+        db, call.project_id, identifier, network, window=window, kept=FAILURES_KEPT, now=call.now
     )
 
 
@@ -274,11 +266,3 @@ async def _is_known_network(call: Call, email_key: str) -> bool:
 def _attempts(call: Call, identifier: bytes) -> AttemptPolicy:
     network = network_of(call.origin.ip)
     return AttemptPolicy(project_id=call.project_id, identifier=identifier, network=network, limits=LIMITS)
-
-
-def _locked(until: Moment, now: Moment) -> SignInLocked:
-    return SignInLocked(retry_after_seconds=max(1, math.ceil((until - now).total_seconds())))
-
-
-def _seconds(span: timedelta) -> str:
-    return f"{span.total_seconds()} seconds"

@@ -107,7 +107,7 @@ def _has_status(status: str, now: Moment) -> Composable:
         "unverified": SQL("c.email_verified_at is null"),
         "mfa": SQL("c.mfa_enabled_at is not null"),
         "locked": SQL(
-            "exists (select from customer_failures f where f.project_id = c.project_id"
+            "exists (select from sign_in_attempts f where f.project_id = c.project_id"
             " and f.identifier in (c.identifier, uuid_send(c.id)) and f.locked_until > {})"
         ).format(Literal(now)),
     }

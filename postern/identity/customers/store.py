@@ -292,7 +292,7 @@ async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID])
 
 
 @statement("""
-    select identifier, sum(failures)::int as failures, max(locked_until) as locked_until from customer_failures
+    select identifier, sum(failures)::int as failures, max(locked_until) as locked_until from sign_in_attempts
     where project_id = %(project_id)s and identifier = any (%(identifiers)s) and ip_address <> ''
     group by identifier
 """)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from postern.identity.customers import challenge_store
 from postern.identity.customers.challenge_store import ExpiringRow, QueuedMail
 from postern.identity.customers.mailer import send_queued_mail
-from postern.identity.customers.model import FAILURE_WINDOW
 from postern.kernel.due import Work, one_by_one
 
 if TYPE_CHECKING:
@@ -24,14 +23,6 @@ async def forget_challenges(world: "World", share: list[ExpiringRow]) -> None:
     )
 
 
-async def forget_failures(world: "World", share: list[ExpiringRow]) -> None:
-    """Let failed attempts go after a day without another one."""
-    ids, now = [row.id for row in share], world.clock()
-    await challenge_store.delete_expired_failures(
-        world.db, project_id=share[0].project_id, ids=ids, now=now, before=now - FAILURE_WINDOW
-    )
-
-
 async def forget_sessions(world: "World", share: list[ExpiringRow]) -> None:
     """Let sessions go that are over for good."""
     ids = [row.id for row in share]
@@ -41,6 +32,5 @@ async def forget_sessions(world: "World", share: list[ExpiringRow]) -> None:
 WORK: list[Work[Any]] = [
     Work("customers.letters", "customer_letters", QueuedMail, LETTER_LEASE, one_by_one(send_queued_mail)),
     Work("customers.challenges", "customer_challenges", ExpiringRow, FORGET_LEASE, forget_challenges, share=1_000),
-    Work("customers.failures", "customer_failures", ExpiringRow, FORGET_LEASE, forget_failures, share=1_000),
     Work("customers.sessions", "customer_sessions", ExpiringRow, FORGET_LEASE, forget_sessions, share=1_000),
 ]

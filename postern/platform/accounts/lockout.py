@@ -3,7 +3,6 @@
 Unknown addresses are counted like known ones and look the same.
 """
 
-import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -54,7 +53,7 @@ async def attempt_succeeded(tx: Transaction, call: Call, identifier: str, *, for
 
 async def unlock(tx: Transaction, call: Call, identifier: str) -> None:
     """Forget what failed at an address, from everywhere: somebody proved to own it."""
-    await attempts.clear_lock(tx, _attempts(call, identifier))
+    await attempts.clear_attempts(tx, NO_ID, _attempts(call, identifier).identifier)
 
 
 @asynccontextmanager
@@ -77,8 +76,7 @@ async def _begin(call: Call, tried: AttemptPolicy) -> int:
     try:
         return await attempts.begin_attempt(call.db, tried, call.now)
     except attempts.Locked as locked:
-        seconds = math.ceil((locked.until - call.now).total_seconds())
-        raise LockedOut(retry_after_seconds=max(1, seconds)) from None
+        raise LockedOut(retry_after_seconds=locked.retry_after_seconds(call.now)) from None
 
 
 def _attempts(call: Call, identifier: str, limits: AttemptLimits = LIMITS) -> AttemptPolicy:

@@ -21,7 +21,7 @@ IP = "203.0.113.77"
 
 TOUCHED = {
     *("audit_log.metadata", "captured_messages.message", "captured_messages.recipients", "captured_messages.subject"),
-    *("contacts.attributes", "contacts.email", "contacts.email_key", "customer_failures.ip_address"),
+    *("contacts.attributes", "contacts.email", "contacts.email_key", "sign_in_attempts.ip_address"),
     *("customer_former_addresses.email", "customer_former_addresses.email_key", "customer_sessions.ip_address"),
     *("customer_sessions.user_agent", "customers.ban_reason", "customers.email", "customers.email_key"),
     *("customers.external_id", "customers.metadata", "customers.name", "customers.search", "events.data"),

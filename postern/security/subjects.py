@@ -1,0 +1,23 @@
+"""Whose credentials, sessions and attempts a row holds: a developer's or a customer's."""
+
+from typing import Literal
+from uuid import UUID
+
+from postern.kernel.values import NO_ID, Record
+
+
+class Subject(Record):
+    """Somebody who signs in. The rows of both kinds stand in the same tables."""
+
+    project_id: UUID
+    """The project of a customer; NO_ID for developers, who belong to the server."""
+    id: UUID
+
+    @property
+    def kind(self) -> Literal["CUSTOMER", "DEVELOPER"]:
+        return "DEVELOPER" if self.project_id == NO_ID else "CUSTOMER"
+
+
+def developer(id: UUID) -> Subject:
+    """The subject of a developer."""
+    return Subject(project_id=NO_ID, id=id)

@@ -1,0 +1,38 @@
+"""Due work on the tables of authentication: rows that have expired are deleted."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from postern.kernel.due import Work
+from postern.kernel.values import Record
+from postern.security import attempt_store
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+DELETE_LEASE = timedelta(minutes=10)
+UNTOUCHED = timedelta(hours=1)
+"""A count that began anew within this time is still needed, although it was found due."""
+
+
+class ExpiredRow(Record):
+    """A row that becomes due when it may be deleted."""
+
+    project_id: UUID
+    """NO_ID for rows of developers."""
+    id: UUID
+    attempt: int
+
+
+async def delete_expired_attempts(world: "World", share: list[ExpiredRow]) -> None:
+    """Delete counts of attempts to which nothing was added for as long as they are kept."""
+    now = world.clock()
+    await attempt_store.delete_expired(
+        world.db, project_id=share[0].project_id, ids=[row.id for row in share], now=now, before=now - UNTOUCHED
+    )
+
+
+WORK: list[Work[Any]] = [
+    Work("security.attempts", "sign_in_attempts", ExpiredRow, DELETE_LEASE, delete_expired_attempts, share=1_000)
+]
