@@ -863,27 +863,6 @@ CREATE TABLE public.customer_recovery_codes (
     hash bytea NOT NULL
 );
 
-CREATE TABLE public.customer_sessions (
-    project_id uuid NOT NULL,
-    id uuid NOT NULL,
-    customer_id uuid NOT NULL,
-    generation integer DEFAULT 1 NOT NULL,
-    rotated_at timestamp with time zone,
-    methods text[] NOT NULL,
-    authenticated_at timestamp with time zone NOT NULL,
-    user_agent text NOT NULL,
-    ip_address text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    last_used_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    idle_expires_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone,
-    due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL,
-    sso_organization_id uuid
-)
-WITH (fillfactor='80');
-
 CREATE TABLE public.customer_signing_keys (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -947,21 +926,6 @@ CREATE TABLE public.deletions (
 CREATE TABLE public.developer_recovery_codes (
     developer_id uuid NOT NULL,
     hash bytea NOT NULL
-);
-
-CREATE TABLE public.developer_sessions (
-    id uuid NOT NULL,
-    developer_id uuid NOT NULL,
-    access_hash bytea NOT NULL,
-    access_expires_at timestamp with time zone NOT NULL,
-    refresh_hash bytea NOT NULL,
-    previous_refresh_hash bytea,
-    rotated_at timestamp with time zone,
-    expires_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone,
-    ip_address text DEFAULT ''::text NOT NULL,
-    user_agent text DEFAULT ''::text NOT NULL,
-    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.developer_tokens (
@@ -1372,6 +1336,39 @@ CREATE TABLE public.sends (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
 
+CREATE TABLE public.sessions (
+    project_id uuid CONSTRAINT customer_sessions_project_id_not_null NOT NULL,
+    id uuid CONSTRAINT customer_sessions_id_not_null NOT NULL,
+    subject_id uuid CONSTRAINT customer_sessions_customer_id_not_null NOT NULL,
+    generation integer DEFAULT 1 CONSTRAINT customer_sessions_generation_not_null NOT NULL,
+    rotated_at timestamp with time zone,
+    methods text[] CONSTRAINT customer_sessions_methods_not_null NOT NULL,
+    authenticated_at timestamp with time zone CONSTRAINT customer_sessions_authenticated_at_not_null NOT NULL,
+    user_agent text CONSTRAINT customer_sessions_user_agent_not_null NOT NULL,
+    ip_address text CONSTRAINT customer_sessions_ip_address_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT customer_sessions_created_at_not_null NOT NULL,
+    last_used_at timestamp with time zone CONSTRAINT customer_sessions_last_used_at_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT customer_sessions_expires_at_not_null NOT NULL,
+    idle_expires_at timestamp with time zone CONSTRAINT customer_sessions_idle_expires_at_not_null NOT NULL,
+    revoked_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 CONSTRAINT customer_sessions_attempt_not_null NOT NULL,
+    sso_organization_id uuid,
+    access_hash bytea,
+    access_expires_at timestamp with time zone,
+    customer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id <> '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED,
+    developer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED
+)
+WITH (fillfactor='80');
+
 CREATE TABLE public.sign_in_attempts (
     project_id uuid CONSTRAINT customer_failures_project_id_not_null NOT NULL,
     id uuid CONSTRAINT customer_failures_id_not_null NOT NULL,
@@ -1764,9 +1761,6 @@ ALTER TABLE ONLY public.customer_providers
 ALTER TABLE ONLY public.customer_recovery_codes
     ADD CONSTRAINT customer_recovery_codes_pkey PRIMARY KEY (project_id, customer_id, hash);
 
-ALTER TABLE ONLY public.customer_sessions
-    ADD CONSTRAINT customer_sessions_pkey PRIMARY KEY (project_id, id);
-
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_pkey PRIMARY KEY (project_id, id);
 
@@ -1781,15 +1775,6 @@ ALTER TABLE ONLY public.deletions
 
 ALTER TABLE ONLY public.developer_recovery_codes
     ADD CONSTRAINT developer_recovery_codes_pkey PRIMARY KEY (developer_id, hash);
-
-ALTER TABLE ONLY public.developer_sessions
-    ADD CONSTRAINT developer_sessions_access_hash_key UNIQUE (access_hash);
-
-ALTER TABLE ONLY public.developer_sessions
-    ADD CONSTRAINT developer_sessions_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.developer_sessions
-    ADD CONSTRAINT developer_sessions_refresh_hash_key UNIQUE (refresh_hash);
 
 ALTER TABLE ONLY public.developer_tokens
     ADD CONSTRAINT developer_tokens_pkey PRIMARY KEY (hash);
@@ -1901,6 +1886,9 @@ ALTER TABLE ONLY public.senders
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.sign_in_attempts
     ADD CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (project_id, id);
@@ -2047,10 +2035,6 @@ CREATE INDEX customer_other_addresses_customer ON public.customer_other_addresse
 
 CREATE INDEX customer_passkeys_customer ON public.customer_passkeys USING btree (project_id, customer_id);
 
-CREATE INDEX customer_sessions_customer ON public.customer_sessions USING btree (project_id, customer_id, id);
-
-CREATE INDEX customer_sessions_due ON public.customer_sessions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
-
 CREATE INDEX customers_banned ON public.customers USING btree (project_id, id) WHERE (banned_at IS NOT NULL);
 
 CREATE UNIQUE INDEX customers_email ON public.customers USING btree (project_id, email_key text_pattern_ops);
@@ -2076,10 +2060,6 @@ CREATE INDEX customers_verified ON public.customers USING btree (project_id, id)
 CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
 
 CREATE INDEX deletions_due ON public.deletions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX developer_sessions_developer ON public.developer_sessions USING btree (developer_id);
-
-CREATE INDEX developer_sessions_previous ON public.developer_sessions USING btree (previous_refresh_hash) WHERE (previous_refresh_hash IS NOT NULL);
 
 CREATE INDEX developer_tokens_developer ON public.developer_tokens USING btree (developer_id, purpose);
 
@@ -2168,6 +2148,16 @@ CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
 
 CREATE INDEX sends_tags ON public.sends USING gin (project_id, tags) WHERE (tags IS NOT NULL);
+
+CREATE UNIQUE INDEX sessions_access ON public.sessions USING btree (access_hash) WHERE (access_hash IS NOT NULL);
+
+CREATE INDEX sessions_customer ON public.sessions USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX sessions_developer ON public.sessions USING btree (developer_id) WHERE (developer_id IS NOT NULL);
+
+CREATE INDEX sessions_due ON public.sessions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX sessions_subject ON public.sessions USING btree (project_id, subject_id, id);
 
 CREATE INDEX sign_in_attempts_due ON public.sign_in_attempts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
@@ -2340,9 +2330,6 @@ ALTER TABLE ONLY public.customer_providers
 ALTER TABLE ONLY public.customer_recovery_codes
     ADD CONSTRAINT customer_recovery_codes_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.customer_sessions
-    ADD CONSTRAINT customer_sessions_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
@@ -2354,9 +2341,6 @@ ALTER TABLE ONLY public.customers
 
 ALTER TABLE ONLY public.developer_recovery_codes
     ADD CONSTRAINT developer_recovery_codes_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.developer_sessions
-    ADD CONSTRAINT developer_sessions_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.developer_tokens
     ADD CONSTRAINT developer_tokens_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
@@ -2435,6 +2419,12 @@ ALTER TABLE ONLY public.senders
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_customer_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_developer_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.sso_connections
     ADD CONSTRAINT sso_connections_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

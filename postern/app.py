@@ -70,6 +70,7 @@ from postern.platform.accounts import deletion, export, mailer, mfa, profile, re
 from postern.platform.accounts import members as account_members
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts import pages as account_pages
+from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
 from postern.platform.events import operations as events
@@ -83,7 +84,9 @@ from postern.web.html import answer_error_page
 from postern.world import Hooks, World
 
 OPERATIONS: list[Operation[Any, Any]] = [
-    *operations_of(accounts, recovery, mfa, profile, account_members, export, deletion, account_pages),
+    *operations_of(
+        accounts, recovery, account_sessions, mfa, profile, account_members, export, deletion, account_pages
+    ),
     *operations_of(projects, events, access, domains, senders, webhooks, templates),
     *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, sessions, sign_in, totp, passkeys, providers, linking),

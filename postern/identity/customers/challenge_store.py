@@ -296,9 +296,3 @@ async def delete_mail(db: Queries, *, project_id: UUID, id: UUID, attempt: int) 
     delete from customer_challenges where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
 """)
 async def delete_expired_challenges(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
-
-
-@statement("""
-    delete from customer_sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
-""")
-async def delete_expired_sessions(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import challenge_store, rules, session_store
+from postern.identity.customers import challenge_store, rules, token_store
 from postern.identity.customers.challenge_store import Challenge
 from postern.identity.customers.model import (
     CODE_TRIES,
@@ -259,7 +259,7 @@ async def _count(
 
 async def _is_known_network(call: Call, email_key: str) -> bool:
     """Whether the customer with this address signed in from the caller's network before."""
-    seen = await session_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
+    seen = await token_store.addresses_seen(call.db, project_id=call.project_id, email_key=email_key)
     return network_of(call.origin.ip) in {network_of(each) for each in seen}
 
 

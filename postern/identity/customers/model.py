@@ -34,8 +34,6 @@ IMPORT_LIMIT = 1_000
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
 SESSION_LIFE = timedelta(days=30)
 SESSION_IDLE = timedelta(days=7)
-REFRESH_GRACE = timedelta(seconds=30)
-"""How long the refresh token before the newest still answers: a client whose answer was lost may ask again."""
 FRESH = timedelta(hours=1)
 """How recent a sign-in must be for what could lock its owner out."""
 
@@ -78,10 +76,6 @@ Url = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 
 class CustomerMissing(Missing):
     """There is no such customer."""
-
-
-class SessionMissing(Missing):
-    """There is no such session."""
 
 
 class PasskeyMissing(Missing):

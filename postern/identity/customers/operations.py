@@ -10,7 +10,7 @@ from psycopg.sql import SQL, Literal
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
-from postern.identity.customers import challenge_store, challenges, mailer, rules, session_store, store, timeline
+from postern.identity.customers import challenge_store, challenges, mailer, rules, store, timeline
 from postern.identity.customers.imported_hashes import check_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
@@ -35,7 +35,6 @@ from postern.identity.customers.model import (
     NewCustomer,
     OtherEmail,
     RolesChange,
-    SessionMissing,
     Status,
     TimelineEntry,
     TooManyCustomerRoles,
@@ -66,8 +65,10 @@ from postern.platform.audit.model import AuditEntry
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
+from postern.security import session_store
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
+from postern.security.sessions import SessionMissing
 
 CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
@@ -646,7 +647,7 @@ async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = 
         return []
     identities = await store.identities(db, project_id=call.project_id, customer_ids=ids)
     sessions = await session_store.live_sessions(
-        db, project_id=call.project_id, customer_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
+        db, project_id=call.project_id, subject_ids=ids, now=call.now, limit=SESSIONS_LIMIT * len(ids)
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [person.identifier for person in people if person.identifier is not None]
@@ -692,7 +693,7 @@ async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = 
                     for each in identities
                     if each.customer_id == person.id
                 ],
-                sessions=[session_view(each) for each in sessions if each.customer_id == person.id],
+                sessions=[session_view(each) for each in sessions if each.subject_id == person.id],
                 created_at=person.created_at,
                 updated_at=person.updated_at,
             )

@@ -1,19 +1,17 @@
-"""Where customers are signed in: sessions, their tokens, and the keys that sign them.
+"""Sessions of customers, their access tokens, and the keys that sign those.
 
 An access token is an ES256 JWT of five minutes that anybody can check with the project's JWKS; here the session
-behind it is looked up at every request, so a revoked session or a ban holds from the next request on. A refresh
-token carries its number and a keyed hash: nothing in the database can be turned into one, forged ones cost no
-query, and any token but the newest gives away that somebody copied it.
+behind it is looked up at every request, so a revoked session or a ban holds from the next request on. Sessions and
+refresh tokens are those of `security/sessions.py`.
 """
 
-import base64
-import binascii
 from collections import OrderedDict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import jwt
+import msgspec
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -24,12 +22,12 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 from jwt.algorithms import ECAlgorithm
+from psycopg.sql import SQL
 
-from postern.identity.customers import challenge_store, session_store, store
+from postern.identity.customers import challenge_store, store, token_store
 from postern.identity.customers.model import (
     ACCESS_TOKEN_LIFE,
     FRESH,
-    REFRESH_GRACE,
     SESSION_IDLE,
     SESSION_LIFE,
     SESSIONS_LIMIT,
@@ -38,21 +36,35 @@ from postern.identity.customers.model import (
     CustomerSession,
     NotFresh,
     PersonName,
-    SessionMissing,
     Token,
 )
 from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
-from postern.identity.customers.session_store import RefreshedSession, SessionRow, SigningKey, TokenBearer
+from postern.identity.customers.token_store import SigningKey, TokenBearer
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Record, as_id, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.security import session_store
+from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.sessions import (
+    OwnSession,
+    RefreshRefused,
+    RefreshRequest,
+    SessionMissing,
+    SessionPolicy,
+    begin_session,
+    continue_session,
+    own_session,
+    refresh_session,
+    refresh_token_of,
+    renew_sessions,
+)
+from postern.security.subjects import Subject
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -60,9 +72,6 @@ if TYPE_CHECKING:
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 AT_THE_DOOR: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
 """Who may call what a person does before being known: a browser, an app, or the project's own server."""
-
-REFRESH_RATE = RateLimit("refresh", 60, timedelta(minutes=1))
-"""Refreshes of one session: far above what a client needs."""
 
 KEY_LOOKED_UP_EVERY = timedelta(seconds=60)
 KEY_ACTIVE_AFTER = timedelta(minutes=10)
@@ -127,23 +136,20 @@ class CustomerTokenRefresh(Body):
     refresh_token: Token
 
 
+class CustomerClaims(Record):
+    """What access tokens say of a customer, and what the project requires of a sign-in by now."""
+
+    roles: list[str]
+    email: str | None
+    email_verified: bool
+    requires_sso: bool = False
+    requires_mfa: bool = False
+
+
 class CurrentCustomerChange(Body):
     """What a customer may change about the own account."""
 
     name: PersonName | None
-
-
-class CurrentCustomerSession(Record):
-    """One of the customer's own sessions; `current` is the one that asks."""
-
-    id: UUID
-    user_agent: str
-    ip_address: str
-    methods: list[str]
-    created_at: Moment
-    last_used_at: Moment
-    expires_at: Moment
-    current: bool
 
 
 @post(
@@ -161,16 +167,11 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     organization or the project has required more of a sign-in since (`requireSso`,
     `requireMfa`).
     """
-    read = _read_refresh_token(call, data.refresh_token)
-    if read is None:
-        raise CustomerRefreshTokenInvalid
-    session_id, generation = read
-    call.world.limiter.take(REFRESH_RATE, str(session_id))
-    renewed = await _renew(call, session_id, generation)
-    if renewed is None:
-        renewed = await _refreshed_again(call, session_id, generation)
-    await _require_still_permitted(call, renewed)
-    return await _tokens(call, renewed)
+    try:
+        renewed = await refresh_session(call, call.project_id, data.refresh_token, SESSIONS, renew_customer_sessions)
+    except RefreshRefused:
+        raise CustomerRefreshTokenInvalid from None
+    return await _tokens(call, renewed, await _require_still_permitted(call, renewed))
 
 
 @post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER)
@@ -179,7 +180,7 @@ async def sign_out_customer(call: Call) -> None:
     person, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
         if await session_store.revoke_session(
-            tx, project_id=call.project_id, customer_id=person, id=session_id, now=call.now
+            tx, project_id=call.project_id, subject_id=person, id=session_id, now=call.now
         ):
             await events.record(tx, call, "customer.signed_out", person, sessionId=str(session_id))
 
@@ -209,25 +210,13 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
 
 
 @get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)
-async def list_my_sessions(call: Call) -> list[CurrentCustomerSession]:
+async def list_my_sessions(call: Call) -> list[OwnSession]:
     """Where the customer is signed in, newest first."""
     person, session_id = bearer_of(call)
     rows = await session_store.live_sessions(
-        call.db, project_id=call.project_id, customer_ids=[person], now=call.now, limit=SESSIONS_LIMIT
+        call.db, project_id=call.project_id, subject_ids=[person], now=call.now, limit=SESSIONS_LIMIT
     )
-    return [
-        CurrentCustomerSession(
-            id=row.id,
-            user_agent=row.user_agent,
-            ip_address=row.ip_address,
-            methods=row.methods,
-            created_at=row.created_at,
-            last_used_at=row.last_used_at,
-            expires_at=row.ends_at,
-            current=row.id == session_id,
-        )
-        for row in rows
-    ]
+    return [own_session(row, session_id) for row in rows]
 
 
 @delete("/projects/{project_id}/auth/sessions/{session_id}", accepts=CUSTOMER, problems=[SessionMissing])
@@ -269,7 +258,7 @@ async def list_signing_keys(call: Call) -> HttpResponse:
     """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
     await projects.require_project(call.db, call.project_id)
     await signing_key(call.world, call.project_id, call.now)
-    keys = await session_store.keys(call.db, project_id=call.project_id, now=call.now)
+    keys = await token_store.keys(call.db, project_id=call.project_id, now=call.now)
     document = {"keys": [_public_jwk(key) for key in keys]}
     return HttpResponse(
         to_json(document), headers={"Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}"}
@@ -284,7 +273,7 @@ async def rotate_signing_keys(call: Call) -> None:
     """
     async with call.db.transaction() as tx:
         key = await _new_key(tx, call.world, call.project_id, call.now, call.now + KEY_ACTIVE_AFTER)
-        await session_store.retire_keys(
+        await token_store.retire_keys(
             tx, project_id=call.project_id, but=key.id, retired_at=key.active_at + KEY_RETIRED_AFTER
         )
         await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
@@ -304,56 +293,28 @@ async def start_session(
     It ends at `until` at the latest, if whoever vouched for the customer said so. `sso_organization_id` is the
     organization whose connection they came by.
     """
-    longest = call.now + SESSION_LIFE
-    session = await session_store.insert_session(
-        tx,
-        project_id=call.project_id,
-        id=new_id(),
-        customer_id=person.id,
-        methods=methods,
-        user_agent=call.origin.user_agent,
-        ip_address=call.origin.ip,
-        now=call.now,
-        expires_at=longest if until is None else min(longest, until),
-        idle_expires_at=call.now + SESSION_IDLE,
-        sso_organization_id=sso_organization_id,
-    )
-    await session_store.revoke_oldest(
-        tx, project_id=call.project_id, customer_id=person.id, keep=SESSIONS_LIMIT, now=call.now
+    subject = Subject(project_id=call.project_id, id=person.id)
+    session = await begin_session(
+        tx, call, subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
     await store.record_sign_in(tx, project_id=call.project_id, id=person.id, now=call.now)
-    renewed = RefreshedSession(
-        project_id=call.project_id,
-        id=session.id,
-        customer_id=person.id,
-        generation=session.generation,
-        methods=session.methods,
-        authenticated_at=session.authenticated_at,
-        expires_at=session.expires_at,
-        idle_expires_at=session.idle_expires_at,
-        roles=person.roles,
-        email=person.email,
-        email_verified=person.email_verified_at is not None,
-        sso_organization_id=sso_organization_id,
-        project_requires_sso=False,
-        project_requires_mfa=False,
-    )
-    return _signed_in(await _tokens(call, renewed), person)
+    return await _signed_in(call, session, person)
 
 
 async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> CustomerSignInResult:
     """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
-    renewed = await _renew(call, session_id, 1)
+    request = RefreshRequest(call.project_id, session_id, 1)
+    renewed = await continue_session(call, request, renew_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     await _require_still_permitted(call, renewed)
-    return _signed_in(await _tokens(call, renewed), person)
+    return await _signed_in(call, renewed, person)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
     """End one session of a customer. Raises SessionMissing if it is none of theirs, or over."""
     if not await session_store.revoke_session(
-        tx, project_id=call.project_id, customer_id=customer_id, id=session_id, now=call.now
+        tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
     ):
         raise SessionMissing
     await events.record(tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id))
@@ -362,7 +323,7 @@ async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id
 async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: UUID | None = None) -> int:
     """End all sessions of a customer, and what could become one; `but` stays. Returns how many ended."""
     ended = await session_store.revoke_all(
-        tx, project_id=call.project_id, customer_id=customer_id, but=but, now=call.now
+        tx, project_id=call.project_id, subject_id=customer_id, but=but, now=call.now
     )
     await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=customer_id, purpose=None)
     for session_id in ended:
@@ -399,30 +360,14 @@ async def token_bearers_of(world: "World", asked: list[tuple[UUID, UUID, UUID]])
     Nothing is remembered: what was revoked before a request came is gone from what that request reads.
     """
     projects_, sessions, keys = (list(each) for each in zip(*asked, strict=True))
-    rows = await session_store.token_bearers(
-        world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock()
-    )
+    rows = await token_store.token_bearers(world.db, project_id=projects_, id=sessions, key_id=keys, now=world.clock())
     found = {(row.project_id, row.session_id, row.key_id): row for row in rows}
     return [found.get(each) for each in asked]
 
 
-async def renew_all(world: "World", asked: list[tuple[UUID, UUID, int]]) -> list[RefreshedSession | None]:
-    """Renew sessions (project, session, number of the token), together for the requests that come together.
-
-    Who sends the same token at the same moment gets the same answer, as within the grace.
-    """
-    now = world.clock()
-    projects_, sessions, generations = (list(each) for each in zip(*asked, strict=True))
-    rows = await session_store.renew_all(
-        world.db,
-        project_id=projects_,
-        id=sessions,
-        generation=generations,
-        now=now,
-        idle_expires_at=now + SESSION_IDLE,
-    )
-    found = {(row.project_id, row.id, row.generation - 1): row for row in rows}
-    return [found.get(each) for each in asked]
+async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
+    """Renew the sessions of customers whose requests come together."""
+    return await renew_sessions(world, requests, SESSIONS)
 
 
 def bearer_of(call: Call) -> tuple[UUID, UUID]:
@@ -485,62 +430,61 @@ def session_view(row: SessionRow) -> CustomerSession:
     )
 
 
-async def _require_still_permitted(call: Call, session: RefreshedSession) -> None:
-    """End a session that began in a way that is not enough any more. Raises RefreshTokenInvalid then."""
+async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
+    """What is said of the customer of a renewed session.
+
+    Ends a session that began in a way that is not enough any more, and raises RefreshTokenInvalid then.
+    """
+    claims = msgspec.convert(session.subject, CustomerClaims)
     required: SignInRequirement = await call.world.batcher(requirements_all, side_by_side=2)(
-        (call.project_id, session.customer_id)
+        (call.project_id, session.subject_id)
     )
-    if not permits_sso(required, session.sso_organization_id, everybody=session.project_requires_sso):
+    if not permits_sso(required, session.sso_organization_id, everybody=claims.requires_sso):
         reason = "SSO_REQUIRED"
-    elif (required.mfa or session.project_requires_mfa) and not is_multi_factor(session.methods):
+    elif (required.mfa or claims.requires_mfa) and not is_multi_factor(session.methods):
         reason = "MFA_REQUIRED"
     else:
-        return
+        return claims
     async with call.db.transaction() as tx:
-        ended = {"project_id": call.project_id, "customer_id": session.customer_id, "id": session.id}
-        if await session_store.revoke_session(tx, **ended, now=call.now):
-            said = {"sessionId": str(session.id), "reason": reason}
-            await events.record(tx, call, "customer.session_revoked", session.customer_id, **said)
+        if await session_store.revoke_session(
+            tx, project_id=call.project_id, subject_id=session.subject_id, id=session.id, now=call.now
+        ):
+            await _record_end(tx, call, session, reason)
     raise CustomerRefreshTokenInvalid("More is required of a sign-in now than when this session began; sign in again.")
 
 
-async def _renew(call: Call, session_id: UUID, generation: int) -> RefreshedSession | None:
-    renewed: RefreshedSession | None = await call.world.batcher(renew_all, side_by_side=2)(
-        (call.project_id, session_id, generation)
+async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
+    await _record_end(tx, call, session, "REFRESH_TOKEN_REUSED")
+
+
+async def _record_end(tx: Transaction, call: Call, session: SessionRow, reason: str) -> None:
+    await events.record(
+        tx, call, "customer.session_revoked", session.subject_id, sessionId=str(session.id), reason=reason
     )
-    return renewed
 
 
-async def _refreshed_again(call: Call, session_id: UUID, generation: int) -> RefreshedSession:
-    """The newest tokens once more, for the token before them. Ends the session of a copied token."""
-    renewed = await session_store.refreshed_again(
-        call.db,
-        project_id=call.project_id,
-        id=session_id,
-        generation=generation,
-        now=call.now,
-        grace=call.now - REFRESH_GRACE,
-    )
-    if renewed is not None:
-        return renewed
-    async with call.db.transaction() as tx:
-        session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
-        if session is not None and session.revoked_at is None and session.generation > generation:
-            await session_store.revoke_session(
-                tx, project_id=call.project_id, customer_id=session.customer_id, id=session.id, now=call.now
-            )
-            await events.record(
-                tx,
-                call,
-                "customer.session_revoked",
-                session.customer_id,
-                sessionId=str(session.id),
-                reason="REFRESH_TOKEN_REUSED",
-            )
-    raise CustomerRefreshTokenInvalid
+SESSIONS = SessionPolicy(
+    refresh_prefix="cr_",
+    refresh_purpose="customer-refresh",
+    access_life=ACCESS_TOKEN_LIFE,
+    life=SESSION_LIFE,
+    idle=SESSION_IDLE,
+    limit=SESSIONS_LIMIT,
+    subject=SQL("""(
+        select jsonb_build_object('roles', c.roles, 'email', c.email,
+            'emailVerified', c.email_verified_at is not null,
+            'requiresSso', coalesce((p.settings #>> '{signIn,requireSso}')::boolean, false),
+            'requiresMfa', coalesce((p.settings #>> '{signIn,requireMfa}')::boolean, false))
+        from customers c join projects p on p.id = c.project_id
+        where c.project_id = s.project_id and c.id = s.subject_id
+          and (c.banned_at is null or c.ban_expires_at <= %(now)s))"""),
+    record_reuse=_record_reuse,
+)
 
 
-def _signed_in(tokens: CustomerTokens, person: CustomerRow) -> CustomerSignInResult:
+async def _signed_in(call: Call, session: SessionRow, person: CustomerRow) -> CustomerSignInResult:
+    claims = CustomerClaims(roles=person.roles, email=person.email, email_verified=person.email_verified_at is not None)
+    tokens = await _tokens(call, session, claims)
     return CustomerSignInResult(
         session_id=tokens.session_id,
         access_token=tokens.access_token,
@@ -551,52 +495,34 @@ def _signed_in(tokens: CustomerTokens, person: CustomerRow) -> CustomerSignInRes
     )
 
 
-async def _tokens(call: Call, session: RefreshedSession) -> CustomerTokens:
+async def _tokens(call: Call, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
     key_id, private = await signing_key(call.world, call.project_id, call.now)
     expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
-    claims = {
+    payload = {
         "iss": issuer_of(call.world, call.project_id),
         "aud": str(call.project_id),
-        "sub": str(session.customer_id),
+        "sub": str(session.subject_id),
         "sid": str(session.id),
         "iat": int(call.now.timestamp()),
         "exp": int(expires_at.timestamp()),
         "auth_time": int(session.authenticated_at.timestamp()),
         "amr": session.methods,
-        "roles": session.roles,
-        "email": session.email,
-        "email_verified": session.email_verified,
+        "roles": claims.roles,
+        "email": claims.email,
+        "email_verified": claims.email_verified,
     }
     return CustomerTokens(
         session_id=session.id,
-        access_token=jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
+        access_token=jwt.encode(payload, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
         access_token_expires_at=expires_at,
-        refresh_token=_refresh_token(call, session.id, session.generation),
-        refresh_token_expires_at=min(session.expires_at, session.idle_expires_at),
+        refresh_token=refresh_token_of(call.world.secrets, session, SESSIONS),
+        refresh_token_expires_at=session.ends_at,
     )
 
 
 def issuer_of(world: "World", project_id: UUID) -> str:
     """The `iss` of a project's tokens; its JWKS is at `/.well-known/jwks.json` below."""
     return f"{world.settings.public_url}/projects/{project_id}"
-
-
-def _refresh_token(call: Call, session_id: UUID, generation: int) -> str:
-    body = session_id.bytes + generation.to_bytes(4, "big")
-    mac = call.world.secrets.sign("customer-refresh", call.project_id.bytes + body)
-    return f"cr_{base64.urlsafe_b64encode(body).rstrip(b'=').decode()}.{mac}"
-
-
-def _read_refresh_token(call: Call, token: str) -> tuple[UUID, int] | None:
-    """The session and the number of a refresh token that we made for this project."""
-    body, _, mac = token.removeprefix("cr_").partition(".")
-    try:
-        raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
-    except (binascii.Error, ValueError):
-        return None
-    if len(raw) != 20 or not call.world.secrets.verify("customer-refresh", call.project_id.bytes + raw, mac):
-        return None
-    return UUID(bytes=raw[:16]), int.from_bytes(raw[16:], "big")
 
 
 # Signing keys. What a process learned of them it keeps: a key never changes, and whether it is retired is
@@ -613,7 +539,7 @@ async def signing_key(world: "World", project_id: UUID, now: Moment) -> tuple[UU
     known = _private.get(project_id)
     if known is not None and abs(now - known[2]) < KEY_LOOKED_UP_EVERY:
         return known[0], known[1]
-    keys = await session_store.keys(world.db, project_id=project_id, now=now)
+    keys = await token_store.keys(world.db, project_id=project_id, now=now)
     active = [key for key in keys if key.active_at <= now]
     key = active[0] if active else await _new_key(world.db, world, project_id, now, now)
     opened = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
@@ -629,7 +555,7 @@ async def _new_key(
 ) -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    return await session_store.insert_key(
+    return await token_store.insert_key(
         db,
         project_id=project_id,
         id=new_id(),
@@ -688,7 +614,7 @@ async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.Elli
     known = _public.get(key_id)
     if known is not None:
         return known[1] if known[0] == project_id else None
-    row = await session_store.key(world.db, project_id=project_id, id=key_id)
+    row = await token_store.key(world.db, project_id=project_id, id=key_id)
     if row is None:
         return None
     public = load_der_public_key(row.public_key)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from postern.identity.customers import challenge_store, challenges, mailer, rules, session_store, store
+from postern.identity.customers import challenge_store, challenges, mailer, rules, store
 from postern.identity.customers.challenge_store import Challenge
 from postern.identity.customers.imported_hashes import check_any_password, refusal_seconds
 from postern.identity.customers.invitation_check import may_sign_up
@@ -70,8 +70,9 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project, SignInMethod
 from postern.platform.projects.quotas import PlanLimitReached, require_quota
-from postern.security.breaches import PasswordBreached, require_unbreached
-from postern.security.passwords import PasswordCommon, hash_password, is_outdated, require_uncommon
+from postern.security import session_store
+from postern.security.breaches import PasswordBreached
+from postern.security.passwords import PasswordCommon, check_and_rehash, hash_password, require_acceptable
 from postern.security.secrets import new_token
 from postern.security.totp import new_totp_secret, totp_key
 
@@ -189,8 +190,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await require_quota(call.db, call, "customers")
     if data.password is not None:
         require_method(project, "PASSWORD")
-        require_uncommon(data.password, data.email, mailer.app_name(project))
-        await require_unbreached(call.world, data.password)
+        await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
     identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
@@ -278,8 +278,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     loop = asyncio.get_running_loop()
     began = loop.time()
     found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
-    kept = found.password_hash if found else None
-    if not await check_any_password(data.password, kept) or found is None or kept is None:
+    password_hash = await _check_password(call, found, data.password)
+    if found is None or password_hash is None:
         spent = loop.time() - began
         await challenges.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
         # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
@@ -287,14 +287,10 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         if pause := await refusal_seconds([each.scheme for each in schemes]):
             await asyncio.sleep(pause * math.ceil(spent / pause) - spent)
         raise CustomerSignInFailed
-    if is_outdated(kept):
-        renewed = await hash_password(data.password)
-        await store.rehash(call.db, project_id=call.project_id, id=found.id, password_hash=renewed, before=kept)
-        kept = renewed
     async with call.db.transaction() as tx:
         # The password was checked outside any lock: whoever changed it, or banned meanwhile, comes first.
         person = await store.lock_customer(tx, project_id=call.project_id, id=found.id)
-        if person is None or person.password_hash != kept:
+        if person is None or person.password_hash != password_hash:
             raise CustomerSignInFailed
         forgives = found.matched_verified_at is not None and challenges.may_clear_attempts(person)
         await challenges.attempt_succeeded(tx, call, identifier, forgives=forgives)
@@ -399,8 +395,8 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     project = await project_at(call)
     require_method(project, "PASSWORD")
     challenge = await challenges.answer_token(call, "RESET", data.token, most=RESET_TRIES)
-    require_uncommon(data.password, challenges.payload(call, challenge)["email"], mailer.app_name(project))
-    await require_unbreached(call.world, data.password)
+    email = challenges.payload(call, challenge)["email"]
+    await require_acceptable(call.world, data.password, email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         person = await _mailed_customer(tx, call, challenge)
@@ -424,14 +420,14 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
     """Change the own password; all other sessions end. Without one so far, a sign-in within the hour is asked for."""
     project = await project_at(call)
     before = customer_of(call)
-    require_uncommon(data.new_password, before.email, mailer.app_name(project), path="/newPassword")
+    proven = None
     if before.password_hash is not None:
-        await require_password(call, before, data.current_password or "")
-    await require_unbreached(call.world, data.new_password, path="/newPassword")
+        proven = await require_password(call, before, data.current_password or "")
+    await require_acceptable(call.world, data.new_password, before.email, mailer.app_name(project), path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
-        if person.password_hash != before.password_hash:
+        if person.password_hash != proven:
             raise CustomerSignInFailed
         if person.password_hash is None:
             await require_fresh(tx, call)
@@ -548,7 +544,7 @@ async def complete_sign_in(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
     seen = await session_store.is_known_device(
-        tx, project_id=call.project_id, customer_id=person.id, user_agent=call.origin.user_agent
+        tx, project_id=call.project_id, subject_id=person.id, user_agent=call.origin.user_agent
     )
     signed_in = await start_session(tx, call, person, methods, until=until, sso_organization_id=sso_organization_id)
     event = events.make_event(
@@ -713,15 +709,38 @@ def require_method(project: Project, method: SignInMethod) -> None:
         raise MethodOff
 
 
-async def require_password(call: Call, person: CustomerRow, password: str) -> None:
-    """Ask a signed-in customer for the password again; failures count as at the door. Raises SignInFailed."""
+async def require_password(call: Call, person: CustomerRow, password: str) -> str:
+    """Check the password of a signed-in customer again; failures count as those of signing in. Raises SignInFailed.
+
+    Returns the stored hash: whoever acts on it compares it with that of the locked row.
+    """
     identifier = person.identifier or person.id.bytes
     number = await challenges.begin_attempt(call, identifier)
-    if not await check_any_password(password, person.password_hash):
+    password_hash = await _check_password(call, person, password)
+    if password_hash is None:
         await challenges.attempt_failed(call, identifier, number, person.id, "PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
         await challenges.attempt_succeeded(tx, call, identifier, forgives=challenges.may_clear_attempts(person))
+    return password_hash
+
+
+async def _check_password(call: Call, person: CustomerRow | None, password: str) -> str | None:
+    """The stored hash of a right password, renewed if it is outdated; None if the password is wrong."""
+
+    async def replace_hash(before: str, renewed: str) -> bool:
+        assert person
+        return await store.rehash(
+            call.db, project_id=call.project_id, id=person.id, password_hash=renewed, before=before
+        )
+
+    async def read_hash() -> str | None:
+        assert person
+        now = await store.get_customer(call.db, project_id=call.project_id, id=person.id)
+        return now.password_hash if now else None
+
+    before = person.password_hash if person else None
+    return await check_and_rehash(password, before, check=check_any_password, replace=replace_hash, read=read_hash)
 
 
 def require_redirect(project: Project, url: str) -> str:

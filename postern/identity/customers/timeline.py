@@ -4,9 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import challenge_store, challenges, rules, session_store, store
+from postern.identity.customers import challenge_store, challenges, rules, store
 from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
-from postern.identity.customers.session_store import SessionRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -20,6 +19,8 @@ from postern.platform.audit.model import AccountAuditEntry
 from postern.platform.events import history
 from postern.platform.events import operations as events
 from postern.platform.events.history import PastEvent
+from postern.security import session_store
+from postern.security.session_store import SessionRow
 
 TITLES = {
     "customer.signed_up": "Signed up",
@@ -112,7 +113,7 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
         audited=AUDITED,
     )
     sessions = await session_store.sessions_of(
-        call.db, project_id=call.project_id, customer_id=person.id, before=before, before_id=before_id, limit=most
+        call.db, project_id=call.project_id, subject_id=person.id, before=before, before_id=before_id, limit=most
     )
     merged = await store.merged_into(call.db, project_id=call.project_id, customer_id=person.id)
     changes = await audit.entries_before(

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import challenge_store, challenges, mailer, session_store, store
+from postern.identity.customers import challenge_store, challenges, mailer, store
 from postern.identity.customers.challenge_store import Challenge, TotpSecret
 from postern.identity.customers.model import (
     CodeInvalid,
@@ -38,6 +38,7 @@ from postern.kernel.http.operation import post
 from postern.kernel.values import Body, Record
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
+from postern.security import session_store
 from postern.security.totp import (
     RECOVERY_LENGTH,
     matching_step,

@@ -23,14 +23,7 @@ async def forget_challenges(world: "World", share: list[ExpiringRow]) -> None:
     )
 
 
-async def forget_sessions(world: "World", share: list[ExpiringRow]) -> None:
-    """Let sessions go that are over for good."""
-    ids = [row.id for row in share]
-    await challenge_store.delete_expired_sessions(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
-
-
 WORK: list[Work[Any]] = [
     Work("customers.letters", "customer_letters", QueuedMail, LETTER_LEASE, one_by_one(send_queued_mail)),
     Work("customers.challenges", "customer_challenges", ExpiringRow, FORGET_LEASE, forget_challenges, share=1_000),
-    Work("customers.sessions", "customer_sessions", ExpiringRow, FORGET_LEASE, forget_sessions, share=1_000),
 ]

@@ -6,7 +6,6 @@ from typing import Final
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from postern.identity.customers.model import SessionMissing
 from postern.identity.customers.providers import revoke_grants
 from postern.identity.customers.sessions import CUSTOMER, bearer_of, end_session
 from postern.identity.customers.sign_in import require_redirect
@@ -38,6 +37,7 @@ from postern.protocols.saml.request import (
 )
 from postern.protocols.saml.response import MAX_ISSUE_AGE, MAX_SKEW
 from postern.protocols.saml.trace import SamlRejected
+from postern.security.sessions import SessionMissing
 
 LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
 """How long the id of a provider's logout message is remembered: longer than the message can be shown."""

@@ -167,8 +167,8 @@ async def sign_out(request: RawRequest) -> Response[str]:
     """End the session."""
     await _form(request)
     caller = await _signed_in(request, None)
-    if caller is not None and caller.credential_id is not None:
-        await accounts.end_session(request.app.state.world, caller.credential_id)
+    if caller is not None and caller.actor_id is not None and caller.credential_id is not None:
+        await accounts.end_session(request.app.state.world, caller.actor_id, caller.credential_id)
     response = _redirect("/inbox")
     response.headers["Set-Cookie"] = _cookie(request, "", 0)
     return response

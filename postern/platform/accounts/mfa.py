@@ -17,7 +17,7 @@ from postern.platform.accounts.model import (
     MfaNotEnrolled,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import locked_developer, require_password, use_code
+from postern.platform.accounts.operations import end_sessions, locked_developer, require_password, use_code
 from postern.platform.audit import operations as audit
 from postern.security.totp import new_recovery_codes, new_totp_secret, plain_recovery_code, totp_key, totp_uri
 
@@ -97,7 +97,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
         if is_right:
             await attempt_succeeded(tx, call, identifier)
             await store.enable_mfa(tx, id=developer.id, now=call.now)
-            await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
+            await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
             codes = await _new_codes(tx, call, developer)
             await _enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
             return DeveloperRecoveryCodes(recovery_codes=codes)

@@ -23,8 +23,8 @@ from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=30)
 REFRESH_TOKEN_LIFE = timedelta(days=30)
-REFRESH_GRACE = timedelta(seconds=30)
-"""How long the previous refresh token still works: a client that lost the answer may ask again."""
+SESSIONS_LIMIT = 100
+"""Live sessions of one developer; the oldest ends when one more begins."""
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
@@ -145,19 +145,6 @@ class Developer(Record):
     name: str
     role: MemberRole
     account_id: UUID
-
-
-class DeveloperSession(Record):
-    """Where a developer is signed in."""
-
-    id: UUID
-    developer_id: UUID
-    access_expires_at: Moment
-    previous_refresh_hash: bytes | None
-    refresh_hash: bytes
-    rotated_at: Moment | None
-    expires_at: Moment
-    revoked_at: Moment | None
 
 
 class DeveloperSessionView(Record):

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from msgspec.structs import replace as replace_struct
+from psycopg.sql import SQL
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import RateLimit, TooManyRequests
-from postern.kernel.values import new_id
+from postern.kernel.values import NO_ID, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.lockout import attempt_failed, attempt_succeeded, begin_attempt, counting_links
 from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification, new_developer_token
 from postern.platform.accounts.model import (
     ACCESS_TOKEN_LIFE,
-    REFRESH_GRACE,
     REFRESH_TOKEN_LIFE,
+    SESSIONS_LIMIT,
     AccountInvitationRow,
     Developer,
     DeveloperEmailTaken,
@@ -41,9 +42,29 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.permissions import ROLE_PERMISSIONS, UNVERIFIED_PERMISSIONS
 from postern.protocols.mail.address import AddressInvalid, parse_address
-from postern.security.breaches import PasswordBreached, require_unbreached
-from postern.security.passwords import PasswordCommon, check_password, hash_password, is_outdated, require_uncommon
-from postern.security.secrets import key_of, looks_like_key, new_key
+from postern.security import session_store
+from postern.security.breaches import PasswordBreached
+from postern.security.passwords import (
+    PasswordCommon,
+    check_and_rehash,
+    check_password,
+    hash_password,
+    require_acceptable,
+)
+from postern.security.secrets import looks_like_key, new_key
+from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.sessions import (
+    RefreshRefused,
+    RefreshRequest,
+    SessionPolicy,
+    access_token_of,
+    begin_session,
+    hash_access_token,
+    refresh_session,
+    refresh_token_of,
+    renew_sessions,
+)
+from postern.security.subjects import developer as developer_subject
 from postern.security.totp import looks_like_recovery_code, matching_step, plain_recovery_code
 
 if TYPE_CHECKING:
@@ -107,21 +128,22 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     """
     number = await begin_attempt(call, data.email)
     found = await store.developer_by_email(call.db, email=data.email)
-    kept = await check_and_renew(call, found, data.password)
-    if found is None or kept is None:
+    password_hash = await _check_password(call, found, data.password)
+    if found is None or password_hash is None:
         await attempt_failed(call, data.email, number)
         raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked outside any lock: whoever changed it meanwhile comes first.
         developer = await store.lock_developer(tx, id=found.id)
-        if developer is None or developer.password_hash != kept or developer.email != found.email:
+        if developer is None or developer.password_hash != password_hash or developer.email != found.email:
             raise DeveloperSignInFailed
-        is_proven = developer.mfa_enabled_at is None
+        is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
         if not is_proven and data.code:
             is_proven = await use_code(tx, call, developer.id, data.code)
+            methods.append("recovery" if looks_like_recovery_code(data.code) else "totp")
         if is_proven:
             await attempt_succeeded(tx, call, data.email)
-            return await start_session(tx, call, developer)
+            return await start_session(tx, call, developer, methods)
         if not data.code:  # A password alone forgives nothing: whoever knows it could guess codes without end.
             await attempt_succeeded(tx, call, data.email, forgives=False)
     if not data.code:
@@ -133,9 +155,9 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
 @post(
     "/auth/refresh",
     public=True,
-    problems=[DeveloperRefreshTokenInvalid],
-    example={"refreshToken": "dr_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t4xK2pQ"},
-    shows={"refreshToken": "dr_9z8y7x6w5v4u3t2s1r0q…"},
+    problems=[DeveloperRefreshTokenInvalid, TooManyRequests],
+    example={"refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
+    shows={"refreshToken": "dr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
 async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> DeveloperSignInResult:
     """Exchange a refresh token for new tokens.
@@ -143,45 +165,24 @@ async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> D
     A refresh token works once. Shown again within 30 seconds, because an answer was lost or two tabs were at it,
     it gets the same tokens; later, it was stolen: the whole session ends.
     """
-    secrets = call.world.secrets
-    digest = secrets.digest("developer-token", data.refresh_token)
-    # Made of the old token, so that whoever shows it again in time gets what the first one got.
-    access = key_of("dt_", secrets.digest("developer-access-after", data.refresh_token))
-    renewed = key_of("dr_", secrets.digest("developer-refresh-after", data.refresh_token))
-    stolen = None
-    async with call.db.transaction() as tx:
-        session = await store.lock_session_of_refresh(tx, refresh_hash=digest)
-        if session is None or session.revoked_at is not None or session.expires_at <= call.now:
-            raise DeveloperRefreshTokenInvalid
-        is_old = session.previous_refresh_hash == digest
-        if is_old and (session.rotated_at is None or call.now - session.rotated_at > REFRESH_GRACE):
-            stolen = session.id
-            await store.revoke(tx, id=session.id, now=call.now)
-        else:
-            developer = await store.developer(tx, id=session.developer_id)
-            if developer is None:
-                raise DeveloperRefreshTokenInvalid
-            access_expires_at = session.access_expires_at if is_old else Moment.of(call.now + ACCESS_TOKEN_LIFE)
-            if not is_old:
-                await store.rotate(
-                    tx,
-                    id=session.id,
-                    access_hash=secrets.digest("developer-token", access),
-                    access_expires_at=access_expires_at,
-                    previous_refresh_hash=digest,
-                    refresh_hash=secrets.digest("developer-token", renewed),
-                    rotated_at=call.now,
-                )
-            return await _signed_in(tx, developer, (access, access_expires_at), (renewed, session.expires_at))
-    assert stolen
-    raise DeveloperRefreshTokenInvalid("This refresh token was used before; the session has ended.")
+    try:
+        session = await refresh_session(call, NO_ID, data.refresh_token, SESSIONS, renew_developer_sessions)
+    except RefreshRefused as refused:
+        if refused.reused:
+            raise DeveloperRefreshTokenInvalid("This refresh token was used before; the session has ended.") from None
+        raise DeveloperRefreshTokenInvalid from None
+    developer = await store.developer(call.db, id=session.subject_id)
+    if developer is None:
+        raise DeveloperRefreshTokenInvalid
+    return await _signed_in(call.db, call, session, developer)
 
 
 @post("/auth/sign-out", accepts=DEVELOPER_ONLY, unverified=True)
 async def sign_out_developer(call: Call) -> None:
     """End this session: its tokens are refused from the next request on."""
+    assert call.caller.actor_id
     assert call.caller.credential_id
-    await store.revoke(call.db, id=call.caller.credential_id, now=call.now)
+    await end_session(call.world, call.caller.actor_id, call.caller.credential_id)
 
 
 async def make_link(world: "World", developer_id: UUID) -> str:
@@ -225,12 +226,19 @@ async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
         developer = await store.lock_developer(tx, id=used.developer_id) if used else None
         if developer is None:
             raise LinkInvalid
-        return await start_session(tx, call, developer)
+        return await start_session(tx, call, developer, ["link"])
 
 
-async def end_session(world: "World", session_id: UUID) -> None:
-    """End one session of a developer."""
-    await store.revoke(world.db, id=session_id, now=world.clock())
+async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> bool:
+    """End one session of a developer; false if it is none of theirs, or over."""
+    return await session_store.revoke_session(
+        world.db, project_id=NO_ID, subject_id=developer_id, id=session_id, now=world.clock()
+    )
+
+
+async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: UUID | None = None) -> list[UUID]:
+    """End all sessions of a developer; `but` stays. Returns those that ended."""
+    return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, but=but, now=call.now)
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = False) -> DeveloperSignInResult:
@@ -242,8 +250,7 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
     email = read_email(data.email)
     if not proven:
         call.world.limiter.take(SIGN_UP_MAIL_RATE, call.world.secrets.digest("sign-up-mail", email.lower()).hex())
-    require_uncommon(data.password, email)
-    await require_unbreached(call.world, data.password)
+    await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
@@ -265,14 +272,13 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
         await projects.new_project(tx, account_id, "My project", call, captured=not proven)
         if not proven:
             await enqueue_verification(tx, call, account_id, developer.id, email)
-        return await start_session(tx, call, developer)
+        return await start_session(tx, call, developer, ["pwd"])
 
 
 async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> DeveloperSignInResult:
     """Sign up as a member of the account that sent the invitation. Raises LinkInvalid, EmailTaken, PasswordCommon."""
     email = read_email(data.email)
-    require_uncommon(data.password, email)
-    await require_unbreached(call.world, data.password)
+    await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)
     async with counting_links(call), call.db.transaction() as tx:
         invitation = await take_invitation(tx, call, token, email)
@@ -289,7 +295,7 @@ async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> Develo
         )
         if developer is None:
             raise DeveloperEmailTaken
-        session = await start_session(tx, call, developer)
+        session = await start_session(tx, call, developer, ["pwd"])
         caller = caller_of(developer, None)
         await audit.record(
             tx, replace(call, caller=caller), "member.joined", "Member", developer.id, role=developer.role
@@ -318,21 +324,6 @@ def read_email(text: str, path: str = "/email") -> str:
         raise Invalid.at(path, error.detail, "invalid_address") from None
 
 
-async def check_and_renew(call: Call, developer: DeveloperRow | None, password: str) -> str | None:
-    """The hash that is kept of a right password, made anew where it is outdated; None if the password is wrong.
-
-    A hash that was changed meanwhile stays as it is. Takes as long for nobody as for somebody.
-    """
-    before = developer.password_hash if developer else None
-    if not await check_password(password, before) or developer is None or before is None:
-        return None
-    if not is_outdated(before):
-        return before
-    renewed = await hash_password(password)
-    await store.rehash(call.db, id=developer.id, password_hash=renewed, before=before)
-    return renewed
-
-
 async def require_password(call: Call, password: str) -> DeveloperRow:
     """Ask the caller's password again, before what cannot be undone. Raises PasswordWrong and LockedOut.
 
@@ -344,13 +335,13 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
     developer = await store.developer(call.db, id=call.caller.actor_id)
     if developer is None:
         raise CredentialInvalid
-    kept = await check_and_renew(call, developer, password)
-    if kept is None:
+    password_hash = await _check_password(call, developer, password)
+    if password_hash is None:
         await attempt_failed(call, identifier, number)
         raise PasswordWrong
     async with call.db.transaction() as tx:
         await attempt_succeeded(tx, call, identifier, forgives=developer.mfa_enabled_at is None)
-    return replace_struct(developer, password_hash=kept)
+    return replace_struct(developer, password_hash=password_hash)
 
 
 async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRow:
@@ -376,25 +367,18 @@ async def use_code(tx: Transaction, call: Call, developer_id: UUID, code: str) -
     return step is not None and await store.use_totp_step(tx, id=developer_id, step=step)
 
 
-async def start_session(tx: Transaction, call: Call, developer: DeveloperRow) -> DeveloperSignInResult:
-    """Sign a developer in, in an open transaction."""
-    access, renewed = new_key("dt_"), new_key("dr_")
-    expires_at = call.now + REFRESH_TOKEN_LIFE
-    await store.insert_session(
-        tx,
-        id=new_id(),
-        developer_id=developer.id,
-        access_hash=call.world.secrets.digest("developer-token", access),
-        access_expires_at=call.now + ACCESS_TOKEN_LIFE,
-        refresh_hash=call.world.secrets.digest("developer-token", renewed),
-        expires_at=expires_at,
-        ip_address=call.origin.ip,
-        user_agent=call.origin.user_agent,
-        now=call.now,
-    )
+async def start_session(
+    tx: Transaction, call: Call, developer: DeveloperRow, methods: list[str]
+) -> DeveloperSignInResult:
+    """Sign in a developer whose row is locked or new in `tx`. `methods` are named as `amr` is (RFC 8176)."""
+    session = await begin_session(tx, call, developer_subject(developer.id), SESSIONS, methods)
     await store.signed_in(tx, id=developer.id, now=call.now)
-    access_expires_at = Moment.of(call.now + ACCESS_TOKEN_LIFE)
-    return await _signed_in(tx, developer, (access, access_expires_at), (renewed, Moment.of(expires_at)))
+    return await _signed_in(tx, call, session, developer)
+
+
+async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
+    """Renew the sessions of developers whose requests come together."""
+    return await renew_sessions(world, requests, SESSIONS)
 
 
 async def read_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
@@ -404,7 +388,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     if not looks_like_key(token):
         raise CredentialInvalid
     owner = await store.session_owner(
-        world.db, access_hash=world.secrets.digest("developer-token", token), project_id=project_id
+        world.db, access_hash=hash_access_token(world.secrets, token), project_id=project_id
     )
     if owner is None or owner.revoked_at is not None or owner.access_expires_at <= world.clock():
         raise CredentialInvalid
@@ -438,14 +422,50 @@ def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
     )
 
 
-async def _signed_in(
-    tx: Transaction, developer: DeveloperRow, access: tuple[str, Moment], renewed: tuple[str, Moment]
-) -> DeveloperSignInResult:
+async def _check_password(call: Call, developer: DeveloperRow | None, password: str) -> str | None:
+    """The stored hash of a right password, renewed if it is outdated; None if the password is wrong."""
+
+    async def replace_hash(before: str, renewed: str) -> bool:
+        assert developer
+        return await store.rehash(call.db, id=developer.id, password_hash=renewed, before=before)
+
+    async def read_hash() -> str | None:
+        assert developer
+        now = await store.developer(call.db, id=developer.id)
+        return now.password_hash if now else None
+
+    before = developer.password_hash if developer else None
+    return await check_and_rehash(password, before, check=check_password, replace=replace_hash, read=read_hash)
+
+
+async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:
+    developer = await store.developer(tx, id=session.subject_id)
+    if developer is not None:
+        said = {"sessionId": str(session.id), "reason": "REFRESH_TOKEN_REUSED"}
+        themselves = replace(call, caller=caller_of(developer, None))
+        await audit.record(tx, themselves, "member.session_revoked", "Member", developer.id, account_wide=True, **said)
+
+
+SESSIONS = SessionPolicy(
+    refresh_prefix="dr_",
+    refresh_purpose="developer-refresh",
+    access_prefix="dt_",
+    access_life=ACCESS_TOKEN_LIFE,
+    life=REFRESH_TOKEN_LIFE,
+    idle=REFRESH_TOKEN_LIFE,
+    limit=SESSIONS_LIMIT,
+    subject=SQL("true"),
+    record_reuse=_record_reuse,
+)
+
+
+async def _signed_in(db: Queries, call: Call, session: SessionRow, developer: DeveloperRow) -> DeveloperSignInResult:
+    assert session.access_expires_at
     return DeveloperSignInResult(
-        access_token=access[0],
-        access_token_expires_at=access[1],
-        refresh_token=renewed[0],
-        refresh_token_expires_at=renewed[1],
+        access_token=access_token_of(call.world.secrets, session, SESSIONS),
+        access_token_expires_at=session.access_expires_at,
+        refresh_token=refresh_token_of(call.world.secrets, session, SESSIONS),
+        refresh_token_expires_at=session.ends_at,
         developer=Developer(
             id=developer.id,
             email=developer.email,
@@ -454,5 +474,5 @@ async def _signed_in(
             role=developer.role,
             account_id=developer.account_id,
         ),
-        projects=await projects.projects_of_account(tx, developer.account_id),
+        projects=await projects.projects_of_account(db, developer.account_id),
     )

@@ -23,13 +23,13 @@ from postern.platform.accounts.model import (
     Password,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import locked_developer, read_email, require_password
+from postern.platform.accounts.operations import end_sessions, locked_developer, read_email, require_password
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
-from postern.security.breaches import PasswordBreached, require_unbreached
-from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
+from postern.security.breaches import PasswordBreached
+from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -130,13 +130,12 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
     Links that were mailed before are dead, that to a new address among them.
     """
     proven = await require_password(call, data.current_password)
-    require_uncommon(data.new_password, proven.email, path="/newPassword")
-    await require_unbreached(call.world, data.new_password, path="/newPassword")
+    await require_acceptable(call.world, data.new_password, proven.email, path="/newPassword")
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
-        await store.revoke_sessions(tx, id=developer.id, but=call.caller.credential_id, now=call.now)
+        await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
         # Whoever knew the password before may have asked for another address: that link dies too.
         await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
         what = "The password of your developer account was changed."

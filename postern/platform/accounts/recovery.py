@@ -28,7 +28,7 @@ from postern.platform.accounts.model import (
     Password,
     TokenText,
 )
-from postern.platform.accounts.operations import caller_of, read_email
+from postern.platform.accounts.operations import caller_of, end_sessions, read_email
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.security.breaches import PasswordBreached, require_unbreached
@@ -152,7 +152,7 @@ async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, 
         raise DeveloperEmailTaken from None
     if developer.email_verified_at is not None:
         return
-    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    await end_sessions(tx, call, developer.id)
     await store.drop_all_tokens(tx, developer_id=developer.id)
     await store.disable_mfa(tx, id=developer.id, now=call.now)
     await store.drop_recovery_codes(tx, id=developer.id)
@@ -176,7 +176,7 @@ async def _reset(tx: Transaction, call: Call, data: ResetPassword, password_hash
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link arrived: the address is read.
         await _use_link_token(tx, call, developer, developer.email)
-    await store.revoke_sessions(tx, id=developer.id, but=None, now=call.now)
+    await end_sessions(tx, call, developer.id)
     # Whoever was in before may have asked for another address: that link dies too.
     await store.drop_tokens_but_own(tx, developer_id=developer.id, email=developer.email)
     what = "The password of your developer account was reset, and all sessions were ended."

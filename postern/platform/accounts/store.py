@@ -1,4 +1,4 @@
-"""SQL of accounts, developers and their sessions."""
+"""SQL of accounts and developers."""
 
 from uuid import UUID
 
@@ -10,7 +10,6 @@ from postern.platform.accounts.model import (
     AccountInvitationRow,
     AccountMember,
     DeveloperRow,
-    DeveloperSession,
     DeveloperSessionView,
     SessionOwner,
     TotpRow,
@@ -90,77 +89,20 @@ async def rehash(db: Queries, *, id: UUID, password_hash: str, before: str) -> b
 
 
 @statement("""
-    insert into developer_sessions (id, developer_id, access_hash, access_expires_at, refresh_hash, expires_at,
-                                    ip_address, user_agent, created_at)
-    values (%(id)s, %(developer_id)s, %(access_hash)s, %(access_expires_at)s, %(refresh_hash)s, %(expires_at)s,
-            %(ip_address)s, %(user_agent)s, %(now)s)
-""")
-async def insert_session(
-    tx: Transaction,
-    *,
-    id: UUID,
-    developer_id: UUID,
-    access_hash: bytes,
-    access_expires_at: Moment,
-    refresh_hash: bytes,
-    expires_at: Moment,
-    ip_address: str,
-    user_agent: str,
-    now: Moment,
-) -> None: ...
-
-
-@statement("""
     select s.id as session_id, d.id as developer_id, d.account_id, d.email, d.role, d.email_verified_at,
            s.access_expires_at, s.revoked_at,
            %(project_id)s::uuid is null
            or exists (select from projects p where p.id = %(project_id)s and p.account_id = d.account_id
                       and p.deleted_at is null)
            as project_is_theirs
-    from developer_sessions s join developers d on d.id = s.developer_id
+    from sessions s join developers d on d.id = s.developer_id
     where s.access_hash = %(access_hash)s
 """)
 async def session_owner(db: Queries, *, access_hash: bytes, project_id: UUID | None) -> SessionOwner | None: ...
 
 
 @statement("""
-    select * from developer_sessions
-    where refresh_hash = %(refresh_hash)s or previous_refresh_hash = %(refresh_hash)s
-    limit 1 for update
-""")
-async def lock_session_of_refresh(tx: Transaction, *, refresh_hash: bytes) -> DeveloperSession | None: ...
-
-
-@statement("""
-    update developer_sessions set access_hash = %(access_hash)s, access_expires_at = %(access_expires_at)s,
-        previous_refresh_hash = %(previous_refresh_hash)s, refresh_hash = %(refresh_hash)s, rotated_at = %(rotated_at)s
-    where id = %(id)s
-""")
-async def rotate(
-    tx: Transaction,
-    *,
-    id: UUID,
-    access_hash: bytes,
-    access_expires_at: Moment,
-    previous_refresh_hash: bytes,
-    refresh_hash: bytes,
-    rotated_at: Moment | None,
-) -> None: ...
-
-
-@statement("update developer_sessions set revoked_at = %(now)s where id = %(id)s and revoked_at is null")
-async def revoke(db: Queries, *, id: UUID, now: Moment) -> bool: ...
-
-
-@statement("""
-    update developer_sessions set revoked_at = %(now)s
-    where developer_id = %(id)s and revoked_at is null and id is distinct from %(but)s
-""")
-async def revoke_sessions(tx: Transaction, *, id: UUID, but: UUID | None, now: Moment) -> None: ...
-
-
-@statement("""
-    select s.* from developer_sessions s join developers d on d.id = s.developer_id
+    select s.* from sessions s join developers d on d.id = s.developer_id
     where d.account_id = %(account_id)s and (%(before)s::uuid is null or s.id < %(before)s)
     order by s.id desc limit %(limit)s
 """)

@@ -7,6 +7,7 @@ from ipaddress import ip_network
 import pytest
 
 from postern.kernel.config import Settings
+from tests.conftest import PASSWORD
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.peers.http_receiver import Reply, http_receiver
 
@@ -53,12 +54,14 @@ async def test_a_breached_password_is_refused_wherever_one_is_chosen(door, proje
         await ada.post("/password/change", {"currentPassword": GOOD, "newPassword": LEAKED}),
         await project.client.post("/customers", {"email": new_address(), "password": LEAKED}),
         await stranger.post("/auth/sign-up", {"email": new_address(), "password": LEAKED, "name": "Ada"}),
+        await stranger.post("/auth/password/reset", {"token": "x" * 40, "newPassword": LEAKED}),
+        await project.developer.patch("/account/password", {"currentPassword": PASSWORD, "newPassword": LEAKED}),
     ]
-    assert [(each.status_code, each.json()["code"]) for each in refused] == [(400, "password_breached")] * 6
+    assert [(each.status_code, each.json()["code"]) for each in refused] == [(400, "password_breached")] * 8
     assert (await door.sign_in(address)).status_code == 200
     assert (await door.post("/password/reset", {**reset, "password": PADDED})).status_code == 204
     asked = [each for each in service.requests if each.path.endswith(digest(LEAKED)[:5])]
-    assert len(asked) == 6
+    assert len(asked) == 8
     assert {each.headers["add-padding"] for each in service.requests} == {"true"}
     assert all(len(each.path) == len("/range/12345") for each in service.requests), "five digits are all that it learns"
 

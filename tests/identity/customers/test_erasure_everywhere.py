@@ -22,8 +22,8 @@ IP = "203.0.113.77"
 TOUCHED = {
     *("audit_log.metadata", "captured_messages.message", "captured_messages.recipients", "captured_messages.subject"),
     *("contacts.attributes", "contacts.email", "contacts.email_key", "sign_in_attempts.ip_address"),
-    *("customer_former_addresses.email", "customer_former_addresses.email_key", "customer_sessions.ip_address"),
-    *("customer_sessions.user_agent", "customers.ban_reason", "customers.email", "customers.email_key"),
+    *("customer_former_addresses.email", "customer_former_addresses.email_key", "sessions.ip_address"),
+    *("sessions.user_agent", "customers.ban_reason", "customers.email", "customers.email_key"),
     *("customers.external_id", "customers.metadata", "customers.name", "customers.search", "events.data"),
     *("invitations.email", "invitations.email_key", "send_attempts.results", "send_bodies.body"),
     *("send_search.haystack", "sends.bcc_addresses", "sends.cc_addresses", "sends.recipient", "sends.subject"),

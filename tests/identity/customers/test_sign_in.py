@@ -685,7 +685,7 @@ async def test_toctou_on_ban_a_ban_during_a_refresh_wins(door, project, world):
     up = await door.signed_up()
     customer = up["customer"]["id"]
     async with world.db.connection() as connection, connection.transaction():
-        await connection.execute("update customer_sessions set revoked_at = now() where customer_id = %s", [customer])
+        await connection.execute("update sessions set revoked_at = now() where customer_id = %s", [customer])
         refreshing = asyncio.create_task(door.post("/token/refresh", {"refreshToken": up["refreshToken"]}))
         await waits_for_a_lock(world)
     assert (await refreshing).status_code == 401
@@ -919,7 +919,7 @@ async def test_what_has_passed_is_forgotten(door, world, work_off, clock):
     clock.move(timedelta(days=31))
     await work_off()
     async with world.db.connection() as connection:
-        for table in ("customer_challenges", "sign_in_attempts", "customer_sessions", "customer_letters"):
+        for table in ("customer_challenges", "sign_in_attempts", "sessions", "customer_letters"):
             row = await (
                 await connection.execute(f"select count(*) from {table} where project_id = %s", [door.project.id])
             ).fetchone()

@@ -9,6 +9,7 @@ import pytest
 from postern.identity.customers import sign_in as customers_sign_in
 from postern.platform.accounts import operations, store
 from postern.platform.accounts.lockout import LINK_LIMITS
+from postern.security import passwords
 from postern.security.passwords import hash_password
 from postern.security.totp import code_at
 from tests.conftest import PASSWORD, Client
@@ -159,8 +160,8 @@ async def test_a_rehash_does_not_overwrite_a_password_that_changed_meanwhile(hou
             await store.set_password(tx, id=developer.id, password_hash=changed, now=world.clock())
         return made
 
-    monkeypatch.setattr(operations, "is_outdated", lambda hashed: True)
-    monkeypatch.setattr(operations, "hash_password", slow)
+    monkeypatch.setattr(passwords, "is_outdated", lambda hashed: True)
+    monkeypatch.setattr(passwords, "hash_password", slow)
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": PASSWORD})).status_code == 401
     monkeypatch.undo()
     assert (await stranger.post("/auth/sign-in", {"email": email, "password": NEW})).status_code == 200

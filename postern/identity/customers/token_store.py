@@ -1,0 +1,89 @@
+"""SQL of access tokens: whom they stand for, and the keys that sign them."""
+
+from uuid import UUID
+
+from postern.identity.customers.model import CustomerRow
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class TokenBearer(CustomerRow):
+    """A customer whose token was admitted, and the session and key that it names."""
+
+    session_id: UUID
+    key_id: UUID
+
+
+class SigningKey(Record):
+    """A key pair that signs a project's tokens."""
+
+    id: UUID
+    public_key: bytes
+    private_key: bytes
+    active_at: Moment
+    retired_at: Moment | None
+
+
+@statement("""
+    select c.*, s.id as session_id, k.id as key_id
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as asked (project_id, id, key_id)
+    join sessions s on s.project_id = asked.project_id and s.id = asked.id
+    join customers c on c.project_id = s.project_id and c.id = s.subject_id
+    join customer_signing_keys k on k.project_id = asked.project_id and k.id = asked.key_id
+    where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and (k.retired_at is null or k.retired_at > %(now)s)
+""")
+async def token_bearers(
+    db: Queries, *, project_id: list[UUID], id: list[UUID], key_id: list[UUID], now: Moment
+) -> list[TokenBearer]: ...
+
+
+@statement("""
+    select distinct ip_address from sessions
+    where project_id = %(project_id)s and subject_id = (
+        select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
+        union all
+        select customer_id from customer_other_addresses
+        where project_id = %(project_id)s and email_key = %(email_key)s
+        limit 1)
+    limit 1000
+""")
+async def addresses_seen(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
+
+
+@statement("""
+    insert into customer_signing_keys (project_id, id, public_key, private_key, active_at, created_at)
+    values (%(project_id)s, %(id)s, %(public_key)s, %(private_key)s, %(active_at)s, %(now)s)
+    returning *
+""")
+async def insert_key(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    public_key: bytes,
+    private_key: bytes,
+    active_at: Moment,
+    now: Moment,
+) -> SigningKey: ...
+
+
+@statement("select * from customer_signing_keys where project_id = %(project_id)s and id = %(id)s")
+async def key(db: Queries, *, project_id: UUID, id: UUID) -> SigningKey | None: ...
+
+
+@statement("""
+    select * from customer_signing_keys
+    where project_id = %(project_id)s and (retired_at is null or retired_at > %(now)s)
+    order by active_at desc, id desc
+""")
+async def keys(db: Queries, *, project_id: UUID, now: Moment) -> list[SigningKey]: ...
+
+
+@statement("""
+    update customer_signing_keys set retired_at = %(retired_at)s
+    where project_id = %(project_id)s and id <> %(but)s and (retired_at is null or retired_at > %(retired_at)s)
+""")
+async def retire_keys(tx: Transaction, *, project_id: UUID, but: UUID, retired_at: Moment) -> None: ...

@@ -1,0 +1,47 @@
+"""Where a developer is signed in: the own sessions, and ending them."""
+
+from uuid import UUID
+
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get
+from postern.kernel.values import NO_ID
+from postern.platform.accounts.model import SESSIONS_LIMIT
+from postern.platform.accounts.operations import end_sessions
+from postern.platform.audit import operations as audit
+from postern.security import session_store
+from postern.security.sessions import OwnSession, SessionMissing, own_session
+
+
+@get("/auth/sessions", accepts=DEVELOPER_ONLY, unverified=True)
+async def list_developer_sessions(call: Call) -> list[OwnSession]:
+    """Where you are signed in, newest first; `current` is the session that asks.
+
+    `methods` are how it began: `pwd`, with a second factor also `totp` or `recovery`; `link` is a link of the operator.
+    """
+    assert call.caller.actor_id
+    rows = await session_store.live_sessions(
+        call.db, project_id=NO_ID, subject_ids=[call.caller.actor_id], now=call.now, limit=SESSIONS_LIMIT
+    )
+    return [own_session(row, call.caller.credential_id) for row in rows]
+
+
+@delete("/auth/sessions/{session_id}", accepts=DEVELOPER_ONLY, unverified=True, problems=[SessionMissing])
+async def revoke_developer_session(call: Call, session_id: UUID) -> None:
+    """End one of your sessions: its tokens are refused from the next request on."""
+    person = call.caller.actor_id
+    assert person
+    async with call.db.transaction() as tx:
+        if not await session_store.revoke_session(tx, project_id=NO_ID, subject_id=person, id=session_id, now=call.now):
+            raise SessionMissing
+        what = {"session_id": str(session_id)}
+        await audit.record(tx, call, "member.session_revoked", "Member", person, account_wide=True, **what)
+
+
+@delete("/auth/sessions", accepts=DEVELOPER_ONLY, unverified=True)
+async def revoke_other_developer_sessions(call: Call) -> None:
+    """End all your sessions but this one."""
+    person = call.caller.actor_id
+    assert person
+    async with call.db.transaction() as tx:
+        ended = len(await end_sessions(tx, call, person, but=call.caller.credential_id))
+        await audit.record(tx, call, "member.sessions_revoked", "Member", person, account_wide=True, sessions=ended)

@@ -1,0 +1,197 @@
+"""SQL of sessions. Rows of developers have the project_id NO_ID."""
+
+from typing import Any
+from uuid import UUID
+
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class SessionRow(Record):
+    """A session as it lies in the database."""
+
+    project_id: UUID
+    id: UUID
+    subject_id: UUID
+    generation: int
+    """The number of its newest refresh token."""
+    rotated_at: Moment | None
+    methods: list[str]
+    """How the person signed in, as `amr` names it (RFC 8176)."""
+    authenticated_at: Moment
+    user_agent: str
+    ip_address: str
+    created_at: Moment
+    last_used_at: Moment
+    expires_at: Moment
+    idle_expires_at: Moment
+    revoked_at: Moment | None
+    access_expires_at: Moment | None
+    """Of its newest access token, where that is looked up by its hash."""
+    sso_organization_id: UUID | None
+    """The organization whose connection began it; none if it began in another way."""
+
+    @property
+    def ends_at(self) -> Moment:
+        """When the session ends if nobody uses it until then: what every operation calls `expiresAt`."""
+        return min(self.expires_at, self.idle_expires_at)
+
+    def is_live(self, now: Moment) -> bool:
+        return self.revoked_at is None and self.ends_at > now
+
+
+class RefreshedSession(SessionRow):
+    """A session whose tokens are made anew, and what they say of the person."""
+
+    subject: Any
+    """What `SessionPolicy.subject` reads; None if the person may not sign in."""
+
+
+class KnownDevice(Record):
+    """Whether a person was seen with this kind of device, or at all."""
+
+    known: bool
+    any: bool
+
+
+# One more than the limit ends the oldest. The row of the person is locked, so that two sign-ins cannot both fit in.
+@statement("""
+    with too_many as (
+        update sessions set revoked_at = %(now)s
+        where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null and id in (
+            select id from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
+              and revoked_at is null order by id desc offset %(limit)s::int - 1)
+    )
+    insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
+                          last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
+                          access_expires_at)
+    values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
+            %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s, %(sso_organization_id)s, %(access_hash)s,
+            %(access_expires_at)s)
+    returning *
+""")
+async def insert_session(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    subject_id: UUID,
+    methods: list[str],
+    user_agent: str,
+    ip_address: str,
+    now: Moment,
+    expires_at: Moment,
+    idle_expires_at: Moment,
+    sso_organization_id: UUID | None,
+    access_hash: bytes | None,
+    access_expires_at: Moment | None,
+    limit: int,
+) -> SessionRow: ...
+
+
+# One statement renews the sessions of all requests that come together, where everything is in order; a request that
+# finds no row looks for the reason. Rows are locked in one order, so that groups of two processes cannot deadlock.
+@statement("""
+    with good as materialized (
+        select s.project_id, s.id, asked.access_hash, {subject} as subject
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[], %(access_hash)s::bytea[])
+            as asked (project_id, id, generation, access_hash)
+        join sessions s on s.project_id = asked.project_id and s.id = asked.id and s.generation = asked.generation
+        where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+        order by s.project_id, s.id for update of s
+    )
+    update sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
+        idle_expires_at = least(%(idle_expires_at)s, s.expires_at), access_hash = good.access_hash,
+        access_expires_at = %(access_expires_at)s
+    from good where s.project_id = good.project_id and s.id = good.id and good.subject is not null
+    returning s.*, good.subject
+""")
+async def renew_all(
+    db: Queries,
+    *,
+    project_id: list[UUID],
+    id: list[UUID],
+    generation: list[int],
+    access_hash: list[bytes | None],
+    access_expires_at: Moment | None,
+    now: Moment,
+    idle_expires_at: Moment,
+    subject: Composable,
+) -> list[RefreshedSession]: ...
+
+
+@statement("""
+    select s.*, {subject} as subject from sessions s
+    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
+      and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(grace)s
+""")
+async def refreshed_before(
+    db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, grace: Moment, subject: Composable
+) -> RefreshedSession | None: ...
+
+
+@statement("select * from sessions where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
+
+
+@statement("""
+    select * from sessions
+    where project_id = %(project_id)s and subject_id = any (%(subject_ids)s) and revoked_at is null
+      and expires_at > %(now)s and idle_expires_at > %(now)s
+    order by id desc limit %(limit)s
+""")
+async def live_sessions(
+    db: Queries, *, project_id: UUID, subject_ids: list[UUID], now: Moment, limit: int
+) -> list[SessionRow]: ...
+
+
+@statement("""
+    select * from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
+      and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def sessions_of(
+    db: Queries, *, project_id: UUID, subject_id: UUID, before: Moment | None, before_id: UUID | None, limit: int
+) -> list[SessionRow]: ...
+
+
+@statement("""
+    select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
+                   and user_agent = %(user_agent)s) as known,
+           exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s) as any
+""")
+async def is_known_device(db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str) -> KnownDevice: ...
+
+
+@statement("""
+    update sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and id = %(id)s and revoked_at is null
+""")
+async def revoke_session(db: Queries, *, project_id: UUID, subject_id: UUID, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    update sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null
+      and (%(but)s::uuid is null or id <> %(but)s)
+    returning id
+""")
+async def revoke_all(
+    tx: Transaction, *, project_id: UUID, subject_id: UUID, but: UUID | None, now: Moment
+) -> list[UUID]: ...
+
+
+@statement("""
+    update sessions set methods = array_append(methods, %(method)s::text)
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str) -> None: ...
+
+
+@statement("""
+    delete from sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
+""")
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...

@@ -1,0 +1,250 @@
+"""Sessions of developers and customers, and the refresh tokens that keep them alive.
+
+A session has one valid refresh token at a time; exchanging it gives the next one. The token carries the session's id,
+its own number and a keyed hash: the database holds nothing that could be turned into one, and a forged one costs no
+query. The token before the newest is answered for REFRESH_GRACE with the same new tokens, so that an answer that got
+lost, or two tabs at once, sign nobody out. Any other old token means that it was copied: the session ends (RFC 9700
+§4.14.2).
+"""
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import Composable
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Missing
+from postern.kernel.limits import RateLimit
+from postern.kernel.values import Record, new_id
+from postern.security import session_store
+from postern.security.secrets import Secrets, key_of
+from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.subjects import Subject
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+REFRESH_GRACE = timedelta(seconds=30)
+"""How long the refresh token before the newest still answers."""
+REFRESH_RATE = RateLimit("refresh", 60, timedelta(minutes=1))
+"""Refreshes of one session: far above what a client needs."""
+
+
+class SessionMissing(Missing):
+    """There is no such session."""
+
+
+class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between the sessions of developers and those of customers."""
+
+    refresh_prefix: str
+    refresh_purpose: str
+    """Names the key that signs refresh tokens."""
+    access_prefix: str | None = None
+    """Of access tokens that are looked up by their hash; None where they are signed and name their session."""
+    access_life: timedelta
+    life: timedelta
+    """From the sign-in on."""
+    idle: timedelta
+    """From the last refresh on."""
+    limit: int
+    """Live sessions of one person; the oldest ends when one more begins."""
+    subject: Composable
+    """SQL of what new tokens say of the person of the session `s`, null if the person may not sign in."""
+    record_reuse: Callable[[Transaction, Call, SessionRow], Awaitable[None]]
+    """Records that a session ended because a copied refresh token was used."""
+
+
+class RefreshRefused(Exception):
+    """The refresh token is forged, expired, or not the newest one; `reused` if that has just ended its session."""
+
+    def __init__(self, *, reused: bool = False) -> None:
+        super().__init__(reused)
+        self.reused = reused
+
+
+class RefreshRequest(msgspec.Struct, frozen=True):
+    """A refresh token that was read: its session and its number."""
+
+    project_id: UUID
+    session_id: UUID
+    generation: int
+
+
+Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[RefreshedSession | None]]]
+
+
+class OwnSession(Record):
+    """One of the caller's own sessions; `current` is the one that asks."""
+
+    id: UUID
+    user_agent: str
+    ip_address: str
+    methods: list[str]
+    created_at: Moment
+    last_used_at: Moment
+    expires_at: Moment
+    current: bool
+
+
+async def begin_session(
+    tx: Transaction,
+    call: Call,
+    subject: Subject,
+    policy: SessionPolicy,
+    methods: list[str],
+    *,
+    until: Moment | None = None,
+    sso_organization_id: UUID | None = None,
+) -> SessionRow:
+    """Begin a session of somebody whose row is locked in `tx`; one too many ends the oldest.
+
+    It ends at `until` at the latest, if an identity provider said so. `sso_organization_id` is the organization whose
+    connection the person came by.
+    """
+    session_id, longest = new_id(), Moment.of(call.now + policy.life)
+    return await session_store.insert_session(
+        tx,
+        project_id=subject.project_id,
+        id=session_id,
+        subject_id=subject.id,
+        methods=methods,
+        user_agent=call.origin.user_agent,
+        ip_address=call.origin.ip,
+        now=call.now,
+        expires_at=longest if until is None else min(longest, until),
+        idle_expires_at=Moment.of(call.now + policy.idle),
+        sso_organization_id=sso_organization_id,
+        access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
+        access_expires_at=_access_expires_at(policy, call.now),
+        limit=policy.limit,
+    )
+
+
+async def refresh_session(
+    call: Call, project_id: UUID, token: str, policy: SessionPolicy, renew: Renew
+) -> RefreshedSession:
+    """Exchange a refresh token for the next one. Raises RefreshRefused, and TooManyRequests."""
+    request = _read_refresh_token(call.world.secrets, project_id, token, policy)
+    if request is None:
+        raise RefreshRefused
+    call.world.limiter.take(REFRESH_RATE, str(request.session_id))
+    return await continue_session(call, request, renew) or await _refresh_again(call, request, policy)
+
+
+async def continue_session(call: Call, request: RefreshRequest, renew: Renew) -> RefreshedSession | None:
+    """Renew a session, together with those of other requests; None if the token is not its newest, or it is over."""
+    return await call.world.batcher(renew, side_by_side=2)(request)
+
+
+async def renew_sessions(
+    world: "World", requests: list[RefreshRequest], policy: SessionPolicy
+) -> list[RefreshedSession | None]:
+    """Renew the sessions of requests that come together.
+
+    Requests with the same token at the same moment get the same answer, as within the grace.
+    """
+    now = world.clock()
+    rows = await session_store.renew_all(
+        world.db,
+        project_id=[each.project_id for each in requests],
+        id=[each.session_id for each in requests],
+        generation=[each.generation for each in requests],
+        access_hash=[_access_hash(world.secrets, policy, each.session_id, each.generation + 1) for each in requests],
+        access_expires_at=_access_expires_at(policy, now),
+        now=now,
+        idle_expires_at=Moment.of(now + policy.idle),
+        subject=policy.subject,
+    )
+    renewed = {(row.project_id, row.id, row.generation - 1): row for row in rows}
+    return [renewed.get((each.project_id, each.session_id, each.generation)) for each in requests]
+
+
+def refresh_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy) -> str:
+    """The newest refresh token of a session."""
+    body = session.id.bytes + session.generation.to_bytes(4, "big")
+    mac = secrets.sign(policy.refresh_purpose, session.project_id.bytes + body)
+    return f"{policy.refresh_prefix}{base64.urlsafe_b64encode(body).rstrip(b'=').decode()}.{mac}"
+
+
+def access_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy) -> str:
+    """The newest access token of a session, where those are looked up by their hash."""
+    assert policy.access_prefix
+    return _access_token(secrets, policy.access_prefix, session.id, session.generation)
+
+
+def hash_access_token(secrets: Secrets, token: str) -> bytes:
+    """What the database keeps of an access token that is looked up."""
+    return secrets.digest("developer-token", token)
+
+
+def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
+    """A session as its owner sees it; `current` is the session that asks."""
+    return OwnSession(
+        id=row.id,
+        user_agent=row.user_agent,
+        ip_address=row.ip_address,
+        methods=row.methods,
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        expires_at=row.ends_at,
+        current=row.id == current,
+    )
+
+
+async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
+    """The newest tokens once more, for the refresh token before them. Ends the session of a copied token."""
+    renewed = await session_store.refreshed_before(
+        call.db,
+        project_id=request.project_id,
+        id=request.session_id,
+        generation=request.generation,
+        now=call.now,
+        grace=Moment.of(call.now - REFRESH_GRACE),
+        subject=policy.subject,
+    )
+    if renewed is not None and renewed.subject is not None:
+        return renewed
+    async with call.db.transaction() as tx:
+        session = await session_store.lock_session(tx, project_id=request.project_id, id=request.session_id)
+        reused = session is not None and session.revoked_at is None and session.generation > request.generation
+        if session is not None and reused:
+            await session_store.revoke_session(
+                tx, project_id=session.project_id, subject_id=session.subject_id, id=session.id, now=call.now
+            )
+            await policy.record_reuse(tx, call, session)
+    raise RefreshRefused(reused=reused)
+
+
+def _read_refresh_token(secrets: Secrets, project_id: UUID, token: str, policy: SessionPolicy) -> RefreshRequest | None:
+    """What a refresh token names; None unless we made it for this project."""
+    body, _, mac = token.removeprefix(policy.refresh_prefix).partition(".")
+    try:
+        raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    except (binascii.Error, ValueError):
+        return None
+    if len(raw) != 20 or not secrets.verify(policy.refresh_purpose, project_id.bytes + raw, mac):
+        return None
+    return RefreshRequest(project_id, UUID(bytes=raw[:16]), int.from_bytes(raw[16:], "big"))
+
+
+def _access_token(secrets: Secrets, prefix: str, session_id: UUID, generation: int) -> str:
+    # Made of its session and number, so that the grace can answer it again without keeping it.
+    return key_of(prefix, secrets.digest("session-access-token", f"{session_id}|{generation}"))
+
+
+def _access_hash(secrets: Secrets, policy: SessionPolicy, session_id: UUID, generation: int) -> bytes | None:
+    if policy.access_prefix is None:
+        return None
+    return hash_access_token(secrets, _access_token(secrets, policy.access_prefix, session_id, generation))
+
+
+def _access_expires_at(policy: SessionPolicy, now: Moment) -> Moment | None:
+    return None if policy.access_prefix is None else Moment.of(now + policy.access_life)

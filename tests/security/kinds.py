@@ -1,0 +1,100 @@
+"""The two kinds of people who sign in, as one table: tests of what they have in common run over both."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from postern.identity.customers import sessions as customer_sessions
+from postern.identity.customers import sign_in as customer_sign_in
+from postern.kernel.values import NO_ID
+from postern.platform.accounts import operations as developer_operations
+from postern.security.subjects import Subject
+from tests.conftest import PASSWORD, Client
+from tests.identity.customers.conftest import new_address
+from tests.platform.accounts.members import House
+
+
+@dataclass
+class Person:
+    """Somebody with a proven address and a password, and the operations of their kind.
+
+    Each operation answers with its HTTP response. What differs between the kinds in paths and fields stands here: for
+    another capability that both have, add a field here and a line to both functions of KINDS.
+    """
+
+    subject: Subject
+    table: str
+    """Where the row with `password_hash` is."""
+    email: str
+    password: str
+    password_check: tuple[Any, str]
+    """The module and the name of the function that checks a password, to look at or to slow down."""
+    policy: Any
+    """The module whose SESSIONS is the policy of this kind."""
+    sign_in: Callable[..., Awaitable[Any]]
+    """By a password, and from the network `ip`."""
+    refresh: Callable[[str], Awaitable[Any]]
+    sessions: Callable[[str], Awaitable[Any]]
+    """The own sessions, by an access token."""
+    end_session: Callable[[str, str], Awaitable[Any]]
+    """By an access token and the session's id."""
+    end_others: Callable[[str], Awaitable[Any]]
+    change_password: Callable[[str, str, str], Awaitable[Any]]
+    """By an access token, the present password and the new one."""
+
+
+async def make_developer(house: House) -> Person:
+    """A member of an account."""
+    developer_id, client = await house.member()
+    app, stranger = client.app, house.stranger
+    email = (await client.get("/account")).json()["email"]
+    return Person(
+        subject=Subject(project_id=NO_ID, id=UUID(developer_id)),
+        table="developers",
+        email=email,
+        password=PASSWORD,
+        password_check=(developer_operations, "check_password"),
+        policy=developer_operations,
+        sign_in=lambda password, ip="127.0.0.1": Client(app, ip=ip).post(
+            "/auth/sign-in", {"email": email, "password": password}
+        ),
+        refresh=lambda token: stranger.post("/auth/refresh", {"refreshToken": token}),
+        sessions=lambda access: Client(app, access).get("/auth/sessions"),
+        end_session=lambda access, session: Client(app, access).delete(f"/auth/sessions/{session}"),
+        end_others=lambda access: Client(app, access).delete("/auth/sessions"),
+        change_password=lambda access, old, new: Client(app, access).patch(
+            "/account/password", {"currentPassword": old, "newPassword": new}
+        ),
+    )
+
+
+async def make_customer(house: House) -> Person:
+    """A customer of a project."""
+    email, project = new_address(), house.tenant
+    body = {"email": email, "password": PASSWORD, "emailVerified": True}
+    made = await project.client.post("/customers", body)
+    assert made.status_code == 201, made.text
+
+    def door(access: str | None = None, ip: str = "127.0.0.1") -> Client:
+        return Client(house.stranger.app, access, f"/projects/{project.id}/auth", ip=ip)
+
+    return Person(
+        subject=Subject(project_id=UUID(project.id), id=UUID(made.json()["id"])),
+        table="customers",
+        email=email,
+        password=PASSWORD,
+        password_check=(customer_sign_in, "check_any_password"),
+        policy=customer_sessions,
+        sign_in=lambda password, ip="127.0.0.1": door(ip=ip).post("/sign-in", {"email": email, "password": password}),
+        refresh=lambda token: door().post("/token/refresh", {"refreshToken": token}),
+        sessions=lambda access: door(access).get("/sessions"),
+        end_session=lambda access, session: door(access).delete(f"/sessions/{session}"),
+        end_others=lambda access: door(access).post("/sessions/revoke-others"),
+        change_password=lambda access, old, new: door(access).post(
+            "/password/change", {"currentPassword": old, "newPassword": new}
+        ),
+    )
+
+
+KINDS = {"developer": make_developer, "customer": make_customer}

@@ -1,0 +1,56 @@
+"""Where somebody is signed in, for developers and customers: listing the own sessions and ending them."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+
+async def test_own_sessions_are_listed_and_ended(person, clock):
+    first = (await person.sign_in(person.password)).json()
+    clock.move(timedelta(seconds=1))
+    second = (await person.sign_in(person.password)).json()
+    rows = (await person.sessions(second["accessToken"])).json()
+    assert [row["current"] for row in rows[:2]] == [True, False]
+    assert rows[0]["methods"] == ["pwd"]
+    assert rows[0]["ipAddress"] == "127.0.0.1"
+    assert (await person.end_session(second["accessToken"], rows[1]["id"])).status_code == 204
+    assert (await person.sessions(first["accessToken"])).status_code == 401
+    assert (await person.refresh(first["refreshToken"])).status_code == 401
+    again = await person.end_session(second["accessToken"], rows[1]["id"])
+    assert (again.status_code, again.json()["code"]) == (404, "session_missing")
+
+
+async def test_the_other_sessions_end_and_this_one_stays(person):
+    *others, this = [(await person.sign_in(person.password)).json() for _ in range(3)]
+    assert (await person.end_others(this["accessToken"])).status_code == 204
+    assert [row["current"] for row in (await person.sessions(this["accessToken"])).json()] == [True]
+    assert [(await person.refresh(each["refreshToken"])).status_code for each in others] == [401, 401]
+    assert (await person.refresh(this["refreshToken"])).status_code == 200
+
+
+async def test_nobody_ends_a_session_of_somebody_else(person, house):
+    signed_in = (await person.sign_in(person.password)).json()
+    for session in (str(uuid4()), (await house.owner.get("/auth/sessions")).json()[0]["id"]):
+        refused = await person.end_session(signed_in["accessToken"], session)
+        assert (refused.status_code, refused.json()["code"]) == (404, "session_missing")
+    assert (await house.owner.get("/auth/sessions")).status_code == 200
+
+
+async def test_one_session_too_many_ends_the_oldest(person, monkeypatch):
+    monkeypatch.setattr(person.policy, "SESSIONS", replace(person.policy.SESSIONS, limit=2))
+    oldest, *newer = [(await person.sign_in(person.password)).json() for _ in range(3)]
+    assert (await person.sessions(oldest["accessToken"])).status_code == 401
+    assert [(await person.sessions(each["accessToken"])).status_code for each in newer] == [200, 200]
+
+
+async def test_a_session_that_nobody_refreshes_ends_and_is_deleted(person, world, clock, work_off):
+    signed_in = (await person.sign_in(person.password)).json()
+    clock.move(person.policy.SESSIONS.idle + timedelta(seconds=1))
+    assert (await person.refresh(signed_in["refreshToken"])).status_code == 401
+    clock.move(person.policy.SESSIONS.life)
+    await work_off()
+    async with world.db.connection() as connection:
+        query = "select count(*) from sessions where (project_id, subject_id) = (%s, %s)"
+        row = await (await connection.execute(query, [person.subject.project_id, person.subject.id])).fetchone()
+    assert row == (0,)
