@@ -134,8 +134,8 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
 async def world(settings: Settings, database_url: str, clock: FixedClock) -> AsyncIterator[World]:
     async with open_world(settings, database_url, HOOKS, clock=clock) as world:
         world.rendering = RenderProcesses(children=_IDLE)
-        asked = world.resolver._asked
-        asked.timeout, asked.lifetime = (each.total_seconds() for each in PATIENT.values())
+        resolver = world.resolver._resolver
+        resolver.timeout, resolver.lifetime = (each.total_seconds() for each in PATIENT.values())
         world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
         yield world
 

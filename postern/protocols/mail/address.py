@@ -1,4 +1,4 @@
-"""Who a message is from and to: `a@b` or `Name <a@b>` (RFC 5322 §3.4, RFC 5321 §4.1.2, RFC 6531)."""
+"""Parsing and formatting mailboxes: `a@b` or `Name <a@b>` (RFC 5322 §3.4, RFC 5321 §4.1.2, RFC 6531)."""
 
 import re
 from functools import lru_cache
@@ -12,36 +12,36 @@ from postern.kernel.http.problems import BadRequest
 from postern.protocols.mail.header import CONTROL, encode_words, quote_phrase
 
 LOCAL_LIMIT: Final = 64
-"""Octets before the `@` (RFC 5321 §4.5.3.1.1)."""
+"""Octets of the local part (RFC 5321 §4.5.3.1.1)."""
 ADDRESS_LIMIT: Final = 254
-"""Octets of a whole address (RFC 5321 §4.5.3.1.3, less the angle brackets of a path)."""
+"""Octets of an address: the 256 of a path (RFC 5321 §4.5.3.1.3) without its angle brackets."""
 NAME_LIMIT: Final = 320
 """Characters of a display name."""
 
 
 class AddressInvalid(BadRequest):
-    """That is not an e-mail address we can send to."""
+    """The e-mail address is invalid or cannot receive mail. Write it as a@b or Name <a@b>."""
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """One mailbox. `domain` is the ASCII (A-label) form that goes on the wire."""
+    """One mailbox. `domain` is in ASCII (A-labels)."""
 
     name: str = ""
     local: str
     domain: str
     spec: str
-    """`local@domain`, as SMTP and headers carry it."""
+    """The addr-spec `local@domain`, as used in SMTP commands and header fields."""
     needs_smtputf8: bool = False
-    """The part before the `@` is not ASCII, so the receiving server has to offer SMTPUTF8."""
+    """The local part is not ASCII, so the receiving server must support SMTPUTF8 (RFC 6531)."""
 
     def header(self) -> str:
-        """The mailbox as one header token list: `spec`, or `Name <spec>` with the name safely written."""
+        """The mailbox for a header field: `spec`, or `Name <spec>` with the name quoted or encoded (RFC 2047)."""
         if not self.name:
             return self.spec
         return f"{_phrase(self.name)} <{self.spec}>"
 
     def __str__(self) -> str:
-        """What people read, and what `parse_address` reads again: `Name <spec>`, the name quoted where it must be."""
+        """A readable form that `parse_address` accepts: `Name <spec>`, with the name quoted where necessary."""
         if not self.name:
             return self.spec
         if not _NEEDS_QUOTES.search(self.name):
@@ -51,51 +51,48 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_address(text: str) -> Address:
-    """Read `a@b` or `Name <a@b>`.
-
-    Raises AddressInvalid, with a sentence that says what is wrong.
-    """
+    """Parse `a@b` or `Name <a@b>`. Raises AddressInvalid with a message for the caller."""
     if CONTROL.search(text):
         raise AddressInvalid("An address must not contain line breaks or control characters.")
     name, spec = _split(text.strip())
     if len(name) > NAME_LIMIT:
         raise AddressInvalid(f"The display name is longer than {NAME_LIMIT} characters.")
     local, domain = _parse_spec(spec)
-    wire = f"{local}@{domain}"
-    if len(wire.encode()) > ADDRESS_LIMIT:
+    addr_spec = f"{local}@{domain}"
+    if len(addr_spec.encode()) > ADDRESS_LIMIT:
         raise AddressInvalid(f"The address is longer than {ADDRESS_LIMIT} octets.")
-    return Address(name=name, local=local, domain=domain, spec=wire, needs_smtputf8=not local.isascii())
+    return Address(name=name, local=local, domain=domain, spec=addr_spec, needs_smtputf8=not local.isascii())
 
 
 def normalise(spec: str) -> str:
-    """The form that lookups compare: one address, whatever its letter case or spelling of the domain."""
+    """The lookup key of an address: equal for spellings that differ in letter case or in the encoding of the domain."""
     return lookup_key(parse_address(spec))
 
 
 def lookup_key(address: Address) -> str:
-    """The form of a parsed address that lookups compare."""
-    return f"{_in_small(address.local)}@{address.domain}"
+    """The form of a parsed address that lookups compare: the local part in lower case."""
+    return f"{_lower(address.local)}@{address.domain}"
 
 
-def _in_small(local: str) -> str:
-    """In small letters, but no more alike than that: `ß` is not `ss`, nor the long `ſ` an `s`, as case folding has it.
+def _lower(local: str) -> str:
+    """Lower-case without Unicode case folding, which would equate `ß` with `ss` and `ſ` with `s`.
 
-    Mail for either goes to another mailbox, and who has the one shall not pass for who has the other.
+    Those are different mailboxes, and the owner of one must not be taken for the owner of the other.
     """
     return local.lower()
 
 
 def piece_of_address(text: str) -> str:
-    """A piece of an address as it stands in the form that lookups compare: `@Bücher.example` in A-labels."""
-    local, at, domain = _in_small(text).rpartition("@")
+    """Normalize a part of an address for substring search: `@Bücher.example` becomes A-labels."""
+    local, at, domain = _lower(text).rpartition("@")
     try:
         return f"{local}@{domain_of(domain)}" if at and not domain.isascii() else f"{local}{at}{domain}"
-    except AddressInvalid:  # Only the beginning of a domain, perhaps.
+    except AddressInvalid:  # An incomplete domain stays as it is.
         return f"{local}@{domain}"
 
 
 def domain_of(text: str) -> str:
-    """The A-label, lower-case form of a domain name. Raises AddressInvalid."""
+    """The domain name in lower-case A-labels. Raises AddressInvalid."""
     if CONTROL.search(text):
         raise AddressInvalid("A domain must not contain line breaks or control characters.")
     return _parse_spec(f"postmaster@{text.strip().rstrip('.')}")[1]
@@ -105,7 +102,7 @@ _NAMED = re.compile(r"^(?P<name>[^<>]*)<(?P<spec>[^<>]*)>$")
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The display name and the bare address."""
+    """Split into display name and addr-spec."""
     if not text:
         raise AddressInvalid("The address is empty.")
     quoted = _QUOTED_NAMED.match(text)
@@ -127,49 +124,49 @@ _PLAIN_LOCAL = re.compile(r"[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*")
 
 
 def _parse_spec(spec: str) -> tuple[str, str]:
-    """The local part and the A-label domain of a bare address.
+    """The local part and the A-label domain of an addr-spec.
 
-    Recipients differ and their domains recur: what comes before the `@` is mostly plain, and a domain is judged once.
+    Most local parts are plain ASCII and many recipients share a domain, so the domain is validated once and cached.
     """
     local, at, domain = spec.rpartition("@")
     if at and len(local) <= LOCAL_LIMIT and _PLAIN_LOCAL.fullmatch(local):
         try:
-            return local, _judged_spec(f"{_SOMEBODY}@{domain}")[1]
+            return local, _validate_spec(f"{_ANY_LOCAL}@{domain}")[1]
         except AddressInvalid:
-            pass  # The refusal should show the caller's own address.
-    return _judged_spec(spec)
+            pass  # Validate the caller's own address below, so that the message shows it.
+    return _validate_spec(spec)
 
 
-_SOMEBODY = "a"
+_ANY_LOCAL = "a"
 
 
 @lru_cache(maxsize=65_536)
-def _judged_spec(spec: str) -> tuple[str, str]:
+def _validate_spec(spec: str) -> tuple[str, str]:
     if spec.startswith('"'):
         raise AddressInvalid("Quoted local parts are not supported; write the address without quotes.")
     try:
-        found = validate_email(spec, check_deliverability=False, test_environment=True, globally_deliverable=False)
-    except EmailSyntaxError as refusal:
-        raise AddressInvalid(f"{shown(spec)} is not an address: {refusal}") from None
-    except EmailNotValidError as refusal:
-        raise AddressInvalid(str(refusal)) from None
-    if len(found.local_part.encode()) > LOCAL_LIMIT:
+        result = validate_email(spec, check_deliverability=False, test_environment=True, globally_deliverable=False)
+    except EmailSyntaxError as error:
+        raise AddressInvalid(f"{quote_input(spec)} is not an address: {error}") from None
+    except EmailNotValidError as error:
+        raise AddressInvalid(str(error)) from None
+    if len(result.local_part.encode()) > LOCAL_LIMIT:
         raise AddressInvalid(f"The part before the @ is longer than {LOCAL_LIMIT} octets.")
-    return found.local_part, _a_label(found.domain)
+    return result.local_part, _a_label(result.domain)
 
 
 def _a_label(domain: str) -> str:
-    """The domain as the wire carries it: every label in ASCII (RFC 5891), in lower case."""
+    """The domain with every label in lower-case ASCII (RFC 5891)."""
     if domain.isascii():
         return domain.lower()
     try:
         return idna.encode(domain, uts46=True, transitional=False).decode("ascii").lower()
-    except idna.IDNAError as refusal:
-        raise AddressInvalid(f"{shown(domain)} is not a domain name: {refusal}.") from None
+    except idna.IDNAError as error:
+        raise AddressInvalid(f"{quote_input(domain)} is not a domain name: {error}.") from None
 
 
-def shown(text: str) -> str:
-    """A piece of the caller's own text, short enough for a message."""
+def quote_input(text: str) -> str:
+    """Quote the caller's text in a message, truncated to 80 characters."""
     return f"“{text if len(text) <= 80 else text[:79] + '…'}”"
 
 

@@ -1,7 +1,7 @@
-"""DNS blocklists (RFC 5782): is an address or a domain listed, clear, or is that unknown?
+"""DNS blocklist (DNSBL) queries (RFC 5782): an address or domain is listed, clear or unknown.
 
-Unknown is not listed: a list that refuses the question, has died, or lists everything says nothing. So
-every zone must first pass the health check of RFC 5782 §5, and only codes that mean a listing count.
+A list that refuses queries, has shut down or lists everything gives no usable result. Every zone must therefore pass
+the test of RFC 5782 §5 first, and only return codes that mean a listing count.
 """
 
 import asyncio
@@ -16,27 +16,27 @@ from postern.kernel.values import Record
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
 HEALTH_KEPT = timedelta(minutes=30)
-"""How long the outcome of a health check holds."""
+"""How long the result of a health check is cached."""
 LISTED_PROBE = "2.0.0.127"
-"""127.0.0.2, which every list holds (RFC 5782 §5)."""
+"""127.0.0.2, which every list must contain (RFC 5782 §5)."""
 CLEAR_PROBE = "1.0.0.127"
-"""127.0.0.1, which no list may hold (RFC 5782 §5)."""
+"""127.0.0.1, which no list may contain (RFC 5782 §5)."""
 CODES = ipaddress.IPv4Network("127.0.0.0/8")
 REFUSALS = ipaddress.IPv4Network("127.255.255.0/24")
-"""Spamhaus' and others' error codes: .252 a typing error, .254 an open resolver, .255 too many questions."""
+"""Error codes of Spamhaus and others: .252 malformed query, .254 open resolver, .255 too many queries."""
 REFUSED_OR_TEST = ipaddress.IPv4Address("127.0.0.1")
-"""URIBL and SURBL refuse with it; no list may mean a listing by it."""
+"""URIBL and SURBL return it for refused queries; no list may return it for a listing."""
 
 
 class BlocklistSubject(StrEnum):
-    """What a zone lists."""
+    """What a zone lists: IP addresses or domains."""
 
     ADDRESS = "address"
     DOMAIN = "domain"
 
 
 class Zone(NamedTuple):
-    """One list: its zone, what it lists, and the codes that are errors rather than listings."""
+    """One blocklist: its DNS zone, what it lists, and the return codes that are errors instead of listings."""
 
     name: str
     subject: BlocklistSubject
@@ -51,7 +51,7 @@ ZONES: tuple[Zone, ...] = (
     Zone("bl.spamcop.net", BlocklistSubject.ADDRESS),
     Zone("bl.mailspike.net", BlocklistSubject.ADDRESS),
     Zone("psbl.surriel.com", BlocklistSubject.ADDRESS),
-    # The DBL answers addresses with an error, so its probes are names (RFC 5782 §5).
+    # The DBL returns an error for IP addresses, so its probes are domain names (RFC 5782 §5).
     Zone("dbl.spamhaus.org", BlocklistSubject.DOMAIN, frozenset({"127.0.1.255"}), "dbltest.com", "invalid"),
     Zone("multi.surbl.org", BlocklistSubject.DOMAIN),
     Zone("multi.uribl.com", BlocklistSubject.DOMAIN),
@@ -59,7 +59,7 @@ ZONES: tuple[Zone, ...] = (
 
 
 class ListingStatus(StrEnum):
-    """What a list says about a subject."""
+    """The result for one subject on one list."""
 
     LISTED = "listed"
     CLEAR = "clear"
@@ -67,7 +67,7 @@ class ListingStatus(StrEnum):
 
 
 class BlocklistFinding(Record):
-    """The standing of one subject on one list."""
+    """Whether one subject is on one list."""
 
     list_name: str
     subject_value: str
@@ -77,9 +77,9 @@ class BlocklistFinding(Record):
 
 
 def parse_zones(text: str) -> tuple[Zone, ...]:
-    """Zones from `address:zen.spamhaus.org, domain:dbl.spamhaus.org`. Raises ValueError.
+    """Parse zones such as `address:zen.spamhaus.org, domain:dbl.spamhaus.org`. Raises ValueError.
 
-    A zone that is known keeps what is known of it.
+    Known zones keep their predefined error codes and probes.
     """
     known = {(zone.subject, zone.name): zone for zone in ZONES}
     zones: list[Zone] = []
@@ -93,7 +93,7 @@ def parse_zones(text: str) -> tuple[Zone, ...]:
 
 
 class Blocklists:
-    """Asks a set of lists, and remembers for a while which of them are in working order."""
+    """Queries a set of blocklists and caches which of them work."""
 
     def __init__(
         self,
@@ -109,13 +109,13 @@ class Blocklists:
         self._checking: dict[Zone, asyncio.Lock] = {}
 
     async def check(self, *, addresses: Sequence[str] = (), domains: Sequence[str] = ()) -> list[BlocklistFinding]:
-        """One finding for every subject on every list that lists such subjects. Raises nothing."""
-        asked = [
+        """One finding for every address or domain on every matching list. Raises nothing."""
+        queries = [
             (zone, subject)
             for zone in self.zones
             for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else domains)
         ]
-        return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in asked)))
+        return list(await asyncio.gather(*(self._find(zone, subject) for zone, subject in queries)))
 
     async def _find(self, zone: Zone, subject: str) -> BlocklistFinding:
         fault = await self._fault(zone)
@@ -127,23 +127,23 @@ class Blocklists:
         return await _look_up(self._resolver, zone, prefix, subject)
 
     async def _fault(self, zone: Zone) -> str | None:
-        """Why the zone's answers mean nothing at present; None if they do mean something."""
+        """Why the zone's responses cannot be used at present; None if it works."""
         async with self._checking.setdefault(zone, asyncio.Lock()):
-            at, fault = self._health.get(zone, (None, None))
-            if at is None or self._clock() - at >= HEALTH_KEPT.total_seconds():
+            checked_at, fault = self._health.get(zone, (None, None))
+            if checked_at is None or self._clock() - checked_at >= HEALTH_KEPT.total_seconds():
                 fault = await fault_of(self._resolver, zone)
                 self._health[zone] = (self._clock(), fault)
             return fault
 
 
 async def fault_of(resolver: Resolver, zone: Zone) -> str | None:
-    """Whether a zone is in working order (RFC 5782 §5): None, or what is wrong with it."""
+    """Test a zone (RFC 5782 §5): None if it works, else what is wrong."""
     listed = await _look_up(resolver, zone, zone.listed_probe, zone.listed_probe)
     if listed.standing is not ListingStatus.LISTED:
         return f"{zone.name} does not list its test entry: {listed.reason}"
     clear = await _look_up(resolver, zone, zone.clear_probe, zone.clear_probe)
     if clear.standing is not ListingStatus.CLEAR:
-        return f"{zone.name} does not clear what no list may hold: {clear.reason}"
+        return f"{zone.name} lists an address that no list may contain: {clear.reason}"
     return None
 
 
@@ -152,23 +152,23 @@ async def _look_up(resolver: Resolver, zone: Zone, prefix: str, subject: str) ->
         codes = tuple(sorted(await resolver.a(f"{prefix}.{zone.name}")))
     except NoSuchRecord:
         standing, codes, reason = ListingStatus.CLEAR, (), "Not listed."
-    except DnsUnavailable as trouble:
-        standing, codes, reason = ListingStatus.UNKNOWN, (), str(trouble)
+    except DnsUnavailable as error:
+        standing, codes, reason = ListingStatus.UNKNOWN, (), str(error)
     else:
         standing, reason = meaning(zone, codes)
     return BlocklistFinding(list_name=zone.name, subject_value=subject, standing=standing, codes=codes, reason=reason)
 
 
 def meaning(zone: Zone, codes: Sequence[str]) -> tuple[ListingStatus, str]:
-    """What the addresses that a list answers mean. One error among them makes all of it unknown."""
+    """Interpret the addresses that a list returned. One error code among them makes the result unknown."""
     errors = [code for code in codes if _is_error(zone, code)]
     if errors:
-        return ListingStatus.UNKNOWN, f"{zone.name} answers {errors[0]}, which is an error and not a listing."
-    return ListingStatus.LISTED, f"{zone.name} answers {', '.join(codes)}."
+        return ListingStatus.UNKNOWN, f"{zone.name} returned {errors[0]}, which is an error code and not a listing."
+    return ListingStatus.LISTED, f"{zone.name} returned {', '.join(codes)}."
 
 
 def _is_error(zone: Zone, code: str) -> bool:
-    # An answer outside 127/8 comes from a domain that was lost or a resolver that invents answers.
+    # A response outside 127.0.0.0/8 comes from an expired list domain or a resolver that forges responses.
     address = ipaddress.IPv4Address(code)
     return address not in CODES or address in REFUSALS or address == REFUSED_OR_TEST or code in zone.errors
 

@@ -1,6 +1,6 @@
-"""DKIM signatures (RFC 6376, RFC 8301, RFC 8463): relaxed/relaxed, rsa-sha256 and ed25519-sha256.
+"""DKIM signing (RFC 6376, RFC 8301, RFC 8463): relaxed/relaxed canonicalization, rsa-sha256 and ed25519-sha256.
 
-`sign` is pure; almost all of its time goes into the RSA signature (`mail/composing.py` keeps that off the event loop).
+`sign` has no side effects; the RSA signature takes most of its time.
 """
 
 import re
@@ -32,18 +32,18 @@ OVERSIGNED: Final = (
     "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version", "content-type",
     "list-unsubscribe", "list-unsubscribe-post",
 )  # fmt: skip
-"""Fields that are signed once more than they occur, so that nobody can add one (RFC 6376 §8.15)."""
+"""Fields listed in `h=` once more than they occur, so that adding another one breaks the signature (RFC 6376 §8.15)."""
 SIGNED_WHERE_PRESENT: Final = ("list-id", "feedback-id", "in-reply-to", "references", "auto-submitted")
 
 PrivateKey = RSAPrivateKey | Ed25519PrivateKey
 
 
 class KeyUnusable(BadRequest):
-    """That is not a private key DKIM can sign with: RSA of 2048 bits or more, or Ed25519, in PEM."""
+    """The private key cannot be used for DKIM: use RSA of 2048 bits or more, or Ed25519, in PEM."""
 
 
 class Signer(msgspec.Struct, frozen=True):
-    """Who signs: the key that `<selector>._domainkey.<domain>` publishes."""
+    """A signing identity: the private key whose public key is published at `<selector>._domainkey.<domain>`."""
 
     domain: str
     selector: str
@@ -51,7 +51,7 @@ class Signer(msgspec.Struct, frozen=True):
 
     @classmethod
     def load(cls, domain: str, selector: str, pem: bytes) -> "Signer":
-        """A signer from a PEM, keeping the loaded key: reading one costs 26 ms. Raises KeyUnusable."""
+        """Create a signer from a PEM key. Parsing a key takes about 26 ms, so keys are cached. Raises KeyUnusable."""
         return cls(domain, selector, load_key(pem))
 
 
@@ -71,7 +71,7 @@ def _pem(key: PrivateKey) -> bytes:
 
 @lru_cache(maxsize=1_024)
 def load_key(pem: bytes) -> PrivateKey:
-    """The key in a PEM. Raises KeyUnusable."""
+    """Parse a PEM private key. Raises KeyUnusable."""
     try:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError):
@@ -92,9 +92,9 @@ def public_txt(key: PrivateKey | bytes) -> str:
 
 
 def key_record_problem(text: str, *, algorithm: Literal["rsa-sha256", "ed25519-sha256"], public_key: str) -> str | None:
-    """Why receivers could not use a key record (RFC 6376 §3.6.1) for our signatures; None where they can.
+    """Why receivers cannot verify signatures with this key record (RFC 6376 §3.6.1); None if they can.
 
-    `public_key` in base64, as it should stand in `p=`. The sentence names the tag and the value that is right.
+    `public_key` is the expected base64 value of `p=`. The message names the tag and its correct value.
     """
     stripped = text.strip()
     if stripped.startswith('"') or stripped.endswith('"'):
@@ -106,21 +106,21 @@ def key_record_problem(text: str, *, algorithm: Literal["rsa-sha256", "ed25519-s
         return tags
     kind = "rsa" if algorithm == "rsa-sha256" else "ed25519"
     if "v" in tags and (next(iter(tags)) != "v" or tags["v"] != "DKIM1"):
-        return f"The tag `v` is `{tags['v']}`; it has to be `DKIM1` and stand first."
+        return f"The tag `v` is `{tags['v']}`; it must be `DKIM1` and the first tag."
     if tags.get("k", "rsa") != kind:
-        return f"The tag `k` is `{tags.get('k', 'rsa')}`; it has to be `{kind}`."
+        return f"The tag `k` is `{tags.get('k', 'rsa')}`; it must be `{kind}`."
     if "h" in tags and "sha256" not in _list_of(tags["h"]):
-        return f"The tag `h` is `{tags['h']}`; it has to name `sha256`, or be left out."
+        return f"The tag `h` is `{tags['h']}`; it must contain `sha256` or be omitted."
     if "s" in tags and not {"*", "email"} & set(_list_of(tags["s"])):
-        return f"The tag `s` is `{tags['s']}`; it has to name `email`, or be left out."
+        return f"The tag `s` is `{tags['s']}`; it must contain `email` or be omitted."
     if "y" in _list_of(tags.get("t", "")):
-        return "The tag `t` has the flag `y` (testing): receivers treat the mail as unsigned. Leave the flag out."
+        return "The tag `t` has the flag `y` (testing): receivers treat the mail as unsigned. Remove the flag."
     if "p" not in tags:
-        return "The tag `p` is missing; it has to hold the public key."
+        return "The tag `p` is missing; it must contain the public key."
     if not tags["p"]:
-        return "The tag `p` is empty, which means that the key is revoked."
+        return "The tag `p` is empty, which means that the key is revoked. Publish the public key."
     if _WHITE.sub("", tags["p"]) != public_key:
-        return "The tag `p` holds another key."
+        return "The tag `p` has a different public key. Publish the one shown for this domain."
     return None
 
 
@@ -130,32 +130,32 @@ _TAG_VALUE = re.compile(r"[!-:<-~ \t\r\n]*")
 
 
 def _tag_list(text: str) -> dict[str, str] | str:
-    """The tags in their order (RFC 6376 §3.2), or what is wrong with the list."""
+    """The tags in order (RFC 6376 §3.2), or a message if the list is malformed."""
     tags: dict[str, str] = {}
     parts = text.split(";")
-    if not parts[-1].strip():  # One semicolon may end the list.
+    if not parts[-1].strip():  # A trailing semicolon is allowed.
         parts.pop()
     for part in parts:
         name, equals, value = part.partition("=")
         name, value = name.strip(" \t\r\n"), value.strip(" \t\r\n")
         if not equals or not _TAG_NAME.fullmatch(name) or not _TAG_VALUE.fullmatch(value):
             shown = part.strip()[:40]
-            return f"`{shown}` is no tag: the record is a list of `name=value` with semicolons between them."
+            return f"`{shown}` is not a tag: the record must be a list of `name=value` separated by semicolons."
         if name in tags:
-            return f"The tag `{name}` stands twice; it may stand once."
+            return f"The tag `{name}` occurs more than once."
         tags[name] = value
     return tags
 
 
 def _list_of(value: str) -> list[str]:
-    return [_WHITE.sub("", each) for each in value.split(":")]
+    return [_WHITE.sub("", item) for item in value.split(":")]
 
 
 def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
-    """`message` with one DKIM-Signature per signer before it.
+    """`message` with one DKIM-Signature field per signer prepended.
 
-    `message` has CRLF line ends throughout; `now` is in seconds since 1970. Body and header fields are made
-    canonical once for all signers.
+    `message` must have CRLF line ends; `now` is in seconds since 1970. Body and header fields are canonicalized once
+    for all signers.
     """
     head, _, body = message.partition(b"\r\n\r\n")
     body_hash = b64encode(sha256(canonical_body(body)).digest()).decode()
@@ -166,11 +166,11 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
 _RUN = re.compile(rb"[ \t]+")
 _BLANKS = re.compile(rb"  +")
 _BLANK_AT_END = re.compile(rb" \r\n")
-"""Searched for as a pattern, which takes half the time of `in` where blanks or line ends are frequent."""
+"""A pattern search takes half the time of `in` if spaces or line ends are frequent."""
 
 
 def canonical_body(body: bytes) -> bytes:
-    """RFC 6376 §3.4.4."""
+    """Relaxed body canonicalization (RFC 6376 §3.4.4)."""
     body = _BLANKS.sub(b" ", body.replace(b"\t", b" "))
     if _BLANK_AT_END.search(body):
         body = body.replace(b" \r\n", b"\r\n")
@@ -185,21 +185,21 @@ _FOLDED = re.compile(rb"\r\n(?=[ \t])")
 
 
 def _signed_fields(head: bytes) -> tuple[str, bytes]:
-    """The `h=` list and the canonical fields it names, in its order (RFC 6376 §3.4.2, §5.4.2)."""
-    found: dict[bytes, list[bytes]] = {}
+    """The `h=` list and the canonicalized fields in its order (RFC 6376 §3.4.2, §5.4.2)."""
+    values: dict[bytes, list[bytes]] = {}
     for line in _FOLDED.sub(b"", head).split(b"\r\n"):
         name, colon, value = line.partition(b":")
         if colon:
             canonical = value.strip(b" \t")
             if b"  " in canonical or b"\t" in canonical:
                 canonical = _RUN.sub(b" ", canonical)
-            found.setdefault(name.strip(b" \t").lower(), []).append(canonical)
+            values.setdefault(name.strip(b" \t").lower(), []).append(canonical)
     names: list[str] = []
     fields: list[bytes] = []
     for name in OVERSIGNED + SIGNED_WHERE_PRESENT:
         key = name.encode()
-        # Several fields of one name are taken from the last upwards; the one too many is an empty string.
-        for value in reversed(found.get(key, ())):
+        # Fields with the same name are signed from the last to the first; the extra entry signs an empty string.
+        for value in reversed(values.get(key, ())):
             names.append(name)
             fields.append(key + b":" + value + b"\r\n")
         if name in OVERSIGNED:
@@ -209,13 +209,13 @@ def _signed_fields(head: bytes) -> tuple[str, bytes]:
 
 @lru_cache(maxsize=256)
 def _folded_names(names: tuple[str, ...]) -> str:
-    """`from:from:to:…` with a fold (a space, once canonical) after every fourth name."""
+    """`from:from:to:…`, folded after every fourth name."""
     groups = [":".join(names[start : start + 4]) for start in range(0, len(names), 4)]
     return ":\r\n ".join(groups)
 
 
 def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> bytes:
-    """The whole DKIM-Signature field with its CRLF: PKCS #1 v1.5 (RFC 6376 §3.3.1), or PureEdDSA (RFC 8463 §3)."""
+    """The complete DKIM-Signature field with CRLF: PKCS #1 v1.5 (RFC 6376 §3.3.1) or PureEdDSA (RFC 8463 §3)."""
     key = signer.private_key
     algorithm = "rsa-sha256" if isinstance(key, RSAPrivateKey) else "ed25519-sha256"
     field = (
@@ -224,10 +224,10 @@ def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: i
         f" h={names};\r\n bh={body_hash};\r\n b="
     ).encode()
     # The signature covers its own field with an empty b= and without the final CRLF (RFC 6376 §3.7).
-    own = b"dkim-signature:" + field[len(b"DKIM-Signature: ") :].replace(b"\r\n", b"")
-    digest = sha256(signed + own).digest()
-    made = key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
-    encoded = b64encode(made)
+    unsigned_field = b"dkim-signature:" + field[len(b"DKIM-Signature: ") :].replace(b"\r\n", b"")
+    digest = sha256(signed + unsigned_field).digest()
+    signature = key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
+    encoded = b64encode(signature)
     lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
     return field + lines + b"\r\n"
 

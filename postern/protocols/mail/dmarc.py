@@ -1,4 +1,4 @@
-"""DMARC (RFC 9989): the policy of a domain, found by the DNS tree walk, and alignment with it."""
+"""DMARC (RFC 9989): policy discovery by the DNS tree walk, and identifier alignment."""
 
 import re
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from postern.protocols.mail.dns import NoSuchRecord, Resolver
 
 C = TypeVar("C", bound=StrEnum)
 MOST_QUERIES = 8
-"""How many names a tree walk asks at most (RFC 9989 §4.10)."""
+"""The maximum number of queries of a tree walk (RFC 9989 §4.10)."""
 LABELS_AFTER_THE_FIRST = MOST_QUERIES - 1
 
 
 class Policy(StrEnum):
-    """What the owner of a domain asks receivers to do with mail that fails."""
+    """The handling that a domain owner requests for mail that fails DMARC."""
 
     NONE = "none"
     QUARANTINE = "quarantine"
@@ -23,14 +23,14 @@ class Policy(StrEnum):
 
 
 class Alignment(StrEnum):
-    """How alike the From domain and an authenticated domain must be."""
+    """The alignment mode between the From domain and an authenticated domain."""
 
     RELAXED = "r"
     STRICT = "s"
 
 
 class PublicSuffix(StrEnum):
-    """What a domain says of itself with `psd`: a public suffix, an organization, or nothing."""
+    """The `psd` tag: the domain is a public suffix (y), is an organizational domain (n), or does not say (u)."""
 
     YES = "y"
     NO = "n"
@@ -38,7 +38,7 @@ class PublicSuffix(StrEnum):
 
 
 class DmarcRecord(Record):
-    """One policy record; tags that are absent or unreadable have their defaults (RFC 9989 §4.7)."""
+    """A DMARC policy record. Missing or unreadable tags have their defaults (RFC 9989 §4.7)."""
 
     p: Policy = Policy.NONE
     sp: Policy | None = None
@@ -47,35 +47,35 @@ class DmarcRecord(Record):
     aspf: Alignment = Alignment.RELAXED
     psd: PublicSuffix = PublicSuffix.UNKNOWN
     t: bool = False
-    """A test: receivers apply the policy one step milder."""
+    """Test mode: receivers apply the next weaker policy."""
     rua: tuple[str, ...] = ()
     ruf: tuple[str, ...] = ()
     text: str = ""
 
 
 class TreeWalkRecord(NamedTuple):
-    """One name of a tree walk at which there is a record."""
+    """A record found during a tree walk, and the domain that has it."""
 
     domain: str
     record: DmarcRecord
 
 
 class DmarcDiscovery(Record):
-    """The policy that governs a domain, and where it was found."""
+    """The policy that applies to a domain, and the record it comes from."""
 
     domain: str
-    """The name whose record it is."""
+    """The domain that publishes the record."""
     organizational_domain: str
     record: DmarcRecord
     policy: Policy
-    """What applies to the domain that was asked about, were its names to exist."""
+    """The policy for the queried domain, assuming that the domain exists (`np` is not considered)."""
 
 
 def parse(text: str) -> DmarcRecord | None:
-    """The record that a TXT text holds; None if it is not one.
+    """Parse a TXT record; None if it is not a DMARC record.
 
-    Only the version is strict. Unknown tags are ignored, unreadable ones have their default, and a record
-    without a usable `p` asks for nothing (RFC 9989 §4.7).
+    Only the version is strict. Unknown tags are ignored, unreadable tags have their default, and a record without a
+    usable `p` means `none` (RFC 9989 §4.7).
     """
     version, *rest = text.split(";")
     if not re.fullmatch(r"v[ \t]*=[ \t]*DMARC1[ \t]*", version):  # RFC 9989 §4.8: the version is case-sensitive
@@ -100,9 +100,9 @@ def parse(text: str) -> DmarcRecord | None:
 
 
 async def walk(resolver: Resolver, domain: str) -> list[TreeWalkRecord]:
-    """The records at a domain and above it, nearest first, from at most eight queries (RFC 9989 §4.10).
+    """The records of the domain and its parents, nearest first, with at most eight queries (RFC 9989 §4.10).
 
-    Raises DnsUnavailable as soon as one name gives no usable answer: what is not known is not absent.
+    Raises DnsUnavailable on the first failed query: a failure does not mean that there is no record.
     """
     steps: list[TreeWalkRecord] = []
     for name in names_walked(domain):
@@ -115,14 +115,14 @@ async def walk(resolver: Resolver, domain: str) -> list[TreeWalkRecord]:
 
 
 def names_walked(domain: str) -> list[str]:
-    """The names a tree walk asks: the domain, then its parents of at most seven labels."""
+    """The domains that a tree walk queries: the domain, then its parents of at most seven labels."""
     labels = domain.rstrip(".").lower().split(".")
     first = max(1, len(labels) - LABELS_AFTER_THE_FIRST)
     return [".".join(labels), *(".".join(labels[at:]) for at in range(first, len(labels)))]
 
 
 async def lookup(resolver: Resolver, domain: str) -> DmarcRecord | None:
-    """The record of exactly this domain; several at one name count as none (RFC 9989 §4.10)."""
+    """The record of exactly this domain; several records count as none (RFC 9989 §4.10). Raises DnsUnavailable."""
     try:
         texts = await resolver.txt(f"_dmarc.{domain}")
     except NoSuchRecord:
@@ -132,7 +132,7 @@ async def lookup(resolver: Resolver, domain: str) -> DmarcRecord | None:
 
 
 def organizational_domain(domain: str, steps: list[TreeWalkRecord]) -> str:
-    """The organizational domain that the records of a walk from `domain` tell (RFC 9989 §4.10.2)."""
+    """The organizational domain of `domain` according to a tree walk's records (RFC 9989 §4.10.2)."""
     start = domain.rstrip(".").lower()
     for name, record in steps:
         if record.psd is PublicSuffix.NO:
@@ -148,9 +148,9 @@ async def find_organizational_domain(resolver: Resolver, domain: str) -> str:
 
 
 async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
-    """The policy that governs mail from `domain`; None if nobody published one (RFC 9989 §4.10.1).
+    """The policy that applies to mail from `domain`; None if there is no record (RFC 9989 §4.10.1).
 
-    Its own record first, then that of its organizational domain, then that of the public suffix above.
+    The domain's own record comes first, then the organizational domain's, then the public suffix's.
     Raises DnsUnavailable.
     """
     start = domain.rstrip(".").lower()
@@ -164,26 +164,28 @@ async def discover(resolver: Resolver, domain: str) -> DmarcDiscovery | None:
                 domain=name,
                 organizational_domain=organization,
                 record=records[name],
-                policy=_applied(records[name], own=name == start),
+                policy=_effective_policy(records[name], is_own_record=name == start),
             )
     return None
 
 
 async def aligned(resolver: Resolver, from_domain: str, authenticated: str, mode: Alignment) -> bool:
-    """Whether an authenticated domain speaks for the From domain (RFC 9989 §4.10.2). Raises DnsUnavailable.
+    """Whether an authenticated domain is aligned with the From domain (RFC 9989 §4.10.2). Raises DnsUnavailable.
 
-    Strictly, the two are the same; relaxed, their organizational domains are.
+    Strict: both domains are equal. Relaxed: their organizational domains are equal.
     """
-    one, other = from_domain.rstrip(".").lower(), authenticated.rstrip(".").lower()
-    if one == other or mode is Alignment.STRICT:
-        return one == other
-    if one.rpartition(".")[2] != other.rpartition(".")[2]:
+    from_name, authenticated_name = from_domain.rstrip(".").lower(), authenticated.rstrip(".").lower()
+    if from_name == authenticated_name or mode is Alignment.STRICT:
+        return from_name == authenticated_name
+    if from_name.rpartition(".")[2] != authenticated_name.rpartition(".")[2]:
         return False
-    return await find_organizational_domain(resolver, one) == await find_organizational_domain(resolver, other)
+    return await find_organizational_domain(resolver, from_name) == await find_organizational_domain(
+        resolver, authenticated_name
+    )
 
 
-def _applied(record: DmarcRecord, *, own: bool) -> Policy:
-    policy = record.p if own else (record.sp or record.p)
+def _effective_policy(record: DmarcRecord, *, is_own_record: bool) -> Policy:
+    policy = record.p if is_own_record else (record.sp or record.p)
     return MILDER[policy] if record.t else policy
 
 
@@ -192,13 +194,13 @@ MILDER: Mapping[Policy, Policy] = {
     Policy.QUARANTINE: Policy.NONE,
     Policy.REJECT: Policy.QUARANTINE,
 }
-"""What a policy becomes while `t=y` says that it is only being tested (RFC 9989 §4.7)."""
+"""The effective policy while `t=y` marks it as a test (RFC 9989 §4.7)."""
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    """The mail addresses among the report destinations; an old `!10m` size limit is dropped."""
-    found = [part.strip().partition("!")[0] for part in text.split(",")]
-    return tuple(uri[len("mailto:") :] for uri in found if uri.lower().startswith("mailto:"))
+    """The mailto addresses of the report URIs, without the obsolete `!10m` size limit."""
+    uris = [part.strip().partition("!")[0] for part in text.split(",")]
+    return tuple(uri[len("mailto:") :] for uri in uris if uri.lower().startswith("mailto:"))
 
 
 def _choice(kind: type[C], tags: Mapping[str, str], name: str) -> C | None:

@@ -1,8 +1,8 @@
-"""Questions to the DNS, and three kinds of answer that are never mixed up.
+"""DNS lookups with three outcomes that callers must distinguish.
 
-* an answer: the lookup returns it;
-* `NoSuchRecord`: the DNS said that there is none (NXDOMAIN, or a name without that type). Permanent;
-* `DnsUnavailable`: nobody gave a usable answer (timeout, SERVFAIL, REFUSED, garbage). Temporary.
+* records: the lookup returns them;
+* `NoSuchRecord`: the DNS reports that there is none (NXDOMAIN, or no records of that type). Permanent;
+* `DnsUnavailable`: no usable response (timeout, SERVFAIL, REFUSED, malformed). Temporary.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ import dns.reversename
 
 DNS_PORT = 53
 TRY_TIMEOUT = timedelta(seconds=2)
-"""How long one server gets to answer before the next one is asked."""
+"""How long to wait for one server before trying the next."""
 LOOKUP_TIMEOUT = timedelta(seconds=6)
-"""How long one lookup may take in all."""
+"""How long one lookup may take in total."""
 CONCURRENT_LOOKUPS = 64
 CACHED_ANSWERS = 10_000
 AUTHORITIES_ASKED = 4
 
 
 class NoSuchRecord(Exception):
-    """The DNS says that there is no such record; asking again soon changes nothing."""
+    """The DNS has no such record. Retrying soon does not help."""
 
     def __init__(self, name: str, kind: str, *, nxdomain: bool) -> None:
         super().__init__(f"{name} does not exist." if nxdomain else f"{name} has no {kind} record.")
@@ -37,7 +37,7 @@ class NoSuchRecord(Exception):
 
 
 class DnsUnavailable(Exception):
-    """No usable answer, so nothing is known; ask again later."""
+    """The lookup failed without a usable response. Retry later."""
 
     def __init__(self, name: str, kind: str, why: str) -> None:
         super().__init__(f"The {kind} lookup of {name} failed: {why}.")
@@ -52,14 +52,14 @@ class Nameserver(NamedTuple):
 
 
 class MailExchanger(NamedTuple):
-    """One MX record: smaller preferences first, the host without a trailing dot (`""` is a null MX)."""
+    """One MX record: lower preferences first; the host has no trailing dot and is `""` for a null MX (RFC 7505)."""
 
     preference: int
     host: str
 
 
 def parse_nameservers(text: str) -> list[Nameserver]:
-    """Servers from `127.0.0.1:5353, 9.9.9.9, [2620:fe::fe]:53`. Raises ValueError for anything else."""
+    """Parse a list such as `127.0.0.1:5353, 9.9.9.9, [2620:fe::fe]:53`. Raises ValueError."""
     return [_nameserver(part) for part in text.replace(",", " ").split()]
 
 
@@ -71,19 +71,19 @@ def _nameserver(text: str) -> Nameserver:
     elif text.count(":") == 1:
         address, _, port = text.partition(":")
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
-        raise ValueError(f"{text!r} does not name a DNS server: the port is not a number from 1 to 65535.")
+        raise ValueError(f"{text!r} is not a DNS server address: the port must be a number from 1 to 65535.")
     return Nameserver(str(ipaddress.ip_address(address)), int(port))
 
 
 class Resolver:
-    """Asks the given servers (the system's when none are given), a bounded number at a time.
+    """Queries the given servers, or the system's if none are given, with bounded concurrency.
 
-    Names are ASCII (A-labels), with or without the last dot. Hosts are answered in lower case without
-    the last dot. Every lookup raises NoSuchRecord or DnsUnavailable when there is nothing to return.
+    Names are ASCII (A-labels), with or without the trailing dot. Returned hosts are in lower case without the trailing
+    dot. Every lookup raises NoSuchRecord or DnsUnavailable if there is nothing to return.
     """
 
-    _beyond: "Resolver | None" = None
-    """Whom to ask about other zones, if the servers know only one."""
+    _fallback: "Resolver | None" = None
+    """The resolver for names outside the zone, if these servers are authoritative for one zone only."""
 
     def __init__(
         self,
@@ -96,18 +96,18 @@ class Resolver:
         authority_port: int = DNS_PORT,
         private_authorities: bool = False,
     ) -> None:
-        self._asked = dns.asyncresolver.Resolver(configure=not nameservers)
+        self._resolver = dns.asyncresolver.Resolver(configure=not nameservers)
         if nameservers:
-            self._asked.nameservers = [_do53(server) for server in nameservers]
-        self._asked.timeout = try_timeout.total_seconds()
-        self._asked.lifetime = lookup_timeout.total_seconds()
-        self._asked.cache = dns.resolver.LRUCache(CACHED_ANSWERS) if cache else None
+            self._resolver.nameservers = [_do53(server) for server in nameservers]
+        self._resolver.timeout = try_timeout.total_seconds()
+        self._resolver.lifetime = lookup_timeout.total_seconds()
+        self._resolver.cache = dns.resolver.LRUCache(CACHED_ANSWERS) if cache else None
         self._slots = asyncio.Semaphore(concurrency)
         self._authority_port = authority_port
         self._private_authorities = private_authorities
 
     async def txt(self, name: str) -> list[str]:
-        """The TXT records, the strings of each joined (RFC 7208 §3.3), bytes beyond UTF-8 replaced."""
+        """The TXT records, the strings of each joined (RFC 7208 §3.3), invalid UTF-8 replaced."""
         records = await self._ask(name, "TXT")
         return [b"".join(record.strings).decode("utf-8", "replace") for record in records]
 
@@ -120,13 +120,13 @@ class Resolver:
         return [record.address for record in await self._ask(name, "AAAA")]
 
     async def addresses(self, name: str) -> list[str]:
-        """All addresses, IPv6 first; NoSuchRecord only if there are none of either family."""
-        both = await asyncio.gather(self.aaaa(name), self.a(name), return_exceptions=True)
-        found = [address for answer in both if isinstance(answer, list) for address in answer]
-        if found:
-            return found
-        # One family unknown and the other empty is still unknown.
-        raise next((answer for answer in both if not isinstance(answer, NoSuchRecord | list)), both[1])  # type: ignore[misc]
+        """All addresses, IPv6 first. Raises NoSuchRecord only if there are none of either family."""
+        results = await asyncio.gather(self.aaaa(name), self.a(name), return_exceptions=True)
+        addresses = [address for result in results if isinstance(result, list) for address in result]
+        if addresses:
+            return addresses
+        # If one lookup failed and the other is empty, the outcome is DnsUnavailable.
+        raise next((result for result in results if not isinstance(result, NoSuchRecord | list)), results[1])  # type: ignore[misc]
 
     async def mx(self, name: str) -> list[MailExchanger]:
         """The mail exchangers, smallest preference first."""
@@ -134,7 +134,7 @@ class Resolver:
         return sorted(MailExchanger(record.preference, _host(record.exchange)) for record in records)
 
     async def cname(self, name: str) -> str:
-        """What the name is an alias of."""
+        """The target of the name's CNAME record."""
         return _host((await self._ask(name, "CNAME"))[0].target)
 
     async def ns(self, name: str) -> list[str]:
@@ -142,15 +142,15 @@ class Resolver:
         return sorted(_host(record.target) for record in await self._ask(name, "NS"))
 
     async def ptr(self, address: str) -> list[str]:
-        """The names of an address."""
+        """The host names of an IP address, by reverse lookup."""
         reverse = dns.reversename.from_address(address).to_text()
         return [_host(record.target) for record in await self._ask(reverse, "PTR")]
 
     async def authoritative(self, name: str) -> "Resolver":
-        """A resolver that asks the servers of the zone `name` lies in, past every cache.
+        """A resolver that queries the authoritative servers of the zone of `name`, bypassing caches.
 
-        This resolver itself, if those servers cannot be found. Servers at private addresses are passed
-        over unless `private_authorities` is set: whoever owns a zone must not choose whom we talk to.
+        Returns this resolver if those servers cannot be found. Servers at private addresses are skipped unless
+        `private_authorities` is set: the owner of a zone must not direct queries into the internal network.
         """
         labels = name.rstrip(".").split(".")
         for start in range(len(labels) - 1):
@@ -177,41 +177,41 @@ class Resolver:
 
     async def _ask(self, name: str, kind: str) -> list[Any]:
         try:
-            asked = as_dns_name(name)
+            dns_name = as_dns_name(name)
         except ValueError:
-            # What cannot be written as a name cannot be in the DNS either.
+            # A text that is not a valid DNS name cannot have records.
             raise NoSuchRecord(name, kind, nxdomain=True) from None
         async with self._slots:
             try:
-                answer = await self._asked.resolve(asked, kind, search=False)
-            except dns.resolver.NXDOMAIN as unknown:
-                alias, nxdomain = unknown.canonical_name, True
-            except dns.resolver.NoAnswer as empty:
-                alias, nxdomain = empty.kwargs["response"].resolve_chaining().canonical_name, False
-            except dns.resolver.NoNameservers as refused:
-                raise DnsUnavailable(name, kind, _why(refused)) from None
+                answer = await self._resolver.resolve(dns_name, kind, search=False)
+            except dns.resolver.NXDOMAIN as error:
+                canonical_name, nxdomain = error.canonical_name, True
+            except dns.resolver.NoAnswer as error:
+                canonical_name, nxdomain = error.kwargs["response"].resolve_chaining().canonical_name, False
+            except dns.resolver.NoNameservers as error:
+                raise DnsUnavailable(name, kind, _failure_summary(error)) from None
             except dns.exception.Timeout:
-                raise DnsUnavailable(name, kind, "no answer in time") from None
-            except (dns.exception.DNSException, OSError) as trouble:
-                raise DnsUnavailable(name, kind, str(trouble) or type(trouble).__name__) from None
+                raise DnsUnavailable(name, kind, "no response in time") from None
+            except (dns.exception.DNSException, OSError) as error:
+                raise DnsUnavailable(name, kind, str(error) or type(error).__name__) from None
             else:
                 return list(answer)
-        if alias != asked and self._beyond:
-            # A server of one zone knows nothing of the zone that an alias leads to.
-            return await self._beyond._ask(_host(alias), kind)
+        if canonical_name != dns_name and self._fallback:
+            # The authoritative servers of one zone cannot resolve an alias into another zone.
+            return await self._fallback._ask(_host(canonical_name), kind)
         raise NoSuchRecord(name, kind, nxdomain=nxdomain)
 
 
 class _Authority(Resolver):
-    """Asks the servers of one zone, and the ordinary ones where those do not answer."""
+    """Queries the authoritative servers of one zone, and the ordinary resolver if they do not respond."""
 
     def __init__(self, ordinary: Resolver, servers: list[Nameserver]) -> None:
         super().__init__(
             servers,
-            try_timeout=timedelta(seconds=ordinary._asked.timeout),
-            lookup_timeout=timedelta(seconds=ordinary._asked.lifetime),
+            try_timeout=timedelta(seconds=ordinary._resolver.timeout),
+            lookup_timeout=timedelta(seconds=ordinary._resolver.lifetime),
         )
-        self._ordinary = self._beyond = ordinary
+        self._ordinary = self._fallback = ordinary
 
     async def _ask(self, name: str, kind: str) -> list[Any]:
         try:
@@ -221,12 +221,12 @@ class _Authority(Resolver):
 
 
 def as_dns_name(text: str) -> dns.name.Name:
-    """The name that `text` spells label by label, backslashes meaning nothing. Raises ValueError."""
+    """Parse a name label by label, without interpreting backslash escapes. Raises ValueError."""
     labels = text.removesuffix(".").split(".")
     try:
         return dns.name.Name([*(label.encode("ascii") for label in labels), b""])
-    except (dns.exception.DNSException, UnicodeEncodeError) as wrong:
-        raise ValueError(f"{text!r} is not a DNS name.") from wrong
+    except (dns.exception.DNSException, UnicodeEncodeError) as error:
+        raise ValueError(f"{text!r} is not a DNS name.") from error
 
 
 def _host(name: dns.name.Name) -> str:
@@ -237,11 +237,11 @@ def _do53(server: Nameserver) -> dns.nameserver.Do53Nameserver:
     return dns.nameserver.Do53Nameserver(server.address, server.port)
 
 
-def _why(refused: dns.resolver.NoNameservers) -> str:
-    """`SERVFAIL from 9.9.9.9`, from the errors that dnspython collected."""
-    errors: list[Any] = refused.kwargs.get("errors") or []
-    said = [f"{_reason(error[3])} from {error[0].removeprefix('Do53:')}" for error in errors]
-    return "; ".join(dict.fromkeys(said)) or "no server to ask"
+def _failure_summary(failure: dns.resolver.NoNameservers) -> str:
+    """A summary such as `SERVFAIL from 9.9.9.9`, from the errors that dnspython collected."""
+    errors: list[Any] = failure.kwargs.get("errors") or []
+    summaries = [f"{_reason(error[3])} from {error[0].removeprefix('Do53:')}" for error in errors]
+    return "; ".join(dict.fromkeys(summaries)) or "no server to query"
 
 
 def _reason(error: Any) -> str:

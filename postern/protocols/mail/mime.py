@@ -1,8 +1,8 @@
-"""Messages as bytes (RFC 5322, RFC 2045 to 2049, RFC 2231).
+"""Composing messages (RFC 5322, RFC 2045 to 2049, RFC 2231).
 
-`compile_message` does once what all copies share; `Skeleton.fill` makes one copy. A text is written in the shortest of
-7bit, quoted-printable and base64 that survives any relay unchanged; files are base64. The boundaries hold `=_`, which
-occurs in neither of the last two, and a text that has it is not written in 7bit.
+`compile_message` encodes once what all copies share; `Skeleton.fill` makes one copy. A text is encoded in the shortest
+of 7bit, quoted-printable and base64 that no relay changes; attachments are base64. The boundaries contain `=_`, which
+cannot occur in quoted-printable or base64, and a text that contains it is not sent as 7bit.
 """
 
 import re
@@ -29,33 +29,33 @@ from postern.protocols.mail.header import (
 )
 
 LINE_OCTETS: Final = 76
-"""Characters of a line of base64 (RFC 2045 §6.8)."""
+"""Characters of a base64 line (RFC 2045 §6.8)."""
 MESSAGE_BYTES_LIMIT: Final = 25 * 1024 * 1024
-"""Octets of a whole message, encoded."""
+"""Octets of an encoded message."""
 ATTACHMENTS_LIMIT: Final = 20
-"""Attachments of one message, inline ones included."""
+"""Attachments of one message, including inline ones."""
 FILENAME_LIMIT: Final = 255
 """Characters of an attachment's file name."""
 HEADERS_LIMIT: Final = 50
-"""Header fields that a caller may add."""
+"""Custom header fields of one message."""
 
 
 class AttachmentInvalid(BadRequest):
-    """An attachment cannot be sent as it is described."""
+    """An attachment's file name, content type or content id is invalid, or there are more than 20 attachments."""
 
     @classmethod
     def at(cls, number: int, field: str, message: str) -> "AttachmentInvalid":
-        """The bad field of the attachment with this number, from 0."""
+        """An error in one field of the attachment with this index, from 0."""
         path = f"/attachments/{number}/{field}"
         return cls(message, errors=[ProblemError(path=path, code=cls.code(), message=message)])
 
 
 class MessageTooLarge(ContentTooLarge):
-    """The message is larger than 25 MB once encoded."""
+    """The message is larger than 25 MB after encoding."""
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that travels with a message; with a `content_id` it is shown inside the html (`cid:…`)."""
+    """An attached file; with a `content_id` the html can show it (`cid:…`)."""
 
     filename: str
     content: bytes
@@ -64,7 +64,7 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is written into a message. Blind copies are no part of it: they are envelope recipients."""
+    """The content of a message. Bcc recipients are not part of it: they are envelope recipients only."""
 
     from_: Address
     to: Sequence[Address] = ()
@@ -73,21 +73,21 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     subject: str = ""
     date: datetime
     message_id: str
-    """With its angle brackets."""
+    """Including the angle brackets."""
     headers: Sequence[tuple[str, str]] = ()
-    """Fields that the caller asked for; structural ones are refused."""
+    """The caller's custom fields; fields that the service writes are refused."""
     own_headers: Sequence[tuple[str, str]] = ()
     """Fields that the service writes (List-Unsubscribe, Feedback-ID): ASCII, never encoded."""
     text: str | None = None
     html: str | None = None
     attachments: Sequence[Attachment] = ()
     quoted_printable: bool = True
-    """Whether texts may be written in quoted-printable. It takes five times as long as base64, which counts where a
-    message is one of many."""
+    """Whether texts may be encoded as quoted-printable. That takes five times as long as base64, which matters for
+    bulk mail."""
 
 
 def compose(message: Message) -> bytes:
-    """The message as it goes on the wire, before DKIM and dot-stuffing.
+    """The message as sent by SMTP, before DKIM signing and dot-stuffing.
 
     Raises HeaderInvalid, AttachmentInvalid or MessageTooLarge.
     """
@@ -103,7 +103,7 @@ def compose(message: Message) -> bytes:
 
 
 class Skeleton:
-    """What all copies of a message share, encoded: the sender, fixed fields, the attachments."""
+    """The encoded parts that all copies of a message share: the sender, fixed fields and attachments."""
 
     __slots__ = (
         "_between",
@@ -137,12 +137,15 @@ class Skeleton:
         text: str | None = None,
         html: str | None = None,
     ) -> bytes:
-        """One copy. `text` and `html` are used where the compiled message had them."""
+        """One copy of the message. `text` and `html` are used only if the compiled message had them."""
         if not _MESSAGE_ID.fullmatch(message_id) or len(message_id) > 250:
-            raise HeaderInvalid.at("Message-ID", "it has to be <left@right> in ASCII.")
-        own = "".join([_own_field(name, value) for name, value in own_headers])
+            raise HeaderInvalid.at(
+                "Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters."
+            )
+        own_fields = "".join([_own_field(name, value) for name, value in own_headers])
         head = (
-            f"{addresses('To', to)}{_subject(subject)}Date: {wire_date(date)}\r\nMessage-ID: {message_id}\r\n{own}"
+            f"{addresses('To', to)}{_subject(subject)}Date: {wire_date(date)}\r\nMessage-ID: "
+            f"{message_id}\r\n{own_fields}"
         ).encode()
         parts = [self._from, head, self._fixed, self._opening]
         if self.has_text:
@@ -152,17 +155,17 @@ class Skeleton:
         if self.has_html:
             parts.append(self._body(html or ""))
         parts.append(self._closing)
-        whole = b"".join(parts)
-        if len(whole) > MESSAGE_BYTES_LIMIT:
+        encoded = b"".join(parts)
+        if len(encoded) > MESSAGE_BYTES_LIMIT:
             raise MessageTooLarge
-        return whole
+        return encoded
 
     def _body(self, text: str) -> bytes:
         return _body(text, is_part=bool(self._closing), quoted_printable=self._quoted_printable)
 
 
 def compile_message(message: Message) -> Skeleton:
-    """Do once what every copy shares; recipients, subject, date, id and bodies come with `fill`."""
+    """Encode what all copies share. Recipients, subject, date, id and bodies are given to `fill`."""
     return Skeleton(message)
 
 
@@ -210,21 +213,21 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def check_headers(headers: Iterable[tuple[str, str]]) -> None:
-    """Refuse the fields a caller may not set, before anything is sent. Raises HeaderInvalid."""
+    """Validate custom header fields before sending. Raises HeaderInvalid."""
     for number, (name, value) in enumerate(headers):
         if number >= HEADERS_LIMIT:
-            raise HeaderInvalid.at("headers", f"at most {HEADERS_LIMIT} of them.")
+            raise HeaderInvalid.at("headers", f"at most {HEADERS_LIMIT} header fields are allowed.")
         _caller_field(name, value)
 
 
 def check_subject(subject: str) -> None:
-    """Refuse a subject that cannot be written. Raises HeaderInvalid."""
+    """Validate a subject. Raises HeaderInvalid."""
     _subject(subject)
 
 
 def _caller_field(name: str, value: str) -> str:
     if not FIELD_NAME.fullmatch(name):
-        raise HeaderInvalid.at("headers", "a field name is 1 to 76 printable ASCII characters without a colon.")
+        raise HeaderInvalid.at("headers", "a field name must have 1 to 76 printable ASCII characters and no colon.")
     lower = name.lower()
     if lower in _STRUCTURAL or lower.startswith(_STRUCTURAL_STARTS):
         raise HeaderInvalid.at(name, "this field is written by the service and cannot be set.")
@@ -234,33 +237,33 @@ def _caller_field(name: str, value: str) -> str:
 
 
 def _own_field(name: str, value: str) -> str:
-    """A structured field: folded where it has spaces, and never put into encoded-words (RFC 2047 §5)."""
+    """A structured field: folded at spaces, never written as encoded-words (RFC 2047 §5)."""
     value = check_value(name, value)
     if not value.isascii():
         raise HeaderInvalid.at(name, "only ASCII is allowed in this field.")
     return fold(name, value)
 
 
-def addresses(field: str, found: Sequence[Address]) -> str:
-    """An address field with CRLF, or nothing when there are no addresses (RFC 5322 §3.6.3)."""
-    if not found:
+def addresses(field: str, mailboxes: Sequence[Address]) -> str:
+    """An address field with CRLF, or an empty string without addresses (RFC 5322 §3.6.3)."""
+    if not mailboxes:
         return ""
-    return fold(field, ", ".join([address.header() for address in found]))
+    return fold(field, ", ".join([address.header() for address in mailboxes]))
 
 
 def _subject(subject: str) -> str:
     field = unstructured("Subject", subject)
     if len(field) > LINE_LIMIT + len("Subject: \r\n"):
-        raise HeaderInvalid.at("subject", f"it is longer than {LINE_LIMIT} octets once encoded.")
+        raise HeaderInvalid.at("subject", f"longer than {LINE_LIMIT} octets after encoding.")
     return field
 
 
 def wire_date(moment: datetime) -> str:
-    """`Sat, 31 Jan 2026 12:00:00 +0000` (RFC 5322 §3.3), whatever the locale."""
-    at = moment.astimezone(UTC)
+    """`Sat, 31 Jan 2026 12:00:00 +0000` (RFC 5322 §3.3), independent of the locale."""
+    utc = moment.astimezone(UTC)
     return (
-        f"{_DAYS[at.weekday()]}, {at.day:02d} {_MONTHS[at.month - 1]} {at.year} "
-        f"{at.hour:02d}:{at.minute:02d}:{at.second:02d} +0000"
+        f"{_DAYS[utc.weekday()]}, {utc.day:02d} {_MONTHS[utc.month - 1]} {utc.year} "
+        f"{utc.hour:02d}:{utc.minute:02d}:{utc.second:02d} +0000"
     )
 
 
@@ -281,22 +284,22 @@ _HTML = b"Content-Type: text/html; charset=utf-8\r\n"
 
 
 def _frame(message: Message, has_text: bool, has_html: bool) -> tuple[bytes, bytes, bytes]:
-    """What stands before the first body, between the two, and after the last (RFC 2046 §5.1).
+    """The bytes before the first body, between the two bodies, and after the last (RFC 2046 §5.1).
 
-    The header of a body ends with its `Content-Transfer-Encoding`, which `_body` writes.
+    `_body` writes the `Content-Transfer-Encoding` field that ends the header of each body.
     """
     opening, between, closing = _HTML if has_html else _TEXT, b"", b""
     if has_text and has_html:
         mark = b"--=_alternative\r\n"
         opening = b'Content-Type: multipart/alternative; boundary="=_alternative"\r\n\r\n' + mark + _TEXT
         between, closing = mark + _HTML, b"--=_alternative--\r\n"
-    encoded = [_attachment(number, each, inline=has_html) for number, each in enumerate(message.attachments)]
+    encoded = [_attachment(index, attachment, inline=has_html) for index, attachment in enumerate(message.attachments)]
     if len(encoded) > ATTACHMENTS_LIMIT:
-        raise AttachmentInvalid(f"A message takes at most {ATTACHMENTS_LIMIT} attachments.")
-    related = [part for shown, part in encoded if shown]
-    mixed = [part for shown, part in encoded if not shown]
+        raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
+    related = [part for is_inline, part in encoded if is_inline]
+    mixed = [part for is_inline, part in encoded if not is_inline]
     if related:
-        # RFC 2387 §3.1: the type of the root part has to be named.
+        # RFC 2387 §3.1: the `type` parameter names the type of the root part.
         root = b"multipart/alternative" if has_text else b"text/html"
         opening, closing = _wrap(b"related", b'; type="%s"' % root, opening, closing, related)
     if mixed:
@@ -316,16 +319,16 @@ QUOTED_PRINTABLE: Final = b"Content-Transfer-Encoding: quoted-printable\r\n\r\n"
 BASE64: Final = b"Content-Transfer-Encoding: base64\r\n\r\n"
 
 _UNCHANGED: Final = bytes([0x09, 0x0A, *range(0x20, 0x3D), *range(0x3E, 0x7F)])
-"""Octets that quoted-printable leaves as they are, but at the end of a line."""
+"""Octets that quoted-printable does not escape, except at the end of a line."""
 _PRINTABLE: Final = _UNCHANGED + b"="
 
 
 def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
-    """A text from its `Content-Transfer-Encoding` on: line ends as CRLF (RFC 2049 §4), without NUL.
+    """A text with its `Content-Transfer-Encoding` field: line ends as CRLF (RFC 2049 §4), without NUL.
 
-    The line end before a boundary belongs to the boundary, so that a part of a multipart message is decoded to exactly
-    the text. A text that is the whole message gets a line end, where it has none and is not in base64.
-    Each test of the text is one pass at the speed of C.
+    The line end before a boundary belongs to the boundary, so a body part decodes to exactly the text. A text that is
+    the whole message gets a final line end if it has none, unless it is base64. Each check of the text is a single
+    pass in C.
     """
     if "\x00" in text:
         text = text.replace("\x00", "")
@@ -334,13 +337,13 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
     content = text.encode("utf-8", "replace")
     if not content:
         return SEVEN_BIT
-    is_open = not content.endswith(b"\n")
-    line_end = b"\r\n" if is_part or is_open else b""
-    if _is_seven_bit(content + b"\n" if is_open else content):
+    lacks_line_end = not content.endswith(b"\n")
+    line_end = b"\r\n" if is_part or lacks_line_end else b""
+    if _is_seven_bit(content + b"\n" if lacks_line_end else content):
         return SEVEN_BIT + content.replace(b"\n", b"\r\n") + line_end
     size = len(content) + content.count(b"\n")
     base64_size = (size + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
-    # Escaped octets take three; what is not worth it is seen without trying.
+    # An escaped octet takes three, so this lower bound avoids encoding texts for which base64 is shorter.
     if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size:
         quoted = _quoted_printable(content)
         if quoted is not None and len(quoted) < base64_size:
@@ -349,41 +352,42 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
 
 
 def _is_seven_bit(content: bytes) -> bool:
-    """Whether no relay changes a text that is sent as it is. `content` has LF line ends, the last line has one too."""
+    """Whether no relay changes the text if it is sent unencoded. `content` has LF line ends, also at its end."""
     if not content.isascii() or content.translate(None, _PRINTABLE):
         return False
-    if content.startswith(_CHANGED_AT_THE_START) or _CHANGED_ON_THE_WAY.search(content):
+    if content.startswith(_CHANGED_AT_THE_START) or _CHANGED_IN_TRANSIT.search(content):
         return False
     at, size = 0, len(content)
-    while at + LINE_LIMIT < size:  # To the last line end that the limit allows for, and on from there.
+    while at + LINE_LIMIT < size:  # Jump to the last line end within the limit.
         at = content.rfind(b"\n", at, at + LINE_LIMIT + 1) + 1
         if not at:
             return False
     return True
 
 
-_CHANGED_ON_THE_WAY: Final = re.compile(rb"\n(?:(?<=[ \t]\n)|From |\.\n|--=_)")
-"""What relays and mailboxes change in text that is not encoded: they remove blanks at the end of lines, write `>From`
-for `From`, and take a lone dot for the end; and what looks like a boundary. All is found by its line end: a search that
-begins with one fixed character takes a tenth of the time of others."""
+_CHANGED_IN_TRANSIT: Final = re.compile(rb"\n(?:(?<=[ \t]\n)|From |\.\n|--=_)")
+"""Patterns that relays and mailboxes change in unencoded text: trailing spaces are removed, `From ` becomes `>From `,
+and a line with a single dot ends the message; also anything that looks like a boundary. Each match starts with a line
+end: a pattern that begins with one fixed character takes a tenth of the time of others.
+"""
 _CHANGED_AT_THE_START: Final = (b"From ", b".\n", b"--=_")
 
 
 def _quoted_printable(content: bytes) -> bytes | None:
-    """A text with LF line ends as quoted-printable with CRLF line ends (RFC 2045 §6.7); None where it does not fit."""
+    """Encode a text with LF line ends as quoted-printable with CRLF (RFC 2045 §6.7); None if a line stays too long."""
     quoted = b2a_qp(content, quotetabs=False, istext=True, header=False)
     if quoted.startswith(b"From "):
         quoted = b"=46" + quoted[1:]
     lines = quoted.replace(b"\nFrom ", b"\n=46rom ").split(b"\n")
     if max(map(len, lines)) > LINE_OCTETS:
-        lines = [_broken(line) if len(line) > LINE_OCTETS else line for line in lines]
+        lines = [_soft_break(line) if len(line) > LINE_OCTETS else line for line in lines]
         if max(len(piece) for line in lines for piece in line.split(b"\r\n")) > LINE_OCTETS:
             return None
     return b"\r\n".join(lines)
 
 
-def _broken(line: bytes) -> bytes:
-    """A line that was made too long by escaping its first letter or its last blank, with a soft line break there."""
+def _soft_break(line: bytes) -> bytes:
+    """Insert a soft line break into a line that escaping its first letter or its last space made too long."""
     at = 3 if line.startswith(b"=46rom ") else len(line) - 3
     return line[:at] + b"=\r\n" + line[at:]
 
@@ -400,7 +404,7 @@ def base64_lines(content: bytes) -> bytes:
     return b"\r\n".join(lines)
 
 
-# Many lines are cut at once in a quarter of the time of as many slices.
+# Unpacking 16 lines at once takes a quarter of the time of 16 slices.
 _BLOCK: Final = Struct(f"{LINE_OCTETS}s" * 16)
 
 
@@ -415,12 +419,9 @@ _PLAIN_FILENAME = re.compile(r"[A-Za-z0-9!#$&+\-.^_`{}~ ()]{1,60}")
 
 
 def check_attachments(attachments: Sequence[Attachment]) -> None:
-    """Refuse attachments that cannot be sent, before anything is.
-
-    Raises AttachmentInvalid or MessageTooLarge.
-    """
+    """Validate attachments before sending. Raises AttachmentInvalid or MessageTooLarge."""
     if len(attachments) > ATTACHMENTS_LIMIT:
-        raise AttachmentInvalid(f"A message takes at most {ATTACHMENTS_LIMIT} attachments.")
+        raise AttachmentInvalid(f"A message can have at most {ATTACHMENTS_LIMIT} attachments.")
     for number, attachment in enumerate(attachments):
         _attachment_fields(number, attachment, inline=True)
     if sum(len(attachment.content) for attachment in attachments) * 4 // 3 > MESSAGE_BYTES_LIMIT:
@@ -428,7 +429,7 @@ def check_attachments(attachments: Sequence[Attachment]) -> None:
 
 
 def content_type_of(filename: str) -> str:
-    """The content type that the ending of a file name stands for; the same on every machine."""
+    """The content type for a file name's extension, independent of the machine's configuration."""
     kind, encoding = _TYPES.guess_type(filename)
     return (
         kind if kind and not encoding else {"gzip": "application/gzip"}.get(encoding or "", "application/octet-stream")
@@ -453,11 +454,11 @@ _MORE_TYPES: Final = {
     ".p7s": "application/pkcs7-signature",
     ".7z": "application/x-7z-compressed",
 }
-"""What people attach and the oldest supported Python does not know; newer ones know some of it."""
+"""Common attachment types that the oldest supported Python version lacks."""
 
 
 def _types() -> MimeTypes:
-    """The table of the standard library and ours, without files that this machine may have."""
+    """The standard library's types and `_MORE_TYPES`, without the machine's mime.types files."""
     types = MimeTypes()
     for ending, kind in _MORE_TYPES.items():
         types.add_type(kind, ending)
@@ -467,51 +468,53 @@ def _types() -> MimeTypes:
 _TYPES: Final = _types()
 
 
-def _attachment(number: int, attachment: Attachment, *, inline: bool) -> tuple[bool, bytes]:
-    """Whether the part belongs to the html, and the part."""
-    shown = inline and attachment.content_id is not None
+def _attachment(index: int, attachment: Attachment, *, inline: bool) -> tuple[bool, bytes]:
+    """Whether the part is inline (related to the html), and the encoded part."""
+    is_inline = inline and attachment.content_id is not None
     if len(attachment.content) * 4 // 3 > MESSAGE_BYTES_LIMIT:
         raise MessageTooLarge
-    fields = _attachment_fields(number, attachment, inline=shown)
-    return shown, fields.encode("ascii") + base64_lines(attachment.content)
+    fields = _attachment_fields(index, attachment, inline=is_inline)
+    return is_inline, fields.encode("ascii") + base64_lines(attachment.content)
 
 
-def _attachment_fields(number: int, attachment: Attachment, *, inline: bool) -> str:
-    content_type = _content_type(number, attachment.content_type)
+def _attachment_fields(index: int, attachment: Attachment, *, inline: bool) -> str:
+    content_type = _content_type(index, attachment.content_type)
     fields = f"Content-Type: {content_type}\r\nContent-Transfer-Encoding: base64\r\n"
     if attachment.content_id is not None:
-        bare = attachment.content_id.removeprefix("<").removesuffix(">")
-        if not _CONTENT_ID.fullmatch(bare):
-            raise AttachmentInvalid.at(number, "contentId", "A content id is printable ASCII without spaces.")
-        fields += f"Content-ID: <{bare}>\r\n"
+        content_id = attachment.content_id.removeprefix("<").removesuffix(">")
+        if not _CONTENT_ID.fullmatch(content_id):
+            raise AttachmentInvalid.at(
+                index, "contentId", "A content id must be 1 to 200 printable ASCII characters without spaces."
+            )
+        fields += f"Content-ID: <{content_id}>\r\n"
     kind = "inline" if inline and attachment.content_id is not None else "attachment"
-    return f"{fields}Content-Disposition: {kind}{_filename(number, attachment.filename)}\r\n\r\n"
+    return f"{fields}Content-Disposition: {kind}{_filename(index, attachment.filename)}\r\n\r\n"
 
 
-def _content_type(number: int, text: str) -> str:
-    found = _CONTENT_TYPE.fullmatch(text.strip()) if len(text) <= 200 and text.isascii() else None
-    if found is None or CONTROL.search(text):
-        raise AttachmentInvalid.at(number, "contentType", "A content type looks like application/pdf.")
-    kind = found["type"].lower()
+def _content_type(index: int, text: str) -> str:
+    match = _CONTENT_TYPE.fullmatch(text.strip()) if len(text) <= 200 and text.isascii() else None
+    if match is None or CONTROL.search(text):
+        raise AttachmentInvalid.at(index, "contentType", "A content type must have a form like application/pdf.")
+    kind = match["type"].lower()
     if kind == "multipart":
-        raise AttachmentInvalid.at(number, "contentType", "An attachment cannot be multipart.")
-    # RFC 2046 §5.2 allows no base64 for messages, so they travel as files.
+        raise AttachmentInvalid.at(index, "contentType", "An attachment cannot be multipart.")
+    # RFC 2046 §5.2 forbids base64 for message types, so they are sent as application/octet-stream.
     if kind == "message":
         return "application/octet-stream"
-    parameters = "".join(f";\r\n {part.strip()}" for part in _split_parameters(found["parameters"]))
-    return f"{kind}/{found['subtype'].lower()}{parameters}"
+    parameters = "".join(f";\r\n {part.strip()}" for part in _split_parameters(match["parameters"]))
+    return f"{kind}/{match['subtype'].lower()}{parameters}"
 
 
 def _split_parameters(text: str) -> list[str]:
     return [part[0] for part in re.finditer(rf'{_TOKEN}=(?:{_TOKEN}|"[^"]*")', text)]
 
 
-def _filename(number: int, filename: str) -> str:
-    """The `filename` parameter; in pieces of RFC 2231 where it is long or not plain ASCII."""
+def _filename(index: int, filename: str) -> str:
+    """The `filename` parameter; RFC 2231 encoded, with continuations if long, unless it is plain ASCII."""
     filename = filename.strip(" ")
     if not filename or len(filename) > FILENAME_LIMIT or CONTROL.search(filename):
         raise AttachmentInvalid.at(
-            number, "filename", f"A file name has 1 to {FILENAME_LIMIT} characters and no control characters."
+            index, "filename", f"A file name must have 1 to {FILENAME_LIMIT} characters and no control characters."
         )
     if _PLAIN_FILENAME.fullmatch(filename):
         return f';\r\n filename="{filename}"'

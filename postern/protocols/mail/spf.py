@@ -1,7 +1,7 @@
-"""Sender Policy Framework (RFC 7208): may this host send for that domain?
+"""Sender Policy Framework (RFC 7208): whether a host may send mail for a domain.
 
-`check_host` is the function of RFC 7208 §4. `authorises` asks the question of a sending domain's owner:
-does the record they published cover the hosts that will send for them?
+`check_host` is the function of RFC 7208 §4. `authorises` checks whether a domain's published record covers the hosts
+that will send for it.
 """
 
 import ipaddress
@@ -15,13 +15,13 @@ from postern.kernel.values import Record
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
 MOST_LOOKUPS = 10
-"""Terms that ask the DNS, over all included records (RFC 7208 §4.6.4)."""
+"""Terms that cause DNS queries, across all included records (RFC 7208 §4.6.4)."""
 MOST_VOID_LOOKUPS = 2
-"""Lookups that find nothing (RFC 7208 §4.6.4)."""
+"""Lookups without a result (RFC 7208 §4.6.4)."""
 MOST_EXCHANGERS = 10
 MOST_NAMES_OF_AN_ADDRESS = 10
 LONGEST_NAME = 253
-NO_HOST = "0.0.0.0"  # noqa: S104 - an address that nobody has, not one to listen on
+NO_HOST = "0.0.0.0"  # noqa: S104 - an address no host has, not one to listen on
 
 T = TypeVar("T")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -40,18 +40,18 @@ class SpfVerdict(StrEnum):
 
 
 class SpfResult(Record):
-    """What SPF says about a host, and why."""
+    """The SPF result for a host, and the reason."""
 
     verdict: SpfVerdict
     reason: str
     record: str | None = None
-    """The record of the domain that was asked about, if it has exactly one."""
+    """The SPF record of the checked domain, if it has exactly one."""
     lookups: int = 0
-    """How many of the ten lookups were used up."""
+    """How many of the ten allowed lookups the evaluation used."""
 
 
 class SpfRecordBroken(Exception):
-    """The record cannot be evaluated (permerror)."""
+    """The record cannot be evaluated (permerror, RFC 7208 §2.6.7)."""
 
 
 class SpfTerm(NamedTuple):
@@ -67,7 +67,7 @@ class SpfTerm(NamedTuple):
 
 
 class SpfRecord(NamedTuple):
-    """A record that follows the grammar."""
+    """A syntactically valid record."""
 
     terms: tuple[SpfTerm, ...]
     redirect: str | None
@@ -78,8 +78,8 @@ async def check_host(
 ) -> SpfResult:
     """Evaluate the SPF record of `domain` for a host that sends from `address` (RFC 7208 §4).
 
-    `sender` is the MAIL FROM address (`postmaster@domain` when None). DNS trouble is TEMPERROR, a broken
-    record PERMERROR; nothing is raised.
+    `sender` is the MAIL FROM address (`postmaster@domain` if None). A DNS failure gives TEMPERROR, an invalid record
+    PERMERROR; nothing is raised.
     """
     return await _Evaluation(resolver, address, sender or f"postmaster@{domain}", helo).result(domain)
 
@@ -87,17 +87,17 @@ async def check_host(
 async def authorises(
     resolver: Resolver, domain: str, *, addresses: Sequence[str] = (), include: str | None = None
 ) -> SpfResult:
-    """Whether the SPF record of `domain` passes every one of `addresses`, or refers to `include`.
+    """Whether the SPF record of `domain` passes every one of `addresses`, or includes `include`.
 
-    The result is PASS only then; otherwise it is that of the first address that does not pass.
+    The result is PASS in that case; otherwise it is the result of the first address that does not pass.
     """
-    result = SpfResult(verdict=SpfVerdict.NONE, reason="No sending host to look for is known.")
+    result = SpfResult(verdict=SpfVerdict.NONE, reason="No sending host is configured.")
     for address in addresses:
         result = await check_host(resolver, address, domain)
         if result.verdict is not SpfVerdict.PASS:
             break
     if include and result.verdict is not SpfVerdict.PASS:
-        evaluation = _Evaluation(resolver, NO_HOST, f"postmaster@{domain}", "unknown", vouching=include)
+        evaluation = _Evaluation(resolver, NO_HOST, f"postmaster@{domain}", "unknown", wanted_include=include)
         return await evaluation.result(domain)
     return result
 
@@ -108,14 +108,16 @@ def is_spf(text: str) -> bool:
 
 
 class _Evaluation:
-    """One evaluation with its counters, shared by all included records."""
+    """One evaluation with counters shared by all included records."""
 
-    def __init__(self, resolver: Resolver, address: str, sender: str, helo: str, vouching: str | None = None) -> None:
+    def __init__(
+        self, resolver: Resolver, address: str, sender: str, helo: str, wanted_include: str | None = None
+    ) -> None:
         self.resolver = resolver
         self.address = _unmapped(address)
         local, _, domain = sender.rpartition("@")
         self.local, self.sender_domain, self.helo = local or "postmaster", domain, helo
-        self.vouching = vouching.rstrip(".").lower() if vouching else None
+        self.wanted_include = wanted_include.rstrip(".").lower() if wanted_include else None
         self.lookups = self.voids = 0
         self.record: str | None = None
         self.reason = ""
@@ -123,10 +125,10 @@ class _Evaluation:
     async def result(self, domain: str) -> SpfResult:
         try:
             verdict = await self.check(domain.rstrip("."))
-        except DnsUnavailable as trouble:
-            verdict, self.reason = SpfVerdict.TEMPERROR, str(trouble)
-        except SpfRecordBroken as broken:
-            verdict, self.reason = SpfVerdict.PERMERROR, str(broken)
+        except DnsUnavailable as error:
+            verdict, self.reason = SpfVerdict.TEMPERROR, str(error)
+        except SpfRecordBroken as error:
+            verdict, self.reason = SpfVerdict.PERMERROR, str(error)
         return SpfResult(verdict=verdict, reason=self.reason, record=self.record, lookups=self.lookups)
 
     async def check(self, domain: str, *, outermost: bool = True) -> SpfVerdict:
@@ -138,28 +140,28 @@ class _Evaluation:
         record = parse(text)
         for term in record.terms:
             if await self.matches(term, domain):
-                self.reason = f"{term.text} in the record of {domain} decides."
+                self.reason = f"{term.text} in the record of {domain} matched."
                 return term.qualifier
         if record.redirect is None:
-            self.reason = f"Nothing in the record of {domain} matches."
+            self.reason = f"No mechanism in the record of {domain} matches."
             return SpfVerdict.NEUTRAL
         return await self.redirected(record.redirect, domain)
 
     async def redirected(self, target: str, domain: str) -> SpfVerdict:
         self.count_lookup()
         name = await self.expand(target, domain)
-        if name.lower() == self.vouching:
-            return await self.validated(name, "redirect", domain)
+        if name.lower() == self.wanted_include:
+            return await self.pass_if_valid(name, "redirect", domain)
         verdict = await self.check(name, outermost=False)
         if verdict is SpfVerdict.NONE:  # RFC 7208 §6.1
             raise SpfRecordBroken(f"{domain} redirects to {name}, which has no SPF record.")
         return verdict
 
-    async def validated(self, name: str, how: str, domain: str) -> SpfVerdict:
-        """The record refers to the one looked for; it only has to be in order itself."""
+    async def pass_if_valid(self, name: str, how: str, domain: str) -> SpfVerdict:
+        """The record refers to the wanted include, which must itself be valid."""
         if await self.check(name, outermost=False) is SpfVerdict.NONE:
             raise SpfRecordBroken(f"{name} has no SPF record.")
-        self.reason = f"{how}:{name} in the record of {domain} decides."
+        self.reason = f"{how}:{name} in the record of {domain} matched."
         return SpfVerdict.PASS
 
     async def fetch(self, domain: str) -> str | None:
@@ -168,12 +170,12 @@ class _Evaluation:
         if "." not in domain or any(not 0 < len(label) < 64 for label in domain.split(".")):
             return None
         try:
-            found = [text for text in await self.resolver.txt(domain) if is_spf(text)]
+            records = [text for text in await self.resolver.txt(domain) if is_spf(text)]
         except NoSuchRecord:
             return None
-        if len(found) > 1:
-            raise SpfRecordBroken(f"{domain} has {len(found)} SPF records; only one is allowed.")
-        return found[0] if found else None
+        if len(records) > 1:
+            raise SpfRecordBroken(f"{domain} has {len(records)} SPF records; only one is allowed.")
+        return records[0] if records else None
 
     async def matches(self, term: SpfTerm, domain: str) -> bool:
         if term.name in ("all", "ip4", "ip6"):
@@ -184,63 +186,65 @@ class _Evaluation:
             case "include":
                 return await self.included(name, domain)
             case "a":
-                return self.near(await self.addresses(name), term)
+                return self.in_network(await self.addresses(name), term)
             case "mx":
                 return await self.exchanges(name, term)
             case "exists":
-                return bool(await self.found(self.resolver.a(name)))
+                return bool(await self.records(self.resolver.a(name)))
             case _:
                 return bool(await self.names(name))
 
     async def included(self, name: str, domain: str) -> bool:
-        if name.lower() == self.vouching:
-            return await self.validated(name, "include", domain) is SpfVerdict.PASS
+        if name.lower() == self.wanted_include:
+            return await self.pass_if_valid(name, "include", domain) is SpfVerdict.PASS
         verdict = await self.check(name, outermost=False)
         if verdict is SpfVerdict.NONE:  # RFC 7208 §5.2
             raise SpfRecordBroken(f"{domain} includes {name}, which has no SPF record.")
         return verdict is SpfVerdict.PASS
 
     async def exchanges(self, name: str, term: SpfTerm) -> bool:
-        exchangers = await self.found(self.resolver.mx(name))
+        exchangers = await self.records(self.resolver.mx(name))
         if len(exchangers) > MOST_EXCHANGERS:
             raise SpfRecordBroken(f"{name} has more than {MOST_EXCHANGERS} mail exchangers.")
         for _, host in exchangers:
-            if host and self.near(await self.addresses(host), term):
+            if host and self.in_network(await self.addresses(host), term):
                 return True
         return False
 
     async def names(self, target: str) -> list[str]:
-        """The names at or under `target` that the address has and that lead back to it (RFC 7208 §5.5)."""
+        """The names at or under `target` from the address's PTR records that resolve back to it (RFC 7208 §5.5)."""
         try:
-            claimed = await self.found(self.resolver.ptr(str(self.address)))
+            ptr_names = await self.records(self.resolver.ptr(str(self.address)))
         except DnsUnavailable:
             return []
-        wanted = target.rstrip(".").lower()
+        suffix = target.rstrip(".").lower()
         confirmed: list[str] = []
-        for name in claimed[:MOST_NAMES_OF_AN_ADDRESS]:
+        for name in ptr_names[:MOST_NAMES_OF_AN_ADDRESS]:
             try:
-                back = await self.resolver.a(name) if self.address.version == 4 else await self.resolver.aaaa(name)
+                forward_addresses = (
+                    await self.resolver.a(name) if self.address.version == 4 else await self.resolver.aaaa(name)
+                )
             except (NoSuchRecord, DnsUnavailable):
                 continue
-            if str(self.address) in back and (not wanted or name == wanted or name.endswith("." + wanted)):
+            if str(self.address) in forward_addresses and (not suffix or name == suffix or name.endswith("." + suffix)):
                 confirmed.append(name)
         return confirmed
 
     async def addresses(self, name: str) -> list[str]:
         lookup = self.resolver.a if self.address.version == 4 else self.resolver.aaaa
-        return await self.found(lookup(name))
+        return await self.records(lookup(name))
 
-    async def found(self, lookup: Awaitable[list[T]]) -> list[T]:
-        """What a lookup returns; finding nothing is counted (RFC 7208 §4.6.4)."""
+    async def records(self, lookup: Awaitable[list[T]]) -> list[T]:
+        """The records of a lookup; a lookup without a result is counted (RFC 7208 §4.6.4)."""
         try:
             return await lookup
         except NoSuchRecord:
             self.voids += 1
             if self.voids > MOST_VOID_LOOKUPS:
-                raise SpfRecordBroken(f"More than {MOST_VOID_LOOKUPS} lookups of the record find nothing.") from None
+                raise SpfRecordBroken(f"More than {MOST_VOID_LOOKUPS} lookups of the record have no result.") from None
             return []
 
-    def near(self, addresses: list[str], term: SpfTerm) -> bool:
+    def in_network(self, addresses: list[str], term: SpfTerm) -> bool:
         prefix = term.prefix4 if self.address.version == 4 else term.prefix6
         return any(self.address in ipaddress.ip_network((address, prefix), strict=False) for address in addresses)
 
@@ -250,7 +254,7 @@ class _Evaluation:
             raise SpfRecordBroken(f"The record needs more than {MOST_LOOKUPS} lookups.")
 
     async def expand(self, spec: str, domain: str) -> str:
-        """The name that a domain-spec spells for this sender (RFC 7208 §7)."""
+        """Expand the macros of a domain-spec (RFC 7208 §7)."""
         parts: list[str] = []
         for piece in _pieces(spec):
             macro = MACRO.fullmatch(piece)
@@ -260,10 +264,10 @@ class _Evaluation:
             name = name.partition(".")[2]
         return name
 
-    async def macro(self, found: "re.Match[str]", domain: str) -> str:
-        letter, digits, backwards, delimiters = found.groups()
+    async def macro(self, match: "re.Match[str]", domain: str) -> str:
+        letter, digits, reverse, delimiters = match.groups()
         parts = re.split(f"[{re.escape(delimiters or '.')}]", await self.value(letter.lower(), domain))
-        if backwards:
+        if reverse:
             parts.reverse()
         if digits:
             parts = parts[-int(digits) :]
@@ -318,9 +322,9 @@ ARGUMENTS = {
 
 
 def parse(text: str) -> SpfRecord:
-    """The terms of a record. Raises SpfRecordBroken, wherever in the record the fault is (§4.6)."""
+    """Parse a record. Raises SpfRecordBroken for a syntax error in any term (RFC 7208 §4.6)."""
     if not is_spf(text):
-        raise SpfRecordBroken("It does not begin with v=spf1.")
+        raise SpfRecordBroken("The record does not begin with v=spf1.")
     terms: list[SpfTerm] = []
     modifiers: dict[str, str] = {}
     for word in text[len("v=spf1") :].split(" "):
@@ -332,7 +336,7 @@ def parse(text: str) -> SpfRecord:
                     raise SpfRecordBroken(f"{name} occurs twice.")
                 _check_target(value, word)
             elif "".join(_pieces(value)) != value:
-                raise SpfRecordBroken(f"{word!r} is not well formed.")
+                raise SpfRecordBroken(f"{word!r} is not a valid modifier.")
             modifiers[name] = value
         elif word:
             terms.append(_term(word))
@@ -340,26 +344,28 @@ def parse(text: str) -> SpfRecord:
 
 
 def _term(word: str) -> SpfTerm:
-    outer = MECHANISM.fullmatch(word)
-    name = outer[2].lower() if outer else ""
-    inner = re.fullmatch(ARGUMENTS[name], outer[3], re.IGNORECASE) if outer and name in ARGUMENTS else None
-    if outer is None or inner is None:
+    mechanism = MECHANISM.fullmatch(word)
+    name = mechanism[2].lower() if mechanism else ""
+    argument_match = (
+        re.fullmatch(ARGUMENTS[name], mechanism[3], re.IGNORECASE) if mechanism and name in ARGUMENTS else None
+    )
+    if mechanism is None or argument_match is None:
         raise SpfRecordBroken(f"{word!r} is not a mechanism.")
-    said = inner.groupdict()
-    if said.get("target"):
-        _check_target(said["target"], word)
-    four, six = _prefix(said.get("four"), 32, word), _prefix(said.get("six"), 128, word)
+    arguments = argument_match.groupdict()
+    if arguments.get("target"):
+        _check_target(arguments["target"], word)
+    four, six = _prefix(arguments.get("four"), 32, word), _prefix(arguments.get("six"), 128, word)
     network = None
     if name in ("ip4", "ip6"):
-        network = _network(said["address"], four if name == "ip4" else six, name, word)
-    return SpfTerm(word, QUALIFIERS[outer[1]], name, said.get("target"), network, four, six)
+        network = _network(arguments["address"], four if name == "ip4" else six, name, word)
+    return SpfTerm(word, QUALIFIERS[mechanism[1]], name, arguments.get("target"), network, four, six)
 
 
 def _prefix(digits: str | None, most: int, word: str) -> int:
     if digits is None:
         return most
     if (len(digits) > 1 and digits[0] == "0") or len(digits) > 3 or int(digits) > most:
-        raise SpfRecordBroken(f"The prefix length in {word!r} is not from 0 to {most}.")
+        raise SpfRecordBroken(f"The prefix length in {word!r} must be from 0 to {most}.")
     return int(digits)
 
 
@@ -369,11 +375,11 @@ def _network(address: str, prefix: int, name: str, word: str) -> ipaddress.IPv4N
             return ipaddress.IPv4Network((address, prefix), strict=False)
         return ipaddress.IPv6Network((address, prefix), strict=False)
     except ValueError:
-        raise SpfRecordBroken(f"{word!r} holds no address.") from None
+        raise SpfRecordBroken(f"{word!r} has no valid IP address.") from None
 
 
 def _check_target(spec: str, word: str) -> None:
-    """A domain-spec ends in a top label or a macro (RFC 7208 §7.1)."""
+    """A domain-spec must end in a top label or a macro (RFC 7208 §7.1)."""
     pieces = list(_pieces(spec))
     if not pieces or (not pieces[-1].startswith("%{") and not _ends_in_top_label(pieces)):
         raise SpfRecordBroken(f"{word!r} does not end in a domain name.")
@@ -386,22 +392,22 @@ def _ends_in_top_label(pieces: list[str]) -> bool:
 
 
 def _pieces(spec: str) -> Iterator[str]:
-    """The letters, escapes and macros of a macro-string, one by one."""
-    at = 0
-    while at < len(spec):
-        piece = PIECE.match(spec, at)
+    """The characters, escapes and macros of a macro-string, one by one."""
+    offset = 0
+    while offset < len(spec):
+        piece = PIECE.match(spec, offset)
         macro = MACRO.fullmatch(piece[0]) if piece else None
-        if piece is None or (piece[0].startswith("%{") and (macro is None or _takes_nothing(macro))):
-            raise SpfRecordBroken(f"{spec!r} is not well formed at {spec[at:]!r}.")
+        if piece is None or (piece[0].startswith("%{") and (macro is None or _selects_no_labels(macro))):
+            raise SpfRecordBroken(f"{spec!r} has a syntax error at {spec[offset:]!r}.")
         yield piece[0]
-        at = piece.end()
+        offset = piece.end()
 
 
-def _takes_nothing(macro: "re.Match[str]") -> bool:
+def _selects_no_labels(macro: "re.Match[str]") -> bool:
     return bool(macro[2]) and (len(macro[2]) > 3 or int(macro[2]) == 0)
 
 
 def _unmapped(address: str) -> Address:
-    """The address, IPv4 where it is only dressed as IPv6 (RFC 7208 §5)."""
+    """The address; IPv4 for an IPv4-mapped IPv6 address (RFC 7208 §5)."""
     parsed = ipaddress.ip_address(address)
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, ipaddress.IPv6Address) else parsed

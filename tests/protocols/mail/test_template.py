@@ -78,9 +78,9 @@ def test_html_is_escaped_and_text_is_not():
         ("{{ first * count }}", "Line 1, column 10"),
         ("{{ first|int * last ~ '|int' }}", "Line 1, column 14"),
         ("{{ map|tojson(1000) }}", "Line 1, column 8"),
-        ("{% set x = first %}" + "{% set x = x ~ x %}" * 12, "joins too many"),
-        ("{% for x in [first] %}" + "{% for x in [x, x, x, x] %}" * 6 + "{% endfor %}" * 7, "joins too many"),
-        ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "more than 100 operators"),
+        ("{% set x = first %}" + "{% set x = x ~ x %}" * 12, "too many values"),
+        ("{% for x in [first] %}" + "{% for x in [x, x, x, x] %}" * 6 + "{% endfor %}" * 7, "too many values"),
+        ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "more than 100 nested operators"),
     ],
 )
 def test_what_is_refused_when_the_template_is_written(source, place):

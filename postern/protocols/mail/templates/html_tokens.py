@@ -1,8 +1,8 @@
-"""The tokens of an HTML document, with their positions, as the HTML standard's tokenizer finds them (§13.2.5).
+"""HTML tokenizer that reports source positions, following the HTML standard (§13.2.5).
 
-One pass: the time is linear in the length of the source, whatever is in it. The tokenizer follows the standard for
-attributes (unquoted values, duplicates, character references), comments, raw text elements and foreign content
-(`svg`, `math`). It builds no tree, so an end tag that a parser would ignore is a token as well.
+One pass, linear in the length of any source. It follows the standard for attributes (unquoted values, duplicates,
+character references), comments, raw text elements and foreign content (`svg`, `math`). It builds no tree, so an end tag
+that a parser would ignore is reported as well.
 """
 
 import re
@@ -14,46 +14,46 @@ from typing import Final, NamedTuple
 
 
 class HtmlTokenKind(IntEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     TEXT = 1
-    """Characters with character references: they are to be decoded."""
+    """Text in which character references must be decoded."""
     RAW_TEXT = 2
-    """Characters that mean themselves: the content of `script` and `style`, and CDATA sections."""
+    """Text without character references: the content of `script` and `style`, and CDATA sections."""
     START = 3
     END = 4
     COMMENT = 5
-    """A comment, what the standard calls a bogus comment, or a doctype."""
+    """A comment, a bogus comment or a doctype."""
 
 
 class HtmlToken(NamedTuple):
-    """A piece of the source: `source[start:end]`."""
+    """A token; its source is `source[start:end]`."""
 
     kind: HtmlTokenKind
     start: int
     end: int
     name: str = ""
-    """Of a tag: in lower case."""
+    """The lower-case name of a tag."""
 
 
 class Attribute(NamedTuple):
-    """An attribute of a start tag. The value as it is written is `source[start:end]`, without its quotes."""
+    """An attribute of a start tag; its value as written is `source[start:end]`, without quotes."""
 
     name: str
     """In lower case."""
     value: str
-    """With its character references decoded and its line ends made `\\n`."""
+    r"""The value with character references decoded and line ends normalized to `\n`."""
     quote: str
-    """`"`, `'`, or nothing where the value is unquoted or missing."""
+    """`"`, `'`, or an empty string if the value is unquoted or missing."""
     start: int
     end: int
 
 
 _BLANK: Final = "\t\n\f\r "
 _LETTERS: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\0", "abcdefghijklmnopqrstuvwxyz\ufffd")
-"""Names are compared without the case of ASCII letters, and NUL is U+FFFD in them."""
+"""Names are compared case-insensitively for ASCII letters; NUL becomes U+FFFD."""
 _MARKUP = re.compile(r"<(?=[A-Za-z!?/])")
-# Every repetition is possessive: what it took is never given back, so nothing is read twice.
+# Every repetition is possessive, so matching never backtracks.
 _NAME = re.compile(rf"</?(?P<name>[A-Za-z][^{_BLANK}/>]*+)")
 _VALUE: Final = rf"""(?:"[^"]*+"?+|'[^']*+'?+|[^{_BLANK}>"'][^{_BLANK}>]*+|)"""
 _ATTRIBUTES = re.compile(
@@ -67,16 +67,16 @@ _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT = re.compile(rf"<!--|-->|<(?P<slash>/?)script(?=[{_BLANK}/>])", re.IGNORECASE | re.ASCII)
 
 RAW_TEXT: Final = frozenset(["iframe", "noembed", "noframes", "style", "xmp"])
-"""Elements in which nothing is markup (scripting is off in mail, so `noscript` is none of them)."""
+"""Elements with raw text content (scripting is disabled in mail, so `noscript` is not one of them)."""
 ESCAPABLE_RAW_TEXT: Final = frozenset(["textarea", "title"])
-"""Elements in which only character references mean something."""
+"""Elements with text content in which only character references are interpreted."""
 _RAW_END: Final = {
     name: re.compile(rf"</{name}(?=[{_BLANK}/>])", re.IGNORECASE | re.ASCII) for name in RAW_TEXT | ESCAPABLE_RAW_TEXT
 }
 
 
 def tokens(source: str) -> Iterator[HtmlToken]:
-    """The tokens of `source` in order; a tag that is not closed ends it."""
+    """The tokens of `source` in order. Tokenization ends at an unclosed tag."""
     foreign = _ForeignContent()
     end = len(source)
     at = text = 0
@@ -96,14 +96,14 @@ def tokens(source: str) -> Iterator[HtmlToken]:
                 yield token
             at = text = _declaration_end(source, start, cdata=foreign.active)
             continue
-        named = _NAME.match(source, start)
-        assert named
-        rest = _ATTRIBUTES.match(source, named.end())
-        assert rest
-        at = text = rest.end()
-        if not rest["closed"]:  # The source ends within the tag: there is no tag.
+        name_match = _NAME.match(source, start)
+        assert name_match
+        attributes_match = _ATTRIBUTES.match(source, name_match.end())
+        assert attributes_match
+        at = text = attributes_match.end()
+        if not attributes_match["closed"]:  # The source ends inside the tag, which the standard drops.
             return
-        name = named["name"].translate(_LETTERS)
+        name = name_match["name"].translate(_LETTERS)
         if sign == "/":
             foreign.end(name)
             yield HtmlToken(HtmlTokenKind.END, start, at, name)
@@ -129,8 +129,8 @@ def tokens(source: str) -> Iterator[HtmlToken]:
 
 
 def attributes(source: str, tag: HtmlToken) -> list[Attribute]:
-    """The attributes of a start tag in the order of writing; of duplicates the first one counts, and comes first."""
-    found: list[Attribute] = []
+    """The attributes of a start tag in source order. Of duplicates, the first one counts."""
+    result: list[Attribute] = []
     for match in _ATTRIBUTE.finditer(source, tag.start + 1 + len(tag.name), tag.end - 1):
         group = match.lastgroup or "name"
         quote = {"double": '"', "single": "'"}.get(group, "")
@@ -139,25 +139,25 @@ def attributes(source: str, tag: HtmlToken) -> list[Attribute]:
         else:
             start, end = match.span(group)
         value = attribute_value(source[start:end])
-        found.append(Attribute(match["name"].translate(_LETTERS), value, quote, start, end))
-    return found
+        result.append(Attribute(match["name"].translate(_LETTERS), value, quote, start, end))
+    return result
 
 
-def attribute_value(written: str) -> str:
-    """What the value of an attribute means: character references decoded, line ends as `\\n`, NUL as U+FFFD."""
-    value = decode_attribute(_plain_lines(written))
+def attribute_value(source: str) -> str:
+    r"""The value of an attribute: character references decoded, line ends as `\n`, NUL as U+FFFD."""
+    value = decode_attribute(_plain_lines(source))
     return value.replace("\0", "\ufffd") if "\0" in value else value
 
 
-def decode_attribute(written: str) -> str:
-    """The value of an attribute with its character references decoded."""
-    return _REFERENCE.sub(_reference_in_attribute, written) if "&" in written else written
+def decode_attribute(source: str) -> str:
+    """Decode the character references of an attribute value."""
+    return _REFERENCE.sub(_reference_in_attribute, source) if "&" in source else source
 
 
-def text_value(written: str) -> str:
-    """What characters between tags mean: character references decoded, line ends as `\\n`."""
-    written = _plain_lines(written)
-    return _REFERENCE.sub(_reference_in_text, written) if "&" in written else written
+def text_value(source: str) -> str:
+    r"""The text between tags: character references decoded, line ends as `\n`."""
+    source = _plain_lines(source)
+    return _REFERENCE.sub(_reference_in_text, source) if "&" in source else source
 
 
 def _plain_lines(text: str) -> str:
@@ -172,7 +172,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _declaration(source: str, start: int, *, cdata: bool) -> HtmlToken | None:
-    """The token of what begins with `<!`, `<?`, or `</` without a name; `</>` is none."""
+    """The token for `<!…`, `<?…` or `</` without a name; None for `</>`."""
     if source.startswith("</>", start):
         return None
     end = _declaration_end(source, start, cdata=cdata)
@@ -184,33 +184,33 @@ def _declaration(source: str, start: int, *, cdata: bool) -> HtmlToken | None:
 
 def _declaration_end(source: str, start: int, *, cdata: bool) -> int:
     if source.startswith("<!--", start):
-        # `<!-->` and `<!--->` are whole comments.
-        for odd in (">", "->"):
-            if source.startswith(odd, start + 4):
-                return start + 4 + len(odd)
+        # `<!-->` and `<!--->` are complete comments.
+        for abrupt_end in (">", "->"):
+            if source.startswith(abrupt_end, start + 4):
+                return start + 4 + len(abrupt_end)
         closing = _COMMENT_END.search(source, start + 4)
         return closing.end() if closing else len(source)
-    last = "]]>" if cdata and source.startswith("<![CDATA[", start) else ">"
-    found = source.find(last, start + (9 if last == "]]>" else 2))
-    return found + len(last) if found >= 0 else len(source)
+    terminator = "]]>" if cdata and source.startswith("<![CDATA[", start) else ">"
+    position = source.find(terminator, start + (9 if terminator == "]]>" else 2))
+    return position + len(terminator) if position >= 0 else len(source)
 
 
 def _script_end(source: str, at: int) -> int:
-    """Where the content of a script ends (§13.2.5.15 to §13.2.5.31): within `<!-- -->`, scripts may be nested once."""
+    """The end of a script's content (§13.2.5.15 to §13.2.5.31); inside `<!-- -->` one nested script is allowed."""
     escaped = nested = False
-    while (found := _SCRIPT.search(source, at)) is not None:
-        at = found.end()
-        if found[0] == "<!--":
+    while (match := _SCRIPT.search(source, at)) is not None:
+        at = match.end()
+        if match[0] == "<!--":
             escaped = True
-            at = found.start() + 2  # Its dashes may be those of `-->`.
-        elif found[0] == "-->":
+            at = match.start() + 2  # The dashes may also belong to `-->`.
+        elif match[0] == "-->":
             escaped = nested = False
-        elif not found["slash"]:
+        elif not match["slash"]:
             nested = nested or escaped
         elif nested:
             nested = False
         else:
-            return found.start()
+            return match.start()
     return len(source)
 
 
@@ -227,16 +227,16 @@ _HTML_POINTS: Final = frozenset(["foreignobject", "desc", "title"])
 
 
 class _ForeignContent:
-    """Whether the tokenizer is inside `svg` or `math`: there, no element is raw text, and CDATA sections exist."""
+    """Tracks whether the tokenizer is inside `svg` or `math`, where elements have no raw text and CDATA exists."""
 
     def __init__(self) -> None:
         self._open: list[tuple[str, str, str]] = []
-        """The open foreign elements: name, language (svg or math), and what they hold (`html`, `text`, or nothing)."""
+        """The open foreign elements: name, namespace (svg or math) and content model (`html`, `text` or empty)."""
         self._counts: Counter[str] = Counter()
         self._html_within = 0
-        """How many elements were open when the last HTML element within them began."""
+        """The number of open foreign elements when the last HTML element inside them started."""
         self._html: Counter[str] = Counter()
-        """HTML elements that were opened and not closed, by name: no more than a parser's stack may hold."""
+        """Open HTML elements by name: an upper bound of a parser's stack of open elements."""
 
     @property
     def active(self) -> bool:
@@ -244,7 +244,7 @@ class _ForeignContent:
         return len(self._open) > self._html_within
 
     def start(self, source: str, tag: HtmlToken) -> bool:
-        """Take a start tag in; whether it is an HTML element."""
+        """Process a start tag; returns whether it is an HTML element."""
         is_html = self._takes_as_html(source, tag)
         if is_html:
             self._html[tag.name] += 1
@@ -255,25 +255,25 @@ class _ForeignContent:
         name = tag.name
         if not self._open and name not in {"svg", "math"}:
             return True
-        language, holds = self._open[-1][1:] if self._open else ("", "html")
-        if holds == "html" or (holds == "text" and name not in {"mglyph", "malignmark"}):
+        namespace, content_model = self._open[-1][1:] if self._open else ("", "html")
+        if content_model == "html" or (content_model == "text" and name not in {"mglyph", "malignmark"}):
             if name not in {"svg", "math"}:
                 return True
-            language = name
+            namespace = name
         elif self._open[-1][0] == "annotation-xml" and name == "svg":
-            language = "svg"
+            namespace = "svg"
         elif name in _BREAKS_OUT or (
-            name == "font" and any(each.name in {"color", "face", "size"} for each in attributes(source, tag))
+            name == "font" and any(attribute.name in {"color", "face", "size"} for attribute in attributes(source, tag))
         ):
             self._break_out()
             return True
         if source[tag.end - 2] != "/" or not _closes_itself(source, tag):
-            self._open.append((name, language, _held_by(source, tag, language)))
+            self._open.append((name, namespace, _content_model(source, tag, namespace)))
             self._counts[name] += 1
         return False
 
     def end(self, name: str) -> None:
-        """Take an end tag in."""
+        """Process an end tag."""
         if self._open and self._counts[name]:
             while self._pop() != name:
                 pass
@@ -285,7 +285,7 @@ class _ForeignContent:
         self._break_out()
 
     def _break_out(self) -> None:
-        """Close foreign elements up to one that holds HTML."""
+        """Close foreign elements up to an integration point with HTML content."""
         while self._open and not self._open[-1][2]:
             self._pop()
 
@@ -296,20 +296,27 @@ class _ForeignContent:
         return name
 
 
-def _held_by(source: str, tag: HtmlToken, language: str) -> str:
-    """What an element of `svg` or `math` holds: `html`, `text` (HTML but for two elements), or nothing special."""
-    if language == "svg":
+def _content_model(source: str, tag: HtmlToken, namespace: str) -> str:
+    """The content of a foreign element: `html`, `text` (HTML except for two elements), or empty (foreign content)."""
+    if namespace == "svg":
         return "html" if tag.name in _HTML_POINTS else ""
     if tag.name == "annotation-xml":
-        encoding = next((each.value.lower() for each in attributes(source, tag) if each.name == "encoding"), "")
+        encoding = next(
+            (attribute.value.lower() for attribute in attributes(source, tag) if attribute.name == "encoding"), ""
+        )
         return "html" if encoding in {"text/html", "application/xhtml+xml"} else ""
     return "text" if tag.name in _TEXT_POINTS else ""
 
 
 def _closes_itself(source: str, tag: HtmlToken) -> bool:
-    """Whether the `/` before the `>` is the tag's own, not the end of an unquoted value."""
-    found = attributes(source, tag)
-    return not (found and found[-1].end == tag.end - 1 and found[-1].start < found[-1].end and not found[-1].quote)
+    """Whether the `/` before `>` makes the tag self-closing, instead of ending an unquoted value."""
+    tag_attributes = attributes(source, tag)
+    return not (
+        tag_attributes
+        and tag_attributes[-1].end == tag.end - 1
+        and tag_attributes[-1].start < tag_attributes[-1].end
+        and not tag_attributes[-1].quote
+    )
 
 
 # Character references (§13.2.5.72 to §13.2.5.80) ------------------------------------------------------------
@@ -320,7 +327,7 @@ _WINDOWS_1252: Final = {
     for number, character in enumerate(bytes(range(0x80, 0xA0)).decode("cp1252", "replace"))
     if character != "\ufffd"
 }
-"""Numbers of control characters that stand for the characters of Windows-1252."""
+"""Control character numbers that stand for Windows-1252 characters."""
 
 
 def _reference_in_text(reference: re.Match[str]) -> str:
@@ -332,25 +339,25 @@ def _reference_in_attribute(reference: re.Match[str]) -> str:
 
 
 def _reference(reference: re.Match[str], *, in_attribute: bool) -> str:
-    written = reference[0]
-    if written[1] == "#":
-        return _numbered(written)
-    body = written[1:]
+    text = reference[0]
+    if text[1] == "#":
+        return _numeric_reference(text)
+    body = text[1:]
     for length in range(len(body), 1, -1):
-        meaning = html5.get(body[:length])
-        if meaning is None:
+        replacement = html5.get(body[:length])
+        if replacement is None:
             continue
         if in_attribute and body[length - 1] != ";":
             after = body[length : length + 1] or reference.string[reference.end() : reference.end() + 1]
-            # `?a=1&copy=2`: a parameter that happens to begin with a name is no reference.
+            # `?a=1&copy=2`: a query parameter whose name starts like a reference is not one.
             if after == "=" or (after.isascii() and after.isalnum()):
-                return written
-        return meaning + body[length:]
-    return written
+                return text
+        return replacement + body[length:]
+    return text
 
 
-def _numbered(written: str) -> str:
-    digits = written[2:].rstrip(";")
+def _numeric_reference(text: str) -> str:
+    digits = text[2:].rstrip(";")
     is_hex = digits[0] in "xX"
     digits = digits[1:].lstrip("0") if is_hex else digits.lstrip("0")
     if len(digits) > 7:

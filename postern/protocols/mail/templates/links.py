@@ -1,9 +1,9 @@
-"""Links that know who clicked: found once per template, signed for every recipient.
+"""Link tracking: links are found once per template and signed for every recipient.
 
-Links are found as the HTML standard reads a document (`mail/html_tokens.py`), in one pass over it.
+The HTML tokenizer (`html_tokens.py`) finds the links in one pass.
 
-URL shapes: `{base}/t/o/{sendId}` (open), `{base}/t/c/{sendId}?u=…&s=…` (click), `{base}/t/u/{sendId}?s=…`
-(unsubscribe). A signature covers purpose, send and target, so a link cannot be bent to lead elsewhere.
+URLs: `{base}/t/o/{sendId}` (open), `{base}/t/c/{sendId}?u=…&s=…` (click), `{base}/t/u/{sendId}?s=…` (unsubscribe). The
+signature covers purpose, send and target, so links cannot be changed into open redirects.
 """
 
 import re
@@ -31,11 +31,11 @@ from postern.protocols.mail.templates.html_tokens import (
 from postern.protocols.mail.templates.template import tags_of
 
 LINKS_LIMIT: Final = 1_000
-"""Links of one message that are rewritten; a message with more is refused."""
+"""Links of one message that are rewritten. Messages with more are rejected."""
 TARGET_LIMIT: Final = 4_096
-"""Characters of a link that is tracked; a longer one leads where it leads without being counted."""
+"""Characters of a tracked link's URL; longer links are not tracked."""
 ENCODED_TARGET_LIMIT: Final = 7_000
-"""Octets of the same, percent-encoded: with the rest of the request line it stays below the 8 KiB that proxies take."""
+"""Octets of the percent-encoded URL, so that the request line stays below the 8 KiB limit of common proxies."""
 SIGNATURE_OCTETS: Final = 16
 """128 bits of HMAC-SHA256, 22 characters."""
 CLICK: Final = "c"
@@ -43,11 +43,11 @@ UNSUBSCRIBE: Final = "u"
 
 
 class TooManyLinks(BadRequest):
-    """A message has at most 1,000 links."""
+    """The message has more than 1,000 links."""
 
 
 class TooManyLinksRendered(Unprocessable):
-    """With these values the message has more than 1,000 links."""
+    """The message has more than 1,000 links with these values."""
 
 
 def sign_link(key: bytes, purpose: str, send_id: str, url: str = "") -> str:
@@ -63,53 +63,53 @@ _URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 @lru_cache(maxsize=64)
 def _keyed(key: bytes) -> HMAC:
-    """HMAC-SHA256 with its key set, to be copied: a message has many links, and keying is half of each."""
+    """HMAC-SHA256 with its key set, to be copied per link: keying takes half of the time of a signature."""
     return HMAC(key, digestmod="sha256")
 
 
 def verify_link(keys: Sequence[bytes], purpose: str, send_id: str, signature: str, url: str = "") -> bool:
-    """Whether one of the keys (the current one, then older ones) made the signature; in constant time."""
-    given = signature.encode("utf-8", "replace")
-    # Every key is tried, so the time tells nobody which one fits.
-    matches = [compare_digest(sign_link(key, purpose, send_id, url).encode(), given) for key in keys]
+    """Whether the signature was made with one of the keys (the current one, then older ones), in constant time."""
+    received = signature.encode("utf-8", "replace")
+    # Always compare with every key, so that the time does not reveal which key matched.
+    matches = [compare_digest(sign_link(key, purpose, send_id, url).encode(), received) for key in keys]
     return any(matches)
 
 
 def open_url(base: str, send_id: str) -> str:
-    """Where the pixel of a send lives."""
+    """The URL of a send's tracking pixel."""
     return f"{base}/t/o/{send_id}"
 
 
 def click_url(base: str, send_id: str, key: bytes, url: str) -> str:
-    """The link that counts a click and leads on to `url`."""
+    """The URL that records a click and redirects to `url`."""
     return f"{base}/t/c/{send_id}?u={quote(url, safe='')}&s={sign_link(key, CLICK, send_id, url)}"
 
 
 def unsubscribe_url(base: str, send_id: str, key: bytes) -> str:
-    """The link that unsubscribes the recipient of a send (RFC 8058)."""
+    """The URL that unsubscribes the recipient of a send (RFC 8058)."""
     return f"{base}/t/u/{send_id}?s={sign_link(key, UNSUBSCRIBE, send_id)}"
 
 
 class TrackedLink(NamedTuple):
-    """A link that is known before anything is rendered."""
+    """A link whose URL is known before rendering."""
 
     url: str
     encoded: str
-    """Percent-encoded."""
+    """The percent-encoded URL."""
     written: str
-    """The attribute's value as it stands in the template, with its quotes."""
+    """The attribute's value as written in the template, with quotes."""
 
 
 class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
-    """A template whose links and place for the pixel are marked, ready to be compiled and rendered."""
+    """A template with marked links and pixel position, ready to be compiled and rendered."""
 
     source: str
-    """The template, with a marker that cannot be guessed before and after every link."""
+    """The template with a random marker before and after every link."""
     marker: str
     targets: tuple[TrackedLink, ...]
-    """The links known beforehand."""
+    """The links whose URLs are known before rendering."""
     has_unsubscribe: bool = False
-    """Whether a link is to lead to the page that unsubscribes the recipient."""
+    """Whether a link has `data-postern-unsubscribe`."""
 
     def rewrite(
         self,
@@ -122,118 +122,118 @@ class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
         opens: bool,
         unsubscribe: str | None = None,
     ) -> str:
-        """The rendered template with its links signed for one send. `base` has no slash at its end.
+        """The rendered template with its links signed for one send. `base` has no trailing slash.
 
-        `unsubscribe` is where links with `data-postern-unsubscribe` lead; without it they stay as written.
+        `unsubscribe` is the URL for links with `data-postern-unsubscribe`; without it they stay unchanged.
         """
         pieces = rendered.split(self.marker)
         if len(pieces) // 2 > LINKS_LIMIT + 1:
             raise TooManyLinksRendered
-        own = f"{base}/t/"
-        for at in range(1, len(pieces), 2):
-            kind, rest = pieces[at][:1], pieces[at][1:]
+        own_prefix = f"{base}/t/"
+        for position in range(1, len(pieces), 2):
+            kind, content = pieces[position][:1], pieces[position][1:]
             if kind == "P":
-                pieces[at] = _pixel(open_url(base, send_id)) if opens else ""
+                pieces[position] = _pixel(open_url(base, send_id)) if opens else ""
             elif kind == "L":
-                url, encoded, written = self.targets[int(rest)]
-                tracked = clicks and not url.startswith(own)
-                pieces[at] = f'"{_click(base, send_id, key, url, encoded)}"' if tracked else written
+                url, encoded, written = self.targets[int(content)]
+                tracked = clicks and not url.startswith(own_prefix)
+                pieces[position] = f'"{_click(base, send_id, key, url, encoded)}"' if tracked else written
             elif kind == "U":
-                pieces[at] = rest if unsubscribe is None else f'"{escape(unsubscribe)}"'
+                pieces[position] = content if unsubscribe is None else f'"{escape(unsubscribe)}"'
             elif clicks:
-                pieces[at] = _rendered_href(rest, base, send_id, key)
+                pieces[position] = _rendered_href(content, base, send_id, key)
             else:
-                pieces[at] = rest
+                pieces[position] = content
         return "".join(pieces)
 
 
 _MASK = re.compile("\ue000(\\d+)\ue001")
 _BLANK: Final = "".join(map(chr, range(0x21)))
-"""What a URL parser removes from both ends of a link (WHATWG URL §4.4)."""
+"""Characters that a URL parser removes from both ends of a URL (WHATWG URL §4.4)."""
 _LINE_ENDS = re.compile("[\t\n\r]")
-"""What it removes from within."""
+"""Characters that a URL parser removes anywhere in a URL."""
 
 
 def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
-    """Find the links of a template, or of finished html when `template` is False.
+    """Mark the links of a template, or of final HTML if `template` is False.
 
-    `http` and `https` links are marked; mail addresses, phone numbers, fragments and links with
-    `data-track="false"` or `data-postern-no-track` stay as they are, and so do links longer than TARGET_LIMIT.
-    Links with `data-postern-unsubscribe` lead to the page that unsubscribes the recipient, whatever their `href` says.
-    A link with holes in it is decided on once it is rendered. Raises TooManyLinks.
+    `http` and `https` links are marked; mail addresses, phone numbers, fragments, links with `data-track="false"` or
+    `data-postern-no-track`, and links longer than TARGET_LIMIT stay unchanged. Links with `data-postern-unsubscribe`
+    lead to the unsubscribe page whatever their `href` is. A link with template tags in it is checked after rendering.
+    Raises TooManyLinks.
     """
     marker = f"\ue002{secrets.token_hex(8)}\ue003"
-    masked, holes = mask(source) if template else (source.replace("\ue000", ""), [])
+    masked, tags = mask(source) if template else (source.replace("\ue000", ""), [])
     targets: list[TrackedLink] = []
     pieces: list[str] = []
-    found = done = 0
+    count = copied_to = 0
     has_unsubscribe = False
     pixel = len(masked), -1
-    """Where the pixel stands: before which character, and before which piece."""
+    """The position of the pixel: the offset in the source and the index in `pieces`."""
     for token in tokens(masked):
         if token.kind is HtmlTokenKind.END and token.name == "body":
-            pieces.append(masked[done : token.start])
-            done = token.start
+            pieces.append(masked[copied_to : token.start])
+            copied_to = token.start
             pixel = token.start, len(pieces)
         elif token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "a":
-            hrefs, leaves = _tracked_hrefs(masked, token, holes)
+            hrefs, unsubscribes = _tracked_hrefs(masked, token, tags)
             for href in hrefs:
-                mark = f"U{_written(href, masked)}" if leaves else _mark(href, masked, targets)
+                mark = f"U{_quoted_source(href, masked)}" if unsubscribes else _mark(href, masked, targets)
                 if not mark:
                     continue
-                has_unsubscribe = has_unsubscribe or leaves
-                found += 1
+                has_unsubscribe = has_unsubscribe or unsubscribes
+                count += 1
                 quoted = len(href.quote)
-                pieces += (masked[done : href.start - quoted], f"{marker}{mark}{marker}")
-                done = href.end + quoted
-    if found > LINKS_LIMIT:
+                pieces += (masked[copied_to : href.start - quoted], f"{marker}{mark}{marker}")
+                copied_to = href.end + quoted
+    if count > LINKS_LIMIT:
         raise TooManyLinks
-    pieces.append(masked[done:])
+    pieces.append(masked[copied_to:])
     pieces.insert(pixel[1] if pixel[1] >= 0 else len(pieces), f"{marker}P{marker}")
     return TrackedTemplate(
-        source=unmask("".join(pieces), holes), marker=marker, targets=tuple(targets), has_unsubscribe=has_unsubscribe
+        source=unmask("".join(pieces), tags), marker=marker, targets=tuple(targets), has_unsubscribe=has_unsubscribe
     )
 
 
-def _tracked_hrefs(source: str, tag: HtmlToken, holes: Sequence[str]) -> tuple[list[Attribute], bool]:
-    """The `href` of a link that may be rewritten; several where a condition within the tag chooses among them.
+def _tracked_hrefs(source: str, tag: HtmlToken, tags: Sequence[str]) -> tuple[list[Attribute], bool]:
+    """The `href` attributes of a link to rewrite; several if a template condition inside the tag chooses between them.
 
-    Also returned is whether the link is to unsubscribe the recipient.
+    Also returns whether the link is an unsubscribe link.
     """
-    found: list[Attribute] = []
-    conditional = leaves = untracked = False
+    hrefs: list[Attribute] = []
+    conditional = unsubscribes = untracked = False
     for attribute in attributes(source, tag):
         name = attribute.name
         if "\ue000" in name:
             conditional = True
-            name = _without_statements(name, holes)
+            name = _without_statements(name, tags)
         if name == "href":
-            found.append(attribute if attribute.quote else _without_the_end_of_a_condition(source, attribute, holes))
+            hrefs.append(attribute if attribute.quote else _cut_at_condition_end(source, attribute, tags))
         elif name == "data-postern-no-track" or (
             name == "data-track" and attribute.value.strip().lower() in {"false", "off", "no"}
         ):
             untracked = True
         elif name == "data-postern-unsubscribe":
-            leaves = True
-    if untracked and not leaves:
+            unsubscribes = True
+    if untracked and not unsubscribes:
         return [], False
-    return found if conditional else found[:1], leaves
+    return hrefs if conditional else hrefs[:1], unsubscribes
 
 
-def _without_statements(name: str, holes: Sequence[str]) -> str:
-    """The name of an attribute without the statements that touch it: `{% if x %}href` is `href`."""
-    return _MASK.sub(lambda token: token[0] if holes[int(token[1])].startswith("{{") else "", name)
+def _without_statements(name: str, tags: Sequence[str]) -> str:
+    """An attribute name without adjacent template statements: `{% if x %}href` is `href`."""
+    return _MASK.sub(lambda token: token[0] if tags[int(token[1])].startswith("{{") else "", name)
 
 
-def _without_the_end_of_a_condition(source: str, href: Attribute, holes: Sequence[str]) -> Attribute:
-    """An unquoted value up to where a condition goes on that began before it: `href=https://a.test/{% endif %}`."""
+def _cut_at_condition_end(source: str, href: Attribute, tags: Sequence[str]) -> Attribute:
+    """Cut an unquoted value at the end of an enclosing condition: `href=https://a.test/{% endif %}`."""
     depth = 0
     for token in _MASK.finditer(source, href.start, href.end):
-        word = _STATEMENT.match(holes[int(token[1])])
-        if word is None:
+        statement = _STATEMENT.match(tags[int(token[1])])
+        if statement is None:
             continue
-        depth += {"if": 1, "for": 1, "endif": -1, "endfor": -1}.get(word[1], 0)
-        if depth < 0 or (not depth and word[1] in {"else", "elif"}):
+        depth += {"if": 1, "for": 1, "endif": -1, "endfor": -1}.get(statement[1], 0)
+        if depth < 0 or (not depth and statement[1] in {"else", "elif"}):
             value = attribute_value(source[href.start : token.start()])
             return href._replace(value=value, end=token.start())
     return href
@@ -243,31 +243,31 @@ _STATEMENT = re.compile(r"\{%[-+]?\s*(\w+)")
 
 
 def _mark(href: Attribute, source: str, targets: list[TrackedLink]) -> str:
-    """What stands between the markers in place of an attribute's value; nothing where it is no link to track."""
+    """The marked replacement of an attribute value; empty if the link is not tracked."""
     url = url_of(href.value)
     if not _MASK.match(url) and not _is_web(url):
         return ""
-    written = _written(href, source)
+    quoted = _quoted_source(href, source)
     if "\ue000" in url:
-        return f"H{written}"
+        return f"H{quoted}"
     encoded = quote(url, safe="", errors="replace")
     if not _is_short(url, encoded):
         return ""
-    targets.append(TrackedLink(url, encoded, written))
+    targets.append(TrackedLink(url, encoded, quoted))
     return f"L{len(targets) - 1}"
 
 
-def _written(href: Attribute, source: str) -> str:
-    """The value of an attribute as it stands in the source, in quotes."""
+def _quoted_source(href: Attribute, source: str) -> str:
+    """The attribute value as written in the source, in quotes."""
     written = source[href.start : href.end]
-    if not href.quote:  # What is rendered into it may hold blanks.
+    if not href.quote:  # Values rendered into it may contain spaces.
         written = written.replace('"', "&quot;")
     mark = href.quote or '"'
     return f"{mark}{written}{mark}"
 
 
 def url_of(value: str) -> str:
-    """The link that an attribute's value stands for: without blanks around it and line ends within."""
+    """The URL of an attribute value: without surrounding white space and line ends."""
     return _LINE_ENDS.sub("", value.strip(_BLANK))
 
 
@@ -280,43 +280,43 @@ def _is_short(url: str, encoded: str) -> bool:
 
 
 def split_after_body_tag(source: str, *, template: bool = True) -> tuple[str, str]:
-    """A template up to the end of its `<body>` tag, and the rest; all is the rest where there is no such tag.
+    """Split a template after its `<body>` tag; the first part is empty if there is none.
 
-    Finished html, which has no holes, is given with `template=False`.
+    For final HTML without template tags use `template=False`.
     """
-    masked, holes = mask(source) if template else (source, [])
+    masked, tags = mask(source) if template else (source, [])
     for token in tokens(masked):
         if token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "body":
-            return unmask(masked[: token.end], holes), unmask(masked[token.end :], holes)
+            return unmask(masked[: token.end], tags), unmask(masked[token.end :], tags)
     return "", source
 
 
 def mask(source: str) -> tuple[str, list[str]]:
-    """The text with every template hole replaced by a short token, and the holes."""
+    """Replace every template tag by a short token; returns the masked text and the tags."""
     source = source.replace("\ue000", "")
-    holes: list[str] = []
+    tags: list[str] = []
     pieces: list[str] = []
     end = 0
-    for hole in tags_of(source):
-        pieces += (source[end : hole.start()], f"\ue000{len(holes)}\ue001")
-        holes.append(hole[0])
-        end = hole.end()
-    return "".join(pieces) + source[end:], holes
+    for tag in tags_of(source):
+        pieces += (source[end : tag.start()], f"\ue000{len(tags)}\ue001")
+        tags.append(tag[0])
+        end = tag.end()
+    return "".join(pieces) + source[end:], tags
 
 
 def unmask(masked: str, holes: Sequence[str]) -> str:
-    """The holes back where `mask` found them."""
+    """Put the tags back that `mask` replaced."""
     return _MASK.sub(lambda token: holes[int(token[1])] if int(token[1]) < len(holes) else "", masked)
 
 
 def _click(base: str, send_id: str, key: bytes, url: str, encoded: str) -> str:
-    """A finished href: nothing in it needs escaping but the ampersand."""
+    """The value of a click link's href; only the ampersand needs escaping."""
     return f"{base}/t/c/{send_id}?u={encoded}&amp;s={sign_link(key, CLICK, send_id, url)}"
 
 
 def _rendered_href(written: str, base: str, send_id: str, key: bytes) -> str:
-    """The value of an attribute that was rendered, with its quotes: tracked if it is a link to the web."""
-    # Line ends in a value are the value's own, and lead on percent-encoded.
+    """The replacement of a rendered attribute value, with quotes: tracked if it is an http or https URL."""
+    # Line ends inside a rendered value are kept and percent-encoded.
     url = decode_attribute(written[1:-1]).strip(_BLANK)
     if not _is_web(url) or url.startswith(f"{base}/t/"):
         return written

@@ -1,4 +1,4 @@
-"""Html as plain text: for the text part of a message that has none."""
+"""Conversion of HTML to plain text, for messages without a text part."""
 
 import re
 from typing import Final
@@ -43,22 +43,21 @@ _BLOCKS: Final = frozenset(
     ]
 )
 _SPACED: Final = frozenset(["blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"])
-_SILENT: Final = frozenset(["script", "style", "title", "template", "noscript", "iframe", "noembed", "noframes"])
-"""Elements whose content is not read."""
+_SKIPPED: Final = frozenset(["script", "style", "title", "template", "noscript", "iframe", "noembed", "noframes"])
+"""Elements whose content is dropped."""
 
 
 def text_from_html(source: str, *, template: bool = True) -> str:
-    """Readable plain text: paragraphs, lists with dashes, links as `text (https://…)`, images as their text.
+    """Readable plain text: paragraphs, lists with dashes, links as `text (https://…)`, images as their alt text.
 
-    Template holes stay as they are, so a template for the html gives one for the text. With `template=False` the html
-    has none.
+    Template tags are preserved, so an HTML template gives a text template. With `template=False` the HTML has none.
     """
     source = _UNREADABLE.sub("", source)
-    masked, holes = mask(source) if template else (source.replace("\ue000", ""), [])
-    reader = _TextWriter(masked)
+    masked, tags = mask(source) if template else (source.replace("\ue000", ""), [])
+    writer = _TextWriter(masked)
     for token in tokens(masked):
-        reader.take(token)
-    return unmask(reader.text(), holes)
+        writer.add(token)
+    return unmask(writer.text(), tags)
 
 
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -66,44 +65,44 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
 class _TextWriter:
-    """Takes the tokens of the document one by one."""
+    """Builds the text from the tokens of a document."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._pieces: list[str] = []
-        self._silent = 0
-        """Open elements whose content is not read."""
+        self._skipping = 0
+        """The number of open elements whose content is dropped."""
         self._link: tuple[str, int] | None = None
-        """Where the open link leads, and before which piece it began."""
+        """The URL of the open link, and the index of its first piece."""
 
-    def take(self, token: HtmlToken) -> None:
-        """Write down what the token says."""
+    def add(self, token: HtmlToken) -> None:
+        """Append the text of one token."""
         if token.kind is HtmlTokenKind.START:
             self._start(token)
         elif token.kind is HtmlTokenKind.END:
             self._end(token.name)
         elif token.kind is HtmlTokenKind.TEXT:
-            self._say(text_value(self._source[token.start : token.end]))
+            self._write(text_value(self._source[token.start : token.end]))
         elif token.kind is HtmlTokenKind.RAW_TEXT:
-            self._say(self._source[token.start : token.end])
+            self._write(self._source[token.start : token.end])
 
     def _start(self, token: HtmlToken) -> None:
         tag = token.name.partition("\ue000")[0]
-        if tag in _SILENT:
-            self._silent += 1
-        elif self._silent:
+        if tag in _SKIPPED:
+            self._skipping += 1
+        elif self._skipping:
             return
         elif tag == "br":
             self._pieces.append("\n")
         elif tag == "hr":
             self._pieces.append("\n\n----\n\n")
         elif tag == "img":
-            self._say(self._attribute(token, "alt"))
+            self._write(self._attribute(token, "alt"))
         elif tag == "a":
-            self._end_link()  # A link cannot hold another one (§13.2.6.4.7).
+            self._end_link()  # Links cannot be nested (HTML §13.2.6.4.7).
             self._link = self._attribute(token, "href"), len(self._pieces)
         elif tag in _BLOCKS:
-            self._pieces.append("\n\n" if tag in _SPACED else _SOFT)
+            self._pieces.append("\n\n" if tag in _SPACED else _BLOCK_EDGE)
             if tag == "li":
                 self._pieces.append("- ")
         elif tag in {"td", "th"}:
@@ -111,20 +110,20 @@ class _TextWriter:
 
     def _end(self, name: str) -> None:
         tag = name.partition("\ue000")[0]
-        if self._silent:
-            self._silent -= tag in _SILENT
+        if self._skipping:
+            self._skipping -= tag in _SKIPPED
         elif tag == "a":
             self._end_link()
-        elif tag == "br":  # `</br>` is `<br>` (§13.2.6.4.7).
+        elif tag == "br":  # `</br>` is treated as `<br>` (HTML §13.2.6.4.7).
             self._pieces.append("\n")
         elif tag in _BLOCKS:
-            self._pieces.append("\n\n" if tag in _SPACED else _SOFT)
+            self._pieces.append("\n\n" if tag in _SPACED else _BLOCK_EDGE)
 
     def _attribute(self, token: HtmlToken, name: str) -> str:
-        return next((each.value for each in attributes(self._source, token) if each.name == name), "")
+        return next((attribute.value for attribute in attributes(self._source, token) if attribute.name == name), "")
 
-    def _say(self, text: str) -> None:
-        if not self._silent and text:
+    def _write(self, text: str) -> None:
+        if not self._skipping and text:
             self._pieces.append(_BLANKS.sub(" ", text))
 
     def _end_link(self) -> None:
@@ -134,18 +133,18 @@ class _TextWriter:
         shown = "".join(self._pieces[start:]).strip()
         target = url_of(href).removeprefix("mailto:").removeprefix("tel:")
         if target and not target.startswith("#") and target not in {shown, shown.rstrip("/") + "/"}:
-            self._say(f" ({target})" if shown else target)
+            self._write(f" ({target})" if shown else target)
 
     def text(self) -> str:
-        found = "".join(self._pieces).replace("\u200b", "").replace("\u200c", "").replace("\xa0", " ")
-        found = _BREAKS.sub(_one_break, re.sub(r" {2,}", " ", found)).strip()
-        return found + "\n" if found else ""
+        text = "".join(self._pieces).replace("\u200b", "").replace("\u200c", "").replace("\xa0", " ")
+        text = _LINE_BREAKS.sub(_collapse_breaks, re.sub(r" {2,}", " ", text)).strip()
+        return text + "\n" if text else ""
 
 
-_SOFT: Final = "\x01"
-"""The edge of a block: a line break, unless there is one already."""
-_BREAKS = re.compile(r" *[\n\x01][ \n\x01]*")
+_BLOCK_EDGE: Final = "\x01"
+"""The edge of a block: a line break, unless there already is one."""
+_LINE_BREAKS = re.compile(r" *[\n\x01][ \n\x01]*")
 
 
-def _one_break(run: re.Match[str]) -> str:
+def _collapse_breaks(run: re.Match[str]) -> str:
     return "\n" * min(2, max(1, run[0].count("\n")))

@@ -1,8 +1,8 @@
-"""Templates that strangers wrote, rendered with values that other strangers wrote.
+"""Rendering untrusted templates with untrusted values.
 
-The language is MiniJinja's without the parts that let a small template make a huge text: no macros,
-includes or blocks, only harmless functions and methods, and chains of assignments that double a text are
-refused when the template is written. What is left is bounded by fuel (steps) and by the size of the output.
+The language is MiniJinja without the features that let a small template produce huge output: no macros, includes or
+blocks, only an allowlist of functions, methods and filters. Chains of assignments that double a text are rejected when
+the template is compiled. Everything else is limited by fuel (steps of the engine) and by the size of the output.
 """
 
 import itertools
@@ -18,39 +18,39 @@ import msgspec
 from postern.kernel.http.problems import BadRequest, Problem, ProblemError, Unprocessable
 
 SOURCE_LIMIT: Final = 25_000_000
-"""Characters of one template: what the largest message can hold."""
+"""Characters of one template: the size of the largest message."""
 FUEL: Final = 50_000
-"""Steps of the template engine for one rendering: a loop of some ten thousand rounds."""
+"""Steps of the template engine for one rendering: about ten thousand loop iterations."""
 FUEL_OF_LARGE_VALUES: Final = 5_000
-"""Steps where the values are so large that each step may cost a millisecond."""
+"""Steps for values so large that one step may take a millisecond."""
 OUTPUT_LIMIT: Final = 10_000_000
-"""Characters that come out of one rendering, besides those of the template."""
+"""Characters of the output of one rendering, in addition to those of the template."""
 WORK_LIMIT: Final = 64_000_000
-"""Octets that a rendering may write by its compile-time bound before every value is counted as it goes."""
+"""Octets that a rendering may write according to its compile-time bound; above it, every written value is counted."""
 GROWTH_LIMIT: Final = 1_000
-"""How many times the size of a value may be multiplied by joining it with others in assignments."""
+"""The factor by which assignments may enlarge a value by joining it with others."""
 RANGE_LIMIT: Final = 1_000
-"""Numbers in one `range()`."""
+"""Numbers of one `range()`."""
 EXPRESSION_DEPTH: Final = 100
-"""Operators, brackets and filters of one expression that lie around one another."""
+"""Nesting depth of operators, brackets and filters in one expression."""
 BLOCKS_DEPTH: Final = 50
-"""Loops and conditions inside one another."""
+"""Nesting depth of loops and conditions."""
 BRANCHES_LIMIT: Final = 100
-"""`{% elif %}` of one condition."""
+"""`{% elif %}` branches of one condition."""
 VALUES_DEPTH: Final = 50
-"""Lists and objects of the values inside one another."""
+"""Nesting depth of lists and objects in the values."""
 
 
 Engine = Literal["minijinja", "none"]
-"""What reads a message's subject, html and text: the template engine, or nothing, so that they are sent as written."""
+"""The engine for a message's subject, html and text; `none` sends them as written."""
 
 
 class TemplateInvalid(BadRequest):
-    """The template does not parse."""
+    """The template has a syntax error or uses something that is not available in templates."""
 
     @classmethod
     def at(cls, source: str, offset: int, message: str, path: str = "") -> "TemplateInvalid":
-        """One error at the character `offset` of `source`, told as line and column, both from 1."""
+        """An error at the character `offset` of `source`, reported as line and column, both from 1."""
         line = source.count("\n", 0, offset) + 1
         column = offset - (source.rfind("\n", 0, offset) + 1) + 1
         text = f"Line {line}, column {column}: {message}."
@@ -62,25 +62,25 @@ class RenderFailed(Unprocessable):
 
 
 class OutputFormat(StrEnum):
-    """Where a rendering goes: in `HTML` every value is escaped, in `TEXT` (subjects too) none is."""
+    """The format of the output: `HTML` escapes every value, `TEXT` (subjects too) escapes none."""
 
     HTML = "html"
     TEXT = "text"
 
 
 class RenderValues:
-    """What templates are filled with, brought into shape once for the several templates of a message."""
+    """Template values, validated and prepared once for all templates of a message."""
 
     __slots__ = ("named", "octets", "simple")
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        """Raises RenderFailed where the values are not plain JSON, or nested too deep."""
+        """Raises RenderFailed if the values are not plain JSON or are nested too deeply."""
         encoded = _encoded(values)
-        self.named = _reject_nul(values) if b"null" in encoded else values
+        self.named = _without_nulls(values) if b"null" in encoded else values
         self.octets = len(encoded)
-        """As JSON."""
+        """Size of the values as JSON."""
         self.simple = _simple(self.named)
-        """Those that are neither lists nor objects."""
+        """Values that are neither lists nor objects."""
 
 
 _NESTED = (Mapping, list, tuple)
@@ -91,14 +91,14 @@ def _simple(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class CompiledTemplate:
-    """A template ready to be rendered many times, by any number of threads at once."""
+    """A compiled template, which any number of threads may render."""
 
     __slots__ = ("_bound", "_environments", "_has_dashes", "_lock", "_names", "_source", "kind")
 
     def __init__(self, source: str, kind: OutputFormat, bound: "_Bound") -> None:
         self.kind = kind
         self._source = source
-        """As the engine reads it."""
+        """The source given to the engine."""
         self._bound = bound
         self._has_dashes = DASH in source
         self._names: frozenset[str] | None = None
@@ -106,21 +106,22 @@ class CompiledTemplate:
         self._lock = threading.Lock()
 
     def render(self, values: "Mapping[str, Any] | RenderValues") -> str:
-        """The text for these values. An unknown or null value renders as nothing.
+        """Render the template. Unknown and null values render as an empty string.
 
-        The engine gets copies that are its own data: lists and objects are written as literals of its language, so
-        nothing of Python can be reached from a template.
-        Raises RenderFailed with the reason: out of fuel, too large, a division by zero.
+        The engine gets copies: lists and objects are written as literals of the template language, so a template cannot
+        reach Python objects. Raises RenderFailed with the reason, such as out of fuel, too large or a division by zero.
         """
-        given = values if isinstance(values, RenderValues) else RenderValues(values)
-        named, simple = given.named, given.simple
+        prepared = values if isinstance(values, RenderValues) else RenderValues(values)
+        named, simple = prepared.named, prepared.simple
         if self._has_dashes:
             dashed = {name.replace("-", DASH): value for name, value in named.items() if "-" in name}
             named, simple = {**named, **dashed}, {**simple, **_simple(dashed)}
-        size = (given.octets + 64) * self._bound.growth
+        size = (prepared.octets + 64) * self._bound.growth
         if size > WORK_LIMIT:
             raise _too_large()
-        nested = () if len(simple) == len(named) else tuple(sorted((named.keys() - simple.keys()) & self._asked()))
+        nested = (
+            () if len(simple) == len(named) else tuple(sorted((named.keys() - simple.keys()) & self._variable_names()))
+        )
         try:
             with self._lock:
                 text = self._run(named, simple, nested, counting=self._bound.emits * size > WORK_LIMIT)
@@ -130,7 +131,7 @@ class CompiledTemplate:
             raise
         except MemoryError:
             raise _too_large() from None
-        except Exception as error:  # What a function of ours raises comes out of the engine as it is.
+        except Exception as error:  # The engine passes exceptions of Python functions through.
             raise RenderFailed(f"The template failed: {str(error)[:200] or type(error).__name__}.") from None
         if len(text) > OUTPUT_LIMIT + len(self._source):
             raise _too_large()
@@ -153,48 +154,48 @@ class CompiledTemplate:
             environment.add_template(VALUES, "".join(_assignment(name, values[name]) for name in nested))
         return environment.render_template(self.kind.value, **simple)
 
-    def _asked(self) -> frozenset[str]:
-        """The names that the template takes from its values."""
+    def _variable_names(self) -> frozenset[str]:
+        """The names that the template reads from its values."""
         if self._names is None:
-            found = _bare(self.kind).undeclared_variables_in_str(self._source)
-            self._names = frozenset(found) - RESERVED
+            names = _empty_environment(self.kind).undeclared_variables_in_str(self._source)
+            self._names = frozenset(names) - RESERVED
         return self._names
 
 
 def compile_template(source: str, kind: OutputFormat = OutputFormat.HTML) -> CompiledTemplate:
-    """Parse `source` once for many renderings.
+    """Parse `source` for repeated rendering.
 
-    Raises TemplateInvalid with line and column when it does not parse or uses what is not offered.
+    Raises TemplateInvalid with line and column if it has a syntax error or uses something that is not available.
     """
     if len(source) > SOURCE_LIMIT:
         raise TemplateInvalid(f"The template is longer than {SOURCE_LIMIT} characters.")
     if _SURROGATE.search(source):
-        raise TemplateInvalid("The template holds half of a surrogate pair, which is not a character.")
+        raise TemplateInvalid("The template contains an unpaired surrogate, which is not a character.")
     read = _read(source)
     _parse(source, read, kind)
     return CompiledTemplate(read.engine_source, kind, read.bound)
 
 
 def variables(source: str) -> list[str]:
-    """The names that a template asks for, dotted where it looks inside one, in alphabetical order."""
+    """The names of the variables of a template, dotted for attributes, in alphabetical order."""
     read = _read(source)
     _parse(source, read, OutputFormat.TEXT)
-    names = _bare(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
+    names = _empty_environment(OutputFormat.TEXT).undeclared_variables_in_str(read.engine_source, nested=True)
     return sorted({name.replace(DASH, "-") for name in names if not name.startswith(RANGE)})
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DASH: Final = "\u203f"
-"""Stands for the `-` in a name while the engine reads it: a character that names may have and authors may not use."""
+"""Replaces `-` in variable names for the engine: a character that is valid in names and that templates may not use."""
 RANGE: Final = f"range{DASH}"
-"""What the engine calls `range`: no variable of that name, and nothing that an author assigns, comes in its way."""
+"""The engine's name of `range`, so that variables and assignments named `range` do not collide with it."""
 VALUES: Final = "values"
-"""The engine's name for the template that holds the values of one rendering."""
+"""The name of the engine template that holds the values of one rendering."""
 ENVIRONMENTS_KEPT: Final = 8
-"""Engines that one template keeps, for as many sets of names whose values are lists or objects."""
+"""Engine environments cached per template, one per set of names with list or object values."""
 RESERVED: Final = frozenset({"loop", "self", "super", "caller", RANGE})
 COMMENT: Final = ("\ue004\ue005", "\ue005\ue004")
-"""What opens and closes a comment for the engine: as long as the author's `{#` and `#}`, and never the author's own."""
+"""The engine's comment delimiters: as long as `{#` and `#}`, and impossible in templates."""
 
 _STRING = r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'"""
 _TOKEN = re.compile(
@@ -217,33 +218,33 @@ class TemplateToken(msgspec.Struct, frozen=True):
 
 
 class TemplateTag:
-    """A piece of a template that is not literal text."""
+    """An expression, statement or comment of a template, with its delimiters."""
 
     __slots__ = ("_end", "_start", "_text", "tokens")
 
     def __init__(self, source: str, start: int, end: int, tokens: list[TemplateToken]) -> None:
         self._start, self._end, self._text = start, end, source[start:end]
         self.tokens = tokens
-        """Without the delimiters; of `{% raw %}` that word alone."""
+        """The tokens between the delimiters; for a `{% raw %}` block only `raw`."""
 
     def start(self) -> int:
-        """Where it begins."""
+        """The offset of its first character."""
         return self._start
 
     def end(self) -> int:
-        """Where it ends."""
+        """The offset after its last character."""
         return self._end
 
     def __getitem__(self, _: int) -> str:
-        """Its text, delimiters included."""
+        """Its text, including the delimiters."""
         return self._text
 
 
 def tags_of(source: str) -> Iterator[TemplateTag]:
-    """The pieces of a template that are not literal text, in order; one pass over the text, whatever it holds.
+    """The expressions, statements and comments of a template in order, found in one linear pass.
 
-    A template that parses closes all it opens. In other text the first opening without an end is where the
-    search stops. `{#` opens a comment only where one is closed, and never inside `<style>`: minified CSS has it.
+    A valid template closes every tag; in other text the search stops at the first tag without an end. `{#` starts a
+    comment only if `#}` follows, and never inside `<style>`, because minified CSS contains it.
     """
     at = style_end = 0
     has_comment_end = True
@@ -261,18 +262,18 @@ def tags_of(source: str) -> Iterator[TemplateTag]:
                 has_comment_end = has_comment_end and start < style_end
                 at = start + 2
                 continue
-            hole = TemplateTag(source, start, end + 2, [])
+            tag = TemplateTag(source, start, end + 2, [])
         else:
-            found = _hole(source, start, mark)
-            if found is None:
+            parsed_tag = _parse_tag(source, start, mark)
+            if parsed_tag is None:
                 return
-            hole = found
-        yield hole
-        at = hole.end()
+            tag = parsed_tag
+        yield tag
+        at = tag.end()
 
 
-def _hole(source: str, start: int, mark: str) -> TemplateTag | None:
-    """The expression or statement that begins at `start`; None where it is not closed."""
+def _parse_tag(source: str, start: int, mark: str) -> TemplateTag | None:
+    """The expression or statement that begins at `start`; None if it is not closed."""
     tokens: list[TemplateToken] = []
     closing = "}}" if mark == "{{" else "%}"
     balance, at = 0, start + 2
@@ -287,7 +288,7 @@ def _hole(source: str, start: int, mark: str) -> TemplateTag | None:
         if kind == "end":
             if balance == 0 and text.endswith(closing):
                 break
-            # Inside brackets these are signs of the expression.
+            # Inside brackets these characters belong to the expression.
             kind, text = "sign", text[0]
         elif text in {'"', "'"}:
             return None
@@ -311,24 +312,24 @@ _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
 
 def _space_end(source: str, at: int) -> int:
-    found = _SPACE.match(source, at)
-    return found.end() if found else at
+    match = _SPACE.match(source, at)
+    return match.end() if match else at
 
 
 def _parse(source: str, read: "_Read", kind: OutputFormat) -> None:
     try:
-        _bare(kind).add_template(kind.value, read.engine_source)
+        _empty_environment(kind).add_template(kind.value, read.engine_source)
     except minijinja.TemplateError as error:
         start = error.range[0] if error.range else 0
         offset = len(read.engine_source.encode()[:start].decode(errors="replace"))
         message = (error.detail or error.kind).replace(DASH, "-")
         raise TemplateInvalid.at(source, read.offset(offset), message) from None
     if not read.is_whole:
-        raise TemplateInvalid("The template opens what it does not close.")
+        raise TemplateInvalid("The template has an expression, statement or comment that is not closed.")
 
 
-def _bare(kind: OutputFormat) -> minijinja.Environment:
-    """An engine with nothing in it."""
+def _empty_environment(kind: OutputFormat) -> minijinja.Environment:
+    """An engine environment without templates and functions."""
     return minijinja.Environment(
         undefined_behavior="chainable",
         auto_escape_callback=lambda _: kind is OutputFormat.HTML,
@@ -342,13 +343,13 @@ def _bare(kind: OutputFormat) -> minijinja.Environment:
 def _environment(
     source: str, kind: OutputFormat, fuel: int, nested: tuple[str, ...] = (), *, counting: bool = False
 ) -> minijinja.Environment:
-    environment = _bare(kind)
+    environment = _empty_environment(kind)
     environment.fuel = fuel
     if counting:
         environment.finalizer = _Meter()
-    for name in NOT_OFFERED_GLOBALS:
+    for name in REMOVED_GLOBALS:
         environment.remove_global(name)
-    for name in NOT_OFFERED_FILTERS:
+    for name in REMOVED_FILTERS:
         environment.remove_filter(name)
     environment.add_global(RANGE, _range)
     environment.add_filter("replace", _replace)
@@ -358,8 +359,8 @@ def _environment(
     return environment
 
 
-NOT_OFFERED_GLOBALS: Final = ("debug", "namespace", "dict", "cycler", "joiner", "range", "now", "lipsum")
-NOT_OFFERED_FILTERS: Final = (
+REMOVED_GLOBALS: Final = ("debug", "namespace", "dict", "cycler", "joiner", "range", "now", "lipsum")
+REMOVED_FILTERS: Final = (
     "attr",
     "batch",
     "dateformat",
@@ -376,16 +377,16 @@ NOT_OFFERED_FILTERS: Final = (
     "wordcount",
     "wordwrap",
 )
-"""Of the engine's own, also for those who name them in a text: `map("indent", 9)`."""
+"""Built-in filters removed from the engine, so that they cannot be used by name either: `map("indent", 9)`."""
 
 
 def _assignment(name: str, value: Any) -> str:
-    """A value as a literal of the template language, which understands JSON."""
+    """A `set` statement with the value as a literal; the template language accepts JSON literals."""
     return f"{{% set {name} = {_ENCODER.encode(value).decode()} %}}"
 
 
 class _Meter:
-    """Counts what a rendering writes, value by value, and stops it before it eats the memory."""
+    """Counts the characters that a rendering writes and stops it at OUTPUT_LIMIT."""
 
     def __init__(self) -> None:
         self.written = 0
@@ -398,12 +399,12 @@ class _Meter:
 
 
 def _too_large() -> RenderFailed:
-    return RenderFailed(f"The template makes more than {OUTPUT_LIMIT} characters of these values.")
+    return RenderFailed(f"The output of the template is longer than {OUTPUT_LIMIT} characters with these values.")
 
 
 def _reason(error: minijinja.TemplateError) -> str:
     if error.kind == "OutOfFuel":
-        return "The template takes too many steps with these values (is there a very long loop in it?)."
+        return "The template takes too many steps with these values. Check it for very long loops."
     where = f" in line {error.line}" if error.line else ""
     return f"The template failed{where}: {(error.detail or error.kind).replace(DASH, '-')}."
 
@@ -422,38 +423,38 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def require_depth(value: Any) -> None:
-    """Raises RenderFailed where lists and objects are nested more than `VALUES_DEPTH` deep."""
+    """Raise RenderFailed if lists and objects are nested more than `VALUES_DEPTH` deep."""
     level, depth = [value], 0
     while level:
         if depth > VALUES_DEPTH:
             raise RenderFailed(f"The values are nested more than {VALUES_DEPTH} deep.")
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, Mapping):
-                below.extend(each.values())
-            elif isinstance(each, list | tuple):
-                below.extend(each)
-        level = [each for each in below if isinstance(each, _NESTED)]
+        nested: list[Any] = []
+        for item in level:
+            if isinstance(item, Mapping):
+                nested.extend(item.values())
+            elif isinstance(item, list | tuple):
+                nested.extend(item)
+        level = [item for item in nested if isinstance(item, _NESTED)]
         depth += 1
 
 
-def _reject_nul(value: Any) -> Any:
+def _without_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _reject_nul(each) for key, each in value.items() if each is not None}
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return ["" if each is None else _reject_nul(each) for each in value]
+        return ["" if item is None else _without_nulls(item) for item in value]
     return value
 
 
 def _range(start: int, stop: int | None = None, step: int = 1) -> tuple[int, ...]:
     numbers = range(start) if stop is None else range(start, stop, step)
     if len(numbers) > RANGE_LIMIT:
-        raise RenderFailed(f"range() gives at most {RANGE_LIMIT} numbers.")
+        raise RenderFailed(f"range() can have at most {RANGE_LIMIT} numbers.")
     return tuple(numbers)
 
 
 def _replace(value: Any, old: Any, new: Any) -> str:
-    text, old, new = ("" if each is None else str(each) for each in (value, old, new))
+    text, old, new = ("" if item is None else str(item) for item in (value, old, new))
     if len(text) + text.count(old) * len(new) > OUTPUT_LIMIT:
         raise _too_large()
     return text.replace(old, new)
@@ -462,14 +463,14 @@ def _replace(value: Any, old: Any, new: Any) -> str:
 def _join(value: Iterable[Any] | None, joiner: Any = "", attribute: str | None = None) -> str:
     items = list(value or ())
     if attribute is not None:
-        items = [each.get(attribute, "") for each in items if isinstance(each, Mapping)]
-    pieces, between = ["" if each is None else str(each) for each in items], str(joiner)
-    if sum(map(len, pieces)) + len(pieces) * len(between) > OUTPUT_LIMIT:
+        items = [item.get(attribute, "") for item in items if isinstance(item, Mapping)]
+    pieces, separator = ["" if item is None else str(item) for item in items], str(joiner)
+    if sum(map(len, pieces)) + len(pieces) * len(separator) > OUTPUT_LIMIT:
         raise _too_large()
-    return between.join(pieces)
+    return separator.join(pieces)
 
 
-# What a template may say -----------------------------------------------------------------------------------
+# The template language ------------------------------------------------------------------------------------
 
 _STATEMENTS = frozenset(["if", "elif", "else", "endif", "for", "endfor", "set", "break", "continue"])
 _FUNCTIONS = frozenset({"range"})
@@ -540,7 +541,7 @@ FILTERS = frozenset(
         "pluralize",
     ]
 )
-_WORDS = frozenset(
+_KEYWORDS = frozenset(
     [
         "and",
         "or",
@@ -562,27 +563,27 @@ _WORDS = frozenset(
 
 
 class _Bound(msgspec.Struct, frozen=True):
-    """What the text of a template says about the cost of rendering it."""
+    """Upper bounds of the cost of rendering, derived from the template's source."""
 
     emits: int
-    """How often, at most, it writes a value."""
+    """The maximum number of times it writes a value."""
     growth: int
-    """How much larger than its variables one value may be."""
+    """The maximum size of a value relative to the template's variables."""
     fuel: int
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """A template as the engine gets it."""
+    """A template translated for the engine."""
 
     engine_source: str
     edits: list[tuple[int, int, int]]
-    """Where texts of another length were put: offset there, characters there, characters in the author's text."""
+    """Replacements of different length: offset and length in the engine's source, length in the author's source."""
     bound: _Bound
     is_whole: bool
-    """Whether every opening was closed; where one was not, the engine must refuse the template."""
+    """Whether every tag is closed. If one is not, the engine must reject the template."""
 
     def offset(self, at: int) -> int:
-        """The author's offset of a character of the engine's text."""
+        """Translate an offset in the engine's source into one in the author's source."""
         shift = 0
         for start, engine_length, own_length in self.edits:
             if at < start + engine_length:
@@ -592,70 +593,70 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 def _read(source: str) -> _Read:
-    """Refuse what could blow up, bound the rest, and write the template as the engine is to read it."""
+    """Reject templates of unbounded cost, compute the bounds of others, and translate them for the engine."""
     growth: dict[str, int] = {}
     blocks: list[str] = []
-    branches = depth = holes = longest = end = 0
+    branches = depth = outputs = longest = end = 0
     largest, loops = 1, False
     pieces: list[str] = []
     edits: list[tuple[int, int, int]] = []
-    done = length = 0
-    for hole in tags_of(source):
+    copied_to = length = 0
+    for tag in tags_of(source):
         if depth:
-            longest = max(longest, hole.start() - end)
-        end = hole.end()
-        opening = hole[0][:2]
+            longest = max(longest, tag.start() - end)
+        end = tag.end()
+        opening = tag[0][:2]
         if opening == "{#":
-            written = f"{COMMENT[0]}{hole[0][2:-2]}{COMMENT[1]}"
-            pieces += (source[done : hole.start()], written)
-            length += end - done
-            done = end
+            written = f"{COMMENT[0]}{tag[0][2:-2]}{COMMENT[1]}"
+            pieces += (source[copied_to : tag.start()], written)
+            length += end - copied_to
+            copied_to = end
             continue
-        tokens = hole.tokens
-        if DASH in hole[0]:
+        tokens = tag.tokens
+        if DASH in tag[0]:
             for token in tokens:
                 if token.kind != "string" and DASH in token.text:
-                    raise TemplateInvalid.at(source, token.offset, f"names do not have the character “{DASH}”")
+                    raise TemplateInvalid.at(source, token.offset, f"the character “{DASH}” is not allowed in names")
         for start, stop, text in _substitutes(source, tokens):
-            pieces += (source[done:start], text)
-            length += start - done
+            pieces += (source[copied_to:start], text)
+            length += start - copied_to
             edits.append((length, len(text), stop - start))
-            length, done = length + len(text), stop
+            length, copied_to = length + len(text), stop
         if opening == "{{":
-            holes += 1
+            outputs += 1
             largest = max(largest, _check_expression(source, tokens, growth))
             continue
         if not tokens or tokens[0].text == "raw":
-            longest = max(longest, len(hole[0])) if depth else longest
+            longest = max(longest, len(tag[0])) if depth else longest
             continue
         largest = max(largest, _check_statement(source, tokens, growth))
-        word = tokens[0].text
-        if word in {"if", "for"}:
-            blocks.append(word)
+        keyword = tokens[0].text
+        if keyword in {"if", "for"}:
+            blocks.append(keyword)
             if len(blocks) > BLOCKS_DEPTH:
-                raise TemplateInvalid.at(source, hole.start(), f"blocks are nested more than {BLOCKS_DEPTH} deep")
-        elif word in {"endif", "endfor"} and blocks:
+                raise TemplateInvalid.at(source, tag.start(), f"blocks are nested more than {BLOCKS_DEPTH} deep")
+        elif keyword in {"endif", "endfor"} and blocks:
             blocks.pop()
-        branches = branches + 1 if word == "elif" else 0 if word in {"if", "endif"} else branches
+        branches = branches + 1 if keyword == "elif" else 0 if keyword in {"if", "endif"} else branches
         if branches > BRANCHES_LIMIT:
-            raise TemplateInvalid.at(source, hole.start(), f"more than {BRANCHES_LIMIT} branches of one “if”")
-        if word == "for":
+            raise TemplateInvalid.at(source, tag.start(), f"more than {BRANCHES_LIMIT} branches of one “if”")
+        if keyword == "for":
             depth, loops = depth + 1, True
-        elif word == "endfor":
+        elif keyword == "endfor":
             depth -= 1
-    engine_source = "".join(pieces) + source[done:] if pieces else source
-    # One round of a loop takes at least four steps, and writes its longest literal once in three at most.
+    engine_source = "".join(pieces) + source[copied_to:] if pieces else source
+    # A loop iteration takes at least four steps and writes its longest literal at most once per three steps.
     fuel = min(FUEL, max(200, 3 * WORK_LIMIT // (longest + 1))) if loops else FUEL
-    bound = _Bound(emits=fuel // 4 if loops else holes, growth=largest, fuel=fuel)
+    bound = _Bound(emits=fuel // 4 if loops else outputs, growth=largest, fuel=fuel)
     is_whole = source.find("{{", end) < 0 and source.find("{%", end) < 0
     return _Read(engine_source, edits, bound, is_whole)
 
 
 def _substitutes(source: str, tokens: list[TemplateToken]) -> Iterator[tuple[int, int, str]]:
-    """What the engine reads in place of some tokens: start, end and text.
+    """Replacements of tokens for the engine: start, end and text.
 
-    `range(` is the engine's own function. A name with `-` in it, written without spaces, is one name: `first-name` at
-    the beginning of a path, or `["first-name"]` inside one.
+    `range(` becomes the renamed function. A name with `-` and no spaces around it is one name: `first-name` at the
+    start of a path, or `["first-name"]` inside one.
     """
     at = 0
     while at < len(tokens):
@@ -680,7 +681,7 @@ def _substitutes(source: str, tokens: list[TemplateToken]) -> Iterator[tuple[int
 
 
 def _is_dashed(tokens: list[TemplateToken], at: int) -> bool:
-    """Whether the name at `at` goes on with `-` and another name, without a space."""
+    """Whether the name at `at` continues with `-` and another name, without a space."""
     name, dash, following = tokens[at : at + 3]
     return (
         dash.text == "-"
@@ -691,9 +692,9 @@ def _is_dashed(tokens: list[TemplateToken], at: int) -> bool:
 
 
 def _require_shallow(source: str, tokens: list[TemplateToken]) -> None:
-    """Refuse expressions that the engine, which reads them by recursion, could lose its stack on.
+    """Reject expressions whose nesting could overflow the stack of the engine's recursive parser.
 
-    Counted are the operators, brackets and filters that lie around one another; those on either side of a comma do not.
+    Nested operators, brackets and filters count; those on different sides of a comma do not.
     """
     depth, chains = 0, [0]
     for token in tokens:
@@ -709,28 +710,28 @@ def _require_shallow(source: str, tokens: list[TemplateToken]) -> None:
         elif text in {",", ":"}:
             depth -= chains[-1]
             chains[-1] = 0
-        elif token.kind == "sign" or text in _OPERATOR_WORDS:
+        elif token.kind == "sign" or text in _OPERATOR_KEYWORDS:
             chains[-1] += 1
             depth += 1
         if depth > EXPRESSION_DEPTH:
             raise TemplateInvalid.at(
-                source, token.offset, f"more than {EXPRESSION_DEPTH} operators, brackets and filters in one another"
+                source, token.offset, f"more than {EXPRESSION_DEPTH} nested operators, brackets and filters"
             )
 
 
-_OPERATOR_WORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
+_OPERATOR_KEYWORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
 
 
 def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     word, rest = tokens[0], tokens[1:]
     if word.text not in _STATEMENTS:
-        raise TemplateInvalid.at(source, word.offset, f"“{word.text}” is not offered in templates")
+        raise TemplateInvalid.at(source, word.offset, f"“{word.text}” is not available in templates")
     if word.text == "set" and not any(token.text == "=" for token in rest):
-        raise TemplateInvalid.at(source, word.offset, "“set” needs a value here: {% set name = value %}")
-    split = {"set": "=", "for": "in"}.get(word.text)
-    if split is None:
+        raise TemplateInvalid.at(source, word.offset, "“set” needs a value: {% set name = value %}")
+    separator = {"set": "=", "for": "in"}.get(word.text)
+    if separator is None:
         return _check_expression(source, rest, growth)
-    at = next((n for n, token in enumerate(rest) if token.text == split), 0)
+    at = next((n for n, token in enumerate(rest) if token.text == separator), 0)
     factor = _check_expression(source, rest[at + 1 :], growth)
     for token in rest[:at]:
         if token.kind == "name":
@@ -739,13 +740,13 @@ def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str,
 
 
 def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
-    """How many times larger than the largest variable the value of this expression may be."""
+    """The maximum size of the expression's value relative to the largest variable."""
     _require_shallow(source, tokens)
     names, largest, joins = 0, 1, False
     for at, token in enumerate(tokens):
         before = tokens[at - 1].text if at else ""
         after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-        if token.kind == "name" and token.text not in _WORDS:
+        if token.kind == "name" and token.text not in _KEYWORDS:
             _check_name(source, token, before, after)
             names += 1
             largest = max(largest, growth.get(token.text, 1))
@@ -756,28 +757,28 @@ def _check_expression(source: str, tokens: list[TemplateToken], growth: dict[str
         joins = joins or token.text in {"~", "+", "[", "{", "%"}
     factor = largest * (max(1, names) if joins else 1)
     if factor > GROWTH_LIMIT:
-        raise TemplateInvalid.at(source, tokens[0].offset, "this joins too many values into one")
+        raise TemplateInvalid.at(source, tokens[0].offset, "too many values are joined into one")
     return factor
 
 
 def _check_name(source: str, token: TemplateToken, before: str, after: str) -> None:
     if before == "|" and token.text not in FILTERS:
-        raise TemplateInvalid.at(source, token.offset, f"there is no filter “{token.text}”")
+        raise TemplateInvalid.at(source, token.offset, f"the filter “{token.text}” does not exist")
     if token.text == "tojson" and after == "(":
-        raise TemplateInvalid.at(source, token.offset, "“tojson” takes no arguments here")
+        raise TemplateInvalid.at(source, token.offset, "“tojson” does not take arguments")
     if after != "(" or before in {"|", "is", "not"}:
         return
-    offered = _METHODS if before == "." else _FUNCTIONS
-    if token.text not in offered:
-        raise TemplateInvalid.at(source, token.offset, f"“{token.text}()” is not offered in templates")
+    allowed = _METHODS if before == "." else _FUNCTIONS
+    if token.text not in allowed:
+        raise TemplateInvalid.at(source, token.offset, f"“{token.text}()” is not available in templates")
 
 
 def _check_product(source: str, tokens: list[TemplateToken], at: int) -> int:
-    """A product with a text repeats it: one side has to be a number, or both sides cast to numbers."""
+    """Multiplying a text repeats it: one operand must be a number, or both must be cast to numbers."""
     left, right = tokens[at - 1 : at], tokens[at + 1 : at + 2]
-    for one, other in ((left, right), (right, left)):
-        if one and other and one[0].kind == "number" and other[0].kind != "string":
-            return 1 if other[0].kind == "number" else int(_number(one[0].text)) + 1
+    for operand, other_operand in ((left, right), (right, left)):
+        if operand and other_operand and operand[0].kind == "number" and other_operand[0].kind != "string":
+            return 1 if other_operand[0].kind == "number" else int(_number(operand[0].text)) + 1
     if left and left[0].text in _CASTS and _is_cast(tokens[at + 1 :]):
         return 1
     raise TemplateInvalid.at(source, tokens[at].offset, "multiply by a number, or write a|float * b|float")
@@ -787,7 +788,7 @@ _CASTS = frozenset({"int", "float"})
 
 
 def _is_cast(tokens: list[TemplateToken]) -> bool:
-    """Whether the operand that begins here is a name, dotted perhaps, cast to a number."""
+    """Whether the operand that begins here is a name, possibly dotted, cast to a number."""
     for token, following in itertools.pairwise(tokens):
         if token.text == "|":
             return following.text in _CASTS
