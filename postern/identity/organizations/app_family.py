@@ -1,4 +1,4 @@
-"""Organizations as the app family shows them: the same operations at other addresses."""
+"""The organization operations under `/apps` paths."""
 
 from postern.identity.organizations import invitations, members, operations
 from postern.identity.organizations.model import AppOrganization, Organization
@@ -9,7 +9,7 @@ HERE = "/apps/{app_id}/organizations"
 
 
 def seen_from_app(row: Organization) -> AppOrganization:
-    """An organization without what only the project shows."""
+    """An organization without the fields that only `/projects` paths return."""
     return as_seen(AppOrganization, row, app_id=row.project_id)
 
 

@@ -58,7 +58,7 @@ async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Organiz
 async def verified_domain(db: Queries, *, project_id: UUID, domain: str) -> OrganizationDomainRow | None: ...
 
 
-# Whoever proves a name holds this until the transaction ends, so that two who prove it take turns.
+# Serialises transactions that verify the same domain; held until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended(%(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)

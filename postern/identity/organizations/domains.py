@@ -1,4 +1,4 @@
-"""The domains an organization owns: proving them, and letting customers join by them."""
+"""Domains of organizations: verification by DNS, and automatic joining."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -50,7 +50,7 @@ TOKEN_LENGTH = 32
 async def list_organization_domains(
     call: Call, organization_id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationDomain]:
-    """The domains of an organization, newest first, each with the record to publish and what was last seen."""
+    """List the domains of an organization, newest first, each with its TXT record and the last result."""
     await require_organization(call.db, call, organization_id)
     scope = f"organization_domains|{organization_id}"
     rows = await domain_store.list_domains(
@@ -74,9 +74,9 @@ async def list_organization_domains(
 async def add_organization_domain(call: Call, organization_id: UUID, data: NewOrganizationDomain) -> OrganizationDomain:
     """Add a domain that the organization owns.
 
-    Publish `record` as a TXT record at `recordName`; it is looked for every minute for ten minutes, every ten
-    minutes for three hours, then hourly for 30 days, and `verify` looks at once. Public suffixes and public
-    mailbox providers are refused (400); a domain that another organization of the project has proved is 409.
+    Publish `record` as a TXT record at `recordName`. It is checked every minute for ten minutes, every ten minutes for
+    three hours, then hourly for 30 days; `verify` checks it at once. Public suffixes and public mailbox providers
+    return 400; a domain that another organization of the project has verified returns 409.
     """
     domain = as_organization_domain(data.domain)
     async with call.db.transaction() as tx:
@@ -107,10 +107,10 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
     problems=(OrganizationDomainMissing, DomainTaken),
 )
 async def verify_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> OrganizationDomain:
-    """Look for the record of a domain now, instead of waiting for the periodic check.
+    """Check the TXT record of a domain now, instead of waiting for the periodic check.
 
-    A missing record is no error: `status` and `reason` say what was seen. For a FAILED domain the periodic checks
-    begin anew. If another organization has proved the domain meanwhile: 409.
+    A missing record is not an error: `status` and `reason` give the result. For a FAILED domain the periodic checks
+    start again. Returns 409 if another organization has verified the domain.
     """
     row = await _require(call.db, call, organization_id, domain_id)
     seen = await check_domain(call.world, row, fresh=True)
@@ -135,9 +135,9 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
 async def change_organization_domain(
     call: Call, organization_id: UUID, domain_id: UUID, data: OrganizationDomainChange
 ) -> OrganizationDomain:
-    """Say whether customers with a verified address at exactly this domain join when they sign in.
+    """Set whether customers with a verified address at exactly this domain join when they sign in.
 
-    Only a VERIFIED domain can let them (409). Switching it off keeps the members there are.
+    Enabling it requires a VERIFIED domain (409). Disabling it does not remove members.
     """
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, organization_id, domain_id)
@@ -156,9 +156,9 @@ async def change_organization_domain(
 
 @delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
 async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
-    """Take a domain away from an organization. Members who came by it stay; nobody joins or signs on by it.
+    """Remove a domain from an organization. Members stay; nobody joins or uses single sign-on by it any more.
 
-    The domain of the only connection that works stays while single sign-on is required (409).
+    Returns 409 if single sign-on is required and the only working connection uses the domain.
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
@@ -171,37 +171,36 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
 
 
 async def owner_of_domain(db: Queries, project_id: UUID, domain: str) -> UUID | None:
-    """The organization that has proved exactly this domain (A-labels, any case), and still can."""
+    """The organization for which exactly this domain (A-labels, any case) is VERIFIED, or None."""
     row = await domain_store.verified_domain(db, project_id=project_id, domain=domain.rstrip(".").lower())
     return row.organization_id if row else None
 
 
 async def check_domain(world: "World", row: OrganizationDomainRow, *, fresh: bool = False) -> bool | None:
-    """Whether the DNS shows the record of a domain, among others or not; None if it gave no usable answer.
+    """Whether the TXT record of a domain exists, possibly among others; None if the DNS lookup failed.
 
-    `fresh` goes past caches, for an owner who has just published.
+    `fresh` queries the authoritative servers to bypass caches, because the record may just have been published.
     """
     resolver = world.resolver
     name = record_name_of(row.domain)
     try:
         if fresh and not world.settings.dns:
-            # Where the operator chose the servers, those are asked and no others.
+            # If the operator configured DNS servers, only those are queried.
             resolver = await resolver.authoritative(name)
-        found = await resolver.txt(name)
+        records = await resolver.txt(name)
     except NoSuchRecord:
         return False
     except DnsUnavailable:
         return None
-    return record_of(row.token) in (text.strip() for text in found)
+    return record_of(row.token) in (text.strip() for text in records)
 
 
 async def record_check(
     tx: Transaction, row: OrganizationDomainRow, seen: bool | None, now: Moment, *, asked: bool = False
 ) -> tuple[OrganizationDomainRow, str | None]:
-    """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
+    """Store the result of a check in the locked row of a domain. Returns the new row, and the event to record, if any.
 
-    A domain that lapses needs a new proof: its old record stands in the DNS's past for whoever registers the
-    name next.
+    A domain that lapses gets a new token: the old record is public, so the next registrant could publish it.
     """
     status, watched_since = row.status, row.watched_since
     if asked and NEXT_DOMAIN[status, "ASKED_AGAIN"] != status:
@@ -242,19 +241,19 @@ async def record_check(
 
 
 EVENTS = {"VERIFIED": "organization.domain_verified", "LAPSED": "organization.domain_lapsed"}
-"""What is told of a new state; that a domain was never proved is told by its state alone."""
+"""Event for each new status; FAILED has none."""
 
 
 async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment) -> OrganizationDomainRow:
-    """Keep that the record is there, but the domain is another organization's: no proof, and no miss."""
+    """Store that the record exists but another organization has verified the domain: neither a success nor a miss."""
     wait = next_check_in(row.status, watched_since=row.watched_since, now=now)
-    kept: dict[str, Any] = {
+    columns: dict[str, Any] = {
         name: getattr(row, name)
         for name in ("project_id", "id", "status", "token", "auto_join_enabled", "verified_at", "watched_since")
     }
     return await domain_store.record_check(
         tx,
-        **kept,
+        **columns,
         reason="VERIFIED_BY_ANOTHER_ORGANIZATION",
         missing_since=row.missing_since,
         misses=row.misses,
@@ -264,7 +263,7 @@ async def record_taken(tx: Transaction, row: OrganizationDomainRow, now: Moment)
 
 
 async def is_taken(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> bool:
-    """Whether another organization of the project has proved that it owns the domain."""
+    """Whether another organization of the project has verified the domain."""
     return await owner_of_domain(db, project_id, domain) not in (None, organization_id)
 
 

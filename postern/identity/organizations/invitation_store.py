@@ -45,7 +45,7 @@ async def lock_pending(
 
 
 class InvitationExists(Record):
-    """Whether there is an invitation."""
+    """Whether an invitation exists."""
 
     found: bool
 

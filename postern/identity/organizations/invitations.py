@@ -1,4 +1,4 @@
-"""Inviting people to an organization, and accepting."""
+"""HTTP operations on invitations to an organization."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -53,9 +53,9 @@ INVITATIONS = f"{PROJECT}/{{id}}/invitations"
 async def list_organization_invitations(
     call: Call, id: UUID, status: InvitationStatus | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationInvitation]:
-    """The invitations to an organization, newest first.
+    """List the invitations to an organization, newest first.
 
-    `status` narrows to PENDING, ACCEPTED, REVOKED or EXPIRED; an invitation expires by itself.
+    Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
     """
     await require_organization(call.db, call, id)
     scope = f"invitations|{id}|{status or ''}"
@@ -86,13 +86,13 @@ async def create_organization_invitation(
 ) -> OrganizationInvitation:
     """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
 
-    A mail with a link to `acceptUrl` (or to a hosted page, where one button accepts) goes out. An invited address may
-    sign up also where strangers may not. The invitation holds for
-    `expiresInDays` (1 to 30, 7 unless given). An address has one pending invitation per organization.
+    Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited address can sign
+    up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30, default 7). An address can have
+    one pending invitation per organization.
     """
     email, email_key = read_email(data.email)
     if data.accept_url is not None and not is_own_address(data.accept_url):
-        raise Invalid.at("/acceptUrl", "This is no address that a link can lead to.", "invalid_address")
+        raise Invalid.at("/acceptUrl", "`acceptUrl` is not a valid http or https URL.", "invalid_address")
     async with call.db.transaction() as tx:
         await _require_open(tx, call, id)
         await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], "/role")
@@ -132,9 +132,9 @@ async def create_organization_invitation(
     problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, AlreadyInvited, ResentTooSoon),
 )
 async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
-    """Mail an invitation again, with a new token and its whole time ahead; the token before it is dead.
+    """Send an invitation again, with a new token and expiry. The previous token becomes invalid.
 
-    At most once a minute (429). An expired invitation can be resent, one that was accepted or revoked not (409).
+    At most once a minute (429). An expired invitation can be resent; an accepted or revoked one cannot (409).
     """
     async with call.db.transaction() as tx:
         await _require_open(tx, call, id)
@@ -163,7 +163,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
     shows={"status": "REVOKED", "revokedAt": "2026-01-31T12:00:00.000Z"},
 )
 async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UUID) -> OrganizationInvitation:
-    """Take an invitation back: its token is dead. One that was accepted or revoked before is 409."""
+    """Revoke an invitation; its token becomes invalid. Returns 409 if it was accepted or revoked already."""
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         row = await lock_invitation(tx, call, id, invitation_id)
@@ -181,7 +181,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
 )
 async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
-    """What an invitation is to, for a page that asks somebody to sign up or in before they accept."""
+    """Get the organization and address of an invitation, for a page that asks to sign up or in before accepting."""
     row = await invitation_store.get_invitation(
         call.db, project_id=call.project_id, id=read_invitation_token(data.token)
     )
@@ -206,45 +206,49 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
 async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvitation:
     """Accept an invitation as the signed-in customer, whose verified address must be the invited one.
 
-    Whoever is a member already gets the invitation's role beside those they have. Accepting once more is no
-    error.
+    An existing member gets the invitation's role in addition to other roles. Accepting it again is not an error.
     """
     async with call.db.transaction() as tx:
-        person = await locked_customer(tx, call)
-        asked = await invitation_store.get_invitation(
+        customer = await locked_customer(tx, call)
+        invitation = await invitation_store.get_invitation(
             tx, project_id=call.project_id, id=read_invitation_token(data.token)
         )
-        asked = require_token(call, asked, data.token)
-        organization = await lock_organization(tx, call, asked.organization_id)
-        row = await lock_invitation(tx, call, asked.organization_id, asked.id)
-        if not await is_address_of(tx, call, person, row.email_key):
+        invitation = require_token(call, invitation, data.token)
+        organization = await lock_organization(tx, call, invitation.organization_id)
+        row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
+        if not await is_address_of(tx, call, customer, row.email_key):
             raise InvitedSomebodyElse
-        if not await is_proven_address_of(tx, call, person, row.email_key):
+        if not await is_proven_address_of(tx, call, customer, row.email_key):
             raise AddressNotVerified
-        if row.accepted_by != person.id:
+        if row.accepted_by != customer.id:
             require_next(require_token(call, row, data.token), call, "ACCEPT")
             await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
-            await join_by_invitation(tx, call, row, person.id)
+            await join_by_invitation(tx, call, row, customer.id)
             row = await invitation_store.accept_invitation(
-                tx, project_id=call.project_id, id=row.id, customer_id=person.id, now=call.now
+                tx, project_id=call.project_id, id=row.id, customer_id=customer.id, now=call.now
             )
             await events.record(
-                tx, call, "invitation.accepted", row.id, organizationId=str(organization.id), customerId=str(person.id)
+                tx,
+                call,
+                "invitation.accepted",
+                row.id,
+                organizationId=str(organization.id),
+                customerId=str(customer.id),
             )
         member = await store.get_member(
-            tx, project_id=call.project_id, organization_id=organization.id, customer_id=person.id
+            tx, project_id=call.project_id, organization_id=organization.id, customer_id=customer.id
         )
     roles = member.roles if member else []
     return AcceptedInvitation(invitation=_shown(row, call), organization=ref_of(organization), roles=roles)
 
 
 async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
-    """Whether an address has an invitation that can be accepted now."""
+    """Whether an address has an invitation that is pending and has not expired."""
     return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).found
 
 
 async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:
-    """Make a customer a member with the invitation's role; a member gets it beside the others."""
+    """Add a customer as member with the invitation's role; an existing member gets it in addition to other roles."""
     if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
         return
     member = await store.get_member(
@@ -262,23 +266,23 @@ async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvit
 
 
 async def _require_open(tx: Transaction, call: Call, organization_id: UUID) -> None:
-    """Lock the organization, so that invitations to it take turns. Raises what stands in their way."""
+    """Lock the organization to serialise invitations to it. Raises a problem if it accepts none."""
     organization = await lock_organization(tx, call, organization_id)
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
 
 
-async def _inviter(tx: Transaction, call: Call, organization_id: UUID, given: str | None) -> UUID | None:
-    if given is None:
+async def _inviter(tx: Transaction, call: Call, organization_id: UUID, requested: str | None) -> UUID | None:
+    if requested is None:
         return None
-    inviter = as_id(given)
+    inviter = as_id(requested)
     if not await store.get_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=inviter):
         raise InviterUnknown
     return inviter
 
 
 async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, email_key: str) -> None:
-    """Write down that an earlier invitation has expired, if the worker has not yet."""
+    """Mark an earlier invitation as expired, in case the worker has not done so yet."""
     older = await invitation_store.lock_pending(
         tx, project_id=call.project_id, organization_id=organization_id, email_key=email_key
     )
@@ -298,14 +302,14 @@ async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id
 
 
 def require_next(row: OrganizationInvitationRow, call: Call, sign: InvitationSign) -> None:
-    """Raises InvitationClosed if that cannot be done with an invitation in its present state."""
+    """Raises InvitationClosed if the invitation's status does not allow this transition."""
     status = row.status_at(call.now)
     if NEXT_INVITATION[status, sign] is None:
         raise InvitationClosed(f"This invitation is {status}.")
 
 
 def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
-    """The invitation, if this is its newest token. Raises InvitationMissing."""
+    """The invitation, if the token is its latest one. Raises InvitationMissing otherwise."""
     if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise OrganizationInvitationMissing
     return row

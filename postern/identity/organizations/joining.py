@@ -1,4 +1,4 @@
-"""Joining the organization that owns the domain of one's address: when asked, and at every sign-in."""
+"""Automatic joining of the organization that has verified the domain of a customer's address."""
 
 from uuid import UUID
 
@@ -40,19 +40,18 @@ FOLLOWED = frozenset(("customer.signed_in", "customer.linked", "customer.deleted
     example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
 async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
-    """Put a customer into the organization that has proved to own the domain of their verified address.
+    """Add a customer to the organization that has verified the domain of the customer's verified address.
 
-    `reason` says why or why not: JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
+    `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
     AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or
-    CUSTOMER_BANNED. The domain has to be exactly
-    that of the address; domains below it do not count.
+    CUSTOMER_BANNED. The domain must equal that of the address; subdomains do not match.
     """
     customer_id = as_id(data.customer_id)
     async with call.db.transaction() as tx:
-        await lock_customer(tx, call, customer_id)  # Nobody erases or merges them meanwhile.
-        found = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
-        reason = reason_of(found[0])
-        organization_id = found[0].organization_id
+        await lock_customer(tx, call, customer_id)  # Prevents concurrent erasure and merging.
+        candidates = await store.candidates(tx, project_id=call.project_id, customer_ids=[customer_id], now=call.now)
+        reason = reason_of(candidates[0])
+        organization_id = candidates[0].organization_id
         if reason == "JOINED" and organization_id is not None:
             if await join(tx, call, organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN"):
                 await audit.record(
@@ -60,31 +59,31 @@ async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
                 )
             else:
                 reason = "ALREADY_MEMBER"
-    domain = domain_of(found[0].email_key) if found[0].email_key else None
+    domain = domain_of(candidates[0].email_key) if candidates[0].email_key else None
     return DomainJoin(joined=reason == "JOINED", organization_id=organization_id, domain=domain, reason=reason)
 
 
-def reason_of(found: JoinCandidate) -> JoinReason:
-    """What stands in the way of joining, in the order it is asked; JOINED if nothing does."""
-    if found.banned:
+def reason_of(candidate: JoinCandidate) -> JoinReason:
+    """The first reason that prevents joining; JOINED if there is none."""
+    if candidate.banned:
         return "CUSTOMER_BANNED"
-    if found.email_key is None or not found.verified:
+    if candidate.email_key is None or not candidate.verified:
         return "EMAIL_NOT_VERIFIED"
-    if found.organization_id is None:
-        return "PUBLIC_DOMAIN" if is_public_mailbox(domain_of(found.email_key)) else "NO_MATCHING_DOMAIN"
-    if found.member:
+    if candidate.organization_id is None:
+        return "PUBLIC_DOMAIN" if is_public_mailbox(domain_of(candidate.email_key)) else "NO_MATCHING_DOMAIN"
+    if candidate.member:
         return "ALREADY_MEMBER"
-    if found.suspended:
+    if candidate.suspended:
         return "ORGANIZATION_SUSPENDED"
-    if found.removed:
+    if candidate.removed:
         return "MEMBER_REMOVED"
-    return "JOINED" if found.auto_join_enabled else "AUTO_JOIN_DISABLED"
+    return "JOINED" if candidate.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
 
 async def follow_customers(tx: Transaction, events: list[Event]) -> None:
-    """React to what happens to customers, in the transaction in which it happens.
+    """React to customer events, in the transaction that records them.
 
-    Who signs in joins by domain; who is merged hands over memberships; who is erased, invitations.
+    A sign-in joins by domain, a merge moves memberships, and an erasure deletes invitations.
     """
     for event in events:
         if event.type not in FOLLOWED or event.subject_id is None:
@@ -103,14 +102,14 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
 
 
 async def keep_owned(tx: Transaction, event: Event) -> None:
-    """Give the organizations that somebody erased was the last OWNER of to whom the event names.
+    """Transfer the organizations of which an erased customer was the last OWNER to the customer named in the event.
 
-    Raises CustomerOwnsOrganizations where it names nobody, and Invalid where that is no other customer.
+    Raises CustomerOwnsOrganizations if the event names none, and Invalid if that is not another customer.
     """
     assert event.subject_id is not None
-    whose = {"project_id": event.project_id, "customer_id": event.subject_id}
-    locked = await store.lock_owned(tx, **whose)
-    owned = await store.owned_alone(tx, **whose, ids=[row.id for row in locked]) if locked else []
+    customer_key = {"project_id": event.project_id, "customer_id": event.subject_id}
+    locked = await store.lock_owned(tx, **customer_key)
+    owned = await store.owned_alone(tx, **customer_key, ids=[row.id for row in locked]) if locked else []
     if not owned:
         return
     named = event.data.get("ownershipTransferredTo")
@@ -123,20 +122,24 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
         raise CustomerOwnsOrganizations(
             message,
             errors=faults,
-            next="Name another customer, who becomes OWNER, in the query: `transferOwnershipTo=…`; or delete the "
+            next="Set the query parameter `transferOwnershipTo` to another customer, who becomes OWNER; or delete the "
             "organizations first.",
         )
-    heir = as_id(named)
-    known = await store.lock_customer_shared(tx, project_id=event.project_id, id=heir)
-    if heir == event.subject_id or known is None:
-        raise Invalid.at("query/transferOwnershipTo", "Name another customer of this project.", "unknown_customer")
+    new_owner = as_id(named)
+    heir_row = await store.lock_customer_shared(tx, project_id=event.project_id, id=new_owner)
+    if new_owner == event.subject_id or heir_row is None:
+        raise Invalid.at(
+            "query/transferOwnershipTo",
+            "`transferOwnershipTo` must be the id of another customer of this project.",
+            "unknown_customer",
+        )
     for row in owned:
         await store.make_owner(
             tx,
             project_id=event.project_id,
             id=new_id(),
             organization_id=row.id,
-            customer_id=heir,
+            customer_id=new_owner,
             now=event.occurred_at,
         )
         passed = events_.make_event(
@@ -147,29 +150,31 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             actor_type=event.actor_type,
             actor_id=event.actor_id,
             actor_label=event.actor_label,
-            customerId=str(heir),
+            customerId=str(new_owner),
             roles=["OWNER"],
         )
         await events_.record_all(tx, [passed])
 
 
 async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Nothing to do: what `follow_customers` waits for happens to one customer at a time, never in bulk."""
+    """Does nothing: the events that `follow_customers` handles are never recorded in bulk."""
     assert not FOLLOWED & set(written.types)
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
-    """Put a customer who signs in into the organization of their domain, if it takes them; returns which.
+    """Add a customer who signs in to the organization of the domain, if possible; returns its id, or None.
 
-    What stands in the way keeps nobody from signing in.
+    Never prevents the sign-in.
     """
-    found = await store.candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
-    if not found or reason_of(found[0]) != "JOINED" or found[0].organization_id is None:
+    candidates = await store.candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
+    if not candidates or reason_of(candidates[0]) != "JOINED" or candidates[0].organization_id is None:
         return None
-    who = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
+    caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
     try:
-        joined = await admit(tx, project_id, found[0].organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN", now, who)
+        joined = await admit(
+            tx, project_id, candidates[0].organization_id, customer_id, ROLES_BY_DOMAIN, "DOMAIN", now, caller
+        )
     except (OrganizationMissing, OrganizationSuspended, TooManyOrganizationMembers) as problem:
         log.warning("not_joined_by_domain", project=str(project_id), problem=problem.code())
         return None
-    return found[0].organization_id if joined else None
+    return candidates[0].organization_id if joined else None

@@ -1,4 +1,4 @@
-"""Who belongs to an organization, and as what."""
+"""HTTP operations on members of organizations, and functions for other features."""
 
 from uuid import UUID
 
@@ -40,7 +40,7 @@ MEMBERS = f"{PROJECT}/{{id}}/members"
 async def list_organization_members(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMember]:
-    """The members of an organization, who came last first."""
+    """List the members of an organization, most recently joined first."""
     await require_organization(call.db, call, id)
     scope = f"members|{id}"
     before = before_id(call, scope, cursor)
@@ -58,16 +58,16 @@ async def list_organization_members(
     example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11", "roles": ["ADMIN"]},
 )
 async def add_organization_member(call: Call, id: UUID, data: NewOrganizationMember) -> OrganizationMember:
-    """Put a customer into an organization, with roles of the scope ORGANIZATION (MEMBER, unless given)."""
+    """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER)."""
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await access.require_roles(tx, call.project_id, "ORGANIZATION", roles)
-        # The person before the organization, as those do who accept or sign in: nobody waits in a circle.
-        person = await lock_customer(tx, call, as_id(data.customer_id))
-        if not await join(tx, call, id, person.id, roles, "API"):
+        # Lock the customer before the organization, as accepting and signing in do, to avoid deadlocks.
+        customer = await lock_customer(tx, call, as_id(data.customer_id))
+        if not await join(tx, call, id, customer.id, roles, "API"):
             raise AlreadyOrganizationMember
-        row = await _member(tx, call, id, person.id)
-        await audit.record(tx, call, "member.added", "Organization", id, customerId=person.id, roles=roles)
+        row = await _member(tx, call, id, customer.id)
+        await audit.record(tx, call, "member.added", "Organization", id, customerId=customer.id, roles=roles)
     return row
 
 
@@ -75,7 +75,7 @@ async def add_organization_member(call: Call, id: UUID, data: NewOrganizationMem
     f"{MEMBERS}/{{customer_id}}", needs="organizations:read", problems=(OrganizationMissing, OrganizationMemberMissing)
 )
 async def get_organization_member(call: Call, id: UUID, customer_id: UUID) -> OrganizationMember:
-    """One member of an organization, by the customer's identifier."""
+    """Get a member of an organization by the customer's id."""
     await require_organization(call.db, call, id)
     row = await store.get_member(call.db, project_id=call.project_id, organization_id=id, customer_id=customer_id)
     if row is None:
@@ -92,7 +92,7 @@ async def get_organization_member(call: Call, id: UUID, customer_id: UUID) -> Or
 async def change_organization_member(
     call: Call, id: UUID, customer_id: UUID, data: OrganizationMemberChange
 ) -> OrganizationMember:
-    """Give a member other roles instead of those they have. The last OWNER stays OWNER (409)."""
+    """Replace the roles of a member. Returns 409 if it would remove the last OWNER."""
     roles = list(dict.fromkeys(data.roles))
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
@@ -115,7 +115,7 @@ async def change_organization_member(
     problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner),
 )
 async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) -> Removed:
-    """Take a customer out of an organization. The last OWNER cannot be removed (409)."""
+    """Remove a customer from an organization. The last OWNER cannot be removed (409)."""
     async with call.db.transaction() as tx:
         await _remove(tx, call, id, customer_id)
         await audit.record(tx, call, "member.removed", "Organization", id, customerId=customer_id)
@@ -126,7 +126,7 @@ async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) ->
 async def list_my_organizations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMembership]:
-    """The organizations that the signed-in customer belongs to, joined last first."""
+    """List the organizations of the signed-in customer, most recently joined first."""
     return await _memberships(call, bearer_of(call)[0], limit, cursor)
 
 
@@ -138,15 +138,15 @@ async def _memberships(
     rows = await store.memberships(
         call.db, project_id=call.project_id, customer_id=customer_id, before=before, limit=limit + 1
     )
-    found = linked_list(call, scope, rows, limit)
-    return LinkedList([_membership(row) for row in found.items], found.next_cursor)
+    page = linked_list(call, scope, rows, limit)
+    return LinkedList([_membership(row) for row in page.items], page.next_cursor)
 
 
 @get("/projects/{project_id}/customers/{id}/organizations", needs="organizations:read", problems=(CustomerMissing,))
 async def list_customer_organizations(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMembership]:
-    """The organizations that a customer belongs to and the roles there, joined last first."""
+    """List the organizations of a customer with the customer's roles, most recently joined first."""
     await require_customer(call.db, call.project_id, id)
     return await _memberships(call, id, limit, cursor)
 
@@ -163,14 +163,14 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
-    """The first two organizations that a customer belongs to, or `only` that one: enough to tell one from several."""
+    """Up to two organizations of a customer, which tells one from several; with `only`, at most that one."""
     return await store.organizations_of(db, project_id=project_id, customer_id=customer_id, only=only)
 
 
 async def join(
     tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str], source: Source
 ) -> bool:
-    """Put a customer into an organization; false if they are in it already. Roles are the caller's to check.
+    """Add a customer to an organization; returns False if it is a member already. The caller checks the roles.
 
     Raises OrganizationMissing, OrganizationSuspended and TooManyMembers.
     """
@@ -187,7 +187,7 @@ async def admit(
     now: Moment,
     actor: Caller,
 ) -> bool:
-    """What `join` does, where there is no call: a reaction or due work."""
+    """Like `join`, for reactions to events and background work, which have no call."""
     organization = await store.lock_organization_shared(tx, project_id=project_id, id=organization_id)
     if organization is None:
         raise OrganizationMissing
@@ -228,15 +228,15 @@ async def admit(
 
 
 async def was_removed(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> bool:
-    """Whether somebody was removed from an organization, or left, and nobody invited or added them since."""
-    found = await store.removal(
+    """Whether a customer was removed from an organization or left, and was not invited or added since."""
+    removal_id = await store.removal(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
     )
-    return found is not None
+    return removal_id is not None
 
 
 async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> list[str] | None:
-    """The roles of a member; None for somebody who is none."""
+    """The roles of a member; None if the customer is not a member."""
     row = await store.get_member(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
     )
@@ -246,7 +246,7 @@ async def roles_in(tx: Transaction, call: Call, organization_id: UUID, customer_
 async def give_roles(
     tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str]
 ) -> list[str]:
-    """Give a member these roles instead of the others; the last OWNER stays one. Returns what they then have."""
+    """Replace the roles of a member, except that the last OWNER stays OWNER. Returns the resulting roles."""
     await lock_organization(tx, call, organization_id)
     row = await _member(tx, call, organization_id, customer_id)
     if "OWNER" in row.roles and "OWNER" not in roles:
@@ -280,7 +280,7 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
     row = await _member(tx, call, organization_id, customer_id)
     await _require_other_owner(tx, call, row)
     await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
-    # Joining by domain or single sign-on would undo it at the next sign-in.
+    # Otherwise joining by domain or single sign-on would add the member again at the next sign-in.
     await store.insert_removal(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, now=call.now
     )
@@ -288,7 +288,7 @@ async def _remove(tx: Transaction, call: Call, organization_id: UUID, customer_i
 
 
 async def _require_other_owner(tx: Transaction, call: Call, row: OrganizationMember) -> None:
-    """Raises LastOwner if nobody else owns the organization, whose row is locked."""
+    """Raises LastOwner if the organization, whose row is locked, has no other owner."""
     if "OWNER" in row.roles and not await store.count_other_owners(
         tx, project_id=call.project_id, organization_id=row.organization_id, but=row.customer_id
     ):

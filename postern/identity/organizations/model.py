@@ -1,4 +1,4 @@
-"""Organizations, members, invitations and domains; their states and what may go wrong."""
+"""Records, request bodies, state machines and problems of organizations, members, invitations and domains."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -23,14 +23,14 @@ INVITATION_LIFE = timedelta(days=7)
 RESEND_AFTER = timedelta(seconds=60)
 MAIL_LEASE = timedelta(minutes=2)
 MAIL_ATTEMPTS = 10
-"""How often the mail of an invitation is tried before it is left unsent, with the problem shown."""
+"""Attempts to send an invitation e-mail; after the last one, `mailProblem` tells why it failed."""
 
 LOOK_LEASE = timedelta(minutes=5)
 PENDING_AT_MOST = timedelta(days=30)
-"""How long a domain may stay unproved before nobody looks for its record any more."""
+"""How long a domain can be PENDING before it becomes FAILED and is no longer checked."""
 MISSES_TO_LAPSE = 3
 MISSING_AT_MOST = timedelta(hours=72)
-"""How long, and how many looks in a row, the record of a verified domain may be missing."""
+"""How long, and in how many successive checks, the record of a verified domain can be missing before it lapses."""
 
 Status = Literal["ACTIVE", "SUSPENDED"]
 Source = Literal["API", "INVITATION", "DOMAIN", "SSO"]
@@ -56,12 +56,12 @@ NEXT_INVITATION: Mapping[tuple[InvitationStatus, InvitationSign], InvitationStat
     ("REVOKED", "RESEND"): None,
     ("REVOKED", "TIME_PASSES"): "REVOKED",
 }
-"""Every state of an invitation with everything that can happen in it; None is refused."""
+"""Next status of an invitation for each status and action; None if not allowed."""
 
 DomainStatus = Literal["PENDING", "VERIFIED", "FAILED", "LAPSED"]
 DomainSign = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
-"""What happens to a domain: its record was seen, was missing, has been missing for longer than its state allows,
-could not be looked up, or its organization asked for another look."""
+"""Inputs of the state machine: the record was found, was missing, has been missing for longer than the status allows,
+could not be looked up, or the organization requested another check."""
 
 NEXT_DOMAIN: Mapping[tuple[DomainStatus, DomainSign], DomainStatus] = {
     ("PENDING", "SEEN"): "VERIFIED",
@@ -85,7 +85,7 @@ NEXT_DOMAIN: Mapping[tuple[DomainStatus, DomainSign], DomainStatus] = {
     ("LAPSED", "UNSURE"): "LAPSED",
     ("LAPSED", "ASKED_AGAIN"): "LAPSED",
 }
-"""Every state of a domain with everything that can happen in it."""
+"""Next status of a domain for each status and input."""
 
 DomainReason = Literal["RECORD_NOT_FOUND", "DNS_UNAVAILABLE", "VERIFIED_BY_ANOTHER_ORGANIZATION"]
 JoinReason = Literal[
@@ -127,7 +127,7 @@ class OrganizationMissing(Missing):
 
 
 class OrganizationMemberMissing(Missing, code="member_missing"):
-    """This customer is no member of the organization."""
+    """This customer is not a member of the organization."""
 
 
 class OrganizationInvitationMissing(Missing, code="invitation_missing"):
@@ -147,7 +147,7 @@ class OrganizationExternalIdTaken(Conflict):
 
 
 class OrganizationSuspended(Conflict):
-    """This organization is suspended; nobody is invited to it or joins it."""
+    """This organization is suspended, so it cannot get invitations or members; activate it first."""
 
 
 class AlreadyOrganizationMember(Conflict, code="already_member"):
@@ -155,11 +155,11 @@ class AlreadyOrganizationMember(Conflict, code="already_member"):
 
 
 class LastOwner(Conflict):
-    """An organization that has an owner keeps one: make somebody else OWNER first."""
+    """This is the last OWNER of the organization; make another member OWNER first."""
 
 
 class AlreadyInvited(Conflict):
-    """This address has a pending invitation to the organization; resend or revoke that one."""
+    """This address has a pending invitation to the organization already; resend or revoke that."""
 
 
 class InvitationClosed(Conflict):
@@ -167,15 +167,15 @@ class InvitationClosed(Conflict):
 
 
 class ResentTooSoon(RateLimited):
-    """An invitation is resent at most once a minute."""
+    """An invitation can be resent at most once a minute; retry later."""
 
 
 class InvitedSomebodyElse(Forbidden):
-    """This invitation is for another address than yours."""
+    """This invitation was sent to an address that is not yours; sign in with the invited address."""
 
 
 class AddressNotVerified(Forbidden):
-    """Prove your e-mail address before you accept an invitation to it."""
+    """Verify your e-mail address before you accept an invitation sent to it."""
 
 
 class DomainListed(Conflict):
@@ -183,11 +183,11 @@ class DomainListed(Conflict):
 
 
 class DomainTaken(Conflict):
-    """Another organization of this project has proved that it owns this domain."""
+    """Another organization of this project has verified this domain."""
 
 
 class DomainNotProved(Conflict):
-    """Customers can join by a domain only while it is VERIFIED."""
+    """Automatic joining requires a VERIFIED domain; verify it first."""
 
 
 class TooManyOrganizationMembers(Unprocessable, code="too_many_members"):
@@ -203,7 +203,7 @@ class TooManyOrganizationDomains(Unprocessable):
 
 
 class InviterUnknown(Unprocessable):
-    """Who invites has to be a member of the organization."""
+    """The inviter must be a member of the organization."""
 
 
 class OrganizationRow(Record):
@@ -233,13 +233,13 @@ class Organization(Record):
     slug: str
     metadata: dict[str, Any]
     external_id: str | None
-    """The identifier from your own system."""
+    """Id of the organization in your own system."""
     status: Status
     require_sso: bool
-    """Whether its members, and everybody with an address at its verified domains, sign in by its single sign-on and
-    in no other way."""
+    """Whether its members, and customers with an address at its verified domains, can sign in only by its single
+    sign-on."""
     require_mfa: bool
-    """Whether its members sign in with a second factor; who has none sets one up first."""
+    """Whether its members must sign in with a second factor; members without one must set it up first."""
     created_at: Moment
     updated_at: Moment
     member_count: int
@@ -255,9 +255,9 @@ class AppOrganization(Record):
     slug: str
     metadata: dict[str, Any]
     require_sso: bool
-    """Whether its people sign in by its single sign-on and in no other way."""
+    """Whether its members and customers at its domains can sign in only by its single sign-on."""
     require_mfa: bool
-    """Whether its members sign in with a second factor."""
+    """Whether its members must sign in with a second factor."""
     created_at: Moment
     updated_at: Moment
     member_count: int
@@ -265,7 +265,7 @@ class AppOrganization(Record):
 
 
 class OrganizationRef(Record):
-    """Which organization something belongs to."""
+    """A reference to an organization."""
 
     id: UUID
     name: str
@@ -282,7 +282,7 @@ class OrganizationMember(Record):
     name: str | None
     roles: list[str]
     source: Source
-    """How they came in."""
+    """How the member joined."""
     joined_at: Moment
     updated_at: Moment
 
@@ -335,7 +335,7 @@ class OrganizationInvitationRow(Record):
     attempt: int
 
     def status_at(self, now: Moment) -> InvitationStatus:
-        """The state at that moment: a pending invitation expires by itself."""
+        """The status at that time: EXPIRED for a pending invitation after its expiry."""
         return "EXPIRED" if self.status == "PENDING" and self.expires_at <= now else self.status
 
 
@@ -353,16 +353,16 @@ class OrganizationInvitation(Record):
     accepted_at: Moment | None
     revoked_at: Moment | None
     sent_at: Moment
-    """When the newest mail was asked for."""
+    """When the latest e-mail was requested."""
     mailed_at: Moment | None
-    """When the newest mail was accepted for delivery; null while it is on its way there."""
+    """When the latest e-mail was accepted for delivery; null until then."""
     mail_problem: str | None
-    """Why the newest mail could not be sent, if so."""
+    """Why the latest e-mail could not be sent, or null."""
     created_at: Moment
 
 
 class InvitationPreview(Record):
-    """What somebody who holds the token of an invitation may know before signing in."""
+    """The part of an invitation that its token reveals before sign-in."""
 
     organization: OrganizationRef
     email: str
@@ -372,7 +372,7 @@ class InvitationPreview(Record):
 
 
 class AcceptedInvitation(Record):
-    """What accepting an invitation led to."""
+    """The result of accepting an invitation."""
 
     invitation: OrganizationInvitation
     organization: OrganizationRef
@@ -402,7 +402,7 @@ class OrganizationDomainRow(Record):
 
 
 class OrganizationDomain(Record):
-    """A domain that an organization says it owns."""
+    """A domain of an organization, verified or not."""
 
     id: UUID
     organization_id: UUID
@@ -410,11 +410,11 @@ class OrganizationDomain(Record):
     domain: str
     status: DomainStatus
     record_name: str
-    """Where to publish the TXT record."""
+    """Name of the TXT record to publish."""
     record: str
     """The value of the TXT record."""
     reason: DomainReason | None
-    """Why the last look did not end well."""
+    """Why the last check failed, or null."""
     verified_at: Moment | None
     last_checked_at: Moment | None
     next_check_at: Moment | None
@@ -425,7 +425,7 @@ class OrganizationDomain(Record):
 
 
 class DomainJoin(Record):
-    """Whether a customer was put into an organization by the domain of the address, and why or why not."""
+    """Whether a customer joined an organization by the domain of the address, and why."""
 
     joined: bool
     organization_id: UUID | None
@@ -438,13 +438,13 @@ class NewOrganization(Body):
 
     name: Name
     slug: Slug | None = None
-    """Made from the name, if none is given."""
+    """Defaults to one derived from the name."""
     external_id: ExternalId | None = None
     metadata: dict[str, Any] = {}
 
 
 class OrganizationChange(Body):
-    """What to change of an organization; `metadata` is merged at the top level, null removes a key."""
+    """Fields to change; `metadata` is merged at the top level, null removes a key."""
 
     name: Name | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -452,27 +452,27 @@ class OrganizationChange(Body):
     metadata: dict[str, Any] | UnsetType = UNSET
     status: Status | UnsetType = UNSET
     require_sso: bool | UnsetType = UNSET
-    """Whether members, and everybody with an address at a verified domain, have to use the organization's single
-    sign-on. Needs a connection that signs people on now."""
+    """Whether members, and customers with an address at a verified domain, must use the organization's single sign-on.
+    Requires a working connection."""
     require_mfa: bool | UnsetType = UNSET
-    """Whether members need a second factor to sign in; who has none sets one up first."""
+    """Whether members must sign in with a second factor; members without one must set it up first."""
 
 
 class NewOrganizationMember(Body):
-    """A customer to put into an organization."""
+    """A customer to add to an organization."""
 
     customer_id: str
     roles: Roles = msgspec.field(default_factory=lambda: ["MEMBER"])
 
 
 class OrganizationMemberChange(Body):
-    """The roles that a member has from now on."""
+    """The new roles of a member."""
 
     roles: Roles
 
 
 class NewOrganizationInvitation(Body):
-    """Whom to invite, as what, and for how long."""
+    """The address to invite, with role and expiry."""
 
     email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
     role: RoleKey = "MEMBER"
@@ -483,7 +483,7 @@ class NewOrganizationInvitation(Body):
 
 
 class InvitationToken(Body):
-    """The token from the mail of an invitation."""
+    """The token from an invitation e-mail."""
 
     token: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -495,12 +495,12 @@ class NewOrganizationDomain(Body):
 
 
 class OrganizationDomainChange(Body):
-    """Whether customers with an address at the domain join by themselves."""
+    """Whether customers with an address at the domain join automatically."""
 
     auto_join_enabled: bool
 
 
 class DomainJoinRequest(Body):
-    """Who is to join by the domain of the address."""
+    """The customer who is to join by the domain of the address."""
 
     customer_id: str

@@ -1,4 +1,4 @@
-"""Organizations in both families of paths; and the door for the features above."""
+"""HTTP operations on organizations, and functions for other features."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +39,7 @@ ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "g
 async def list_organizations(
     call: Call, external_id: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[Organization]:
-    """The project's organizations, newest first; `externalId` narrows to the one with that identifier."""
+    """List the project's organizations, newest first. Filter by `externalId`."""
     scope = f"organizations|{external_id or ''}"
     rows = await store.list_organizations(
         call.db,
@@ -62,8 +62,8 @@ async def list_organizations(
 async def create_organization(call: Call, data: NewOrganization) -> Organization:
     """Create an organization. It has no members yet.
 
-    Without `slug`, one is made from the name, with a number where another organization has it; a slug that is
-    given and taken is 409, and so is a taken `externalId`.
+    Without `slug`, one is derived from the name, with a number if another organization has it. A `slug` or `externalId`
+    that another organization has returns 409.
     """
     async with call.db.transaction() as tx:
         row = await _insert(tx, call, data)
@@ -93,7 +93,7 @@ async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organiz
 
 @get(f"{PROJECT}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
 async def get_organization(call: Call, id: UUID) -> Organization:
-    """One organization, with how many members it has and how many invitations are pending."""
+    """Get an organization with its numbers of members and pending invitations."""
     return _shown(await require_organization(call.db, call, id))
 
 
@@ -104,18 +104,18 @@ async def get_organization(call: Call, id: UUID) -> Organization:
     example={"status": "SUSPENDED"},
 )
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
-    """Change an organization; what is left out stays, and `metadata` is merged (null removes a key).
+    """Change an organization. Omitted fields stay; `metadata` is merged (null removes a key).
 
-    With `status: SUSPENDED` nobody is invited or joins, and no permission in it is granted any more; members,
-    domains and everything else stay for when it is `ACTIVE` again.
+    With `status: SUSPENDED` it accepts no invitations or members, and grants no permissions. Its data is kept until it
+    is `ACTIVE` again.
 
-    With `requireSso` its members, and everybody with an address at a verified domain of it, sign in by its single
-    sign-on and in no other way (403 `sso_required`); it needs a connection that works now (409). Sessions that began
-    otherwise end when their access token does.
+    With `requireSso` its members, and customers with an address at one of its verified domains, can sign in only by its
+    single sign-on (403 `sso_required`). It requires a working connection (409). Sessions started otherwise end when
+    their access token expires.
 
-    With `requireMfa` members sign in with a second factor: who has none sets up an authenticator app before a session
-    begins (`mfaEnrollmentRequired`), and sessions without one end when their access token does. Both rest while the
-    organization is suspended.
+    With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
+    app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
+    requirement applies while the organization is suspended.
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
@@ -146,9 +146,9 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
                 require_mfa=require_mfa,
                 now=call.now,
             )
-        said: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
-        await events.record(tx, call, "organization.updated", id, **said)
-        await audit.record(tx, call, "organization.updated", "Organization", id, **said)
+        details: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
+        await events.record(tx, call, "organization.updated", id, **details)
+        await audit.record(tx, call, "organization.updated", "Organization", id, **details)
         return _shown(await require_organization(tx, call, id))
 
 
@@ -156,8 +156,8 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
 async def delete_organization(call: Call, id: UUID) -> Organization:
     """Delete an organization with its members, invitations, domains, connections and entitlements.
 
-    Answers the record as it was. From the next request on it is unknown, and its slug, external id and domains are
-    free; a large one's rows are removed in the background. The customers stay.
+    Returns the deleted record. The organization is gone at once, and its slug, external id and domains can be reused;
+    the rows of a large one are deleted in the background. The customers stay.
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
@@ -190,38 +190,38 @@ async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organizati
 
 @asynccontextmanager
 async def keeping_sso(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
-    """Make a change that may take away a connection; raises SsoStillRequired if single sign-on is required and worked
-    before the change, and nobody could use it after.
+    """Run a change that may disable a connection. Raises SsoStillRequired if single sign-on is required, worked before
+    the change, and would not work after it.
 
-    Without an organization only what the project requires is looked at. Call `tx.lock_quota("required sso",
-    project_id)` before anything is locked.
+    Without an organization only the project's requirement is checked. Call `tx.lock_quota("required sso", project_id)`
+    before taking other locks.
     """
     project = await projects.require_project(tx, call.project_id)
     needed: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
     if organization_id is not None:
         organization = await require_organization(tx, call, organization_id)
         needed += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
-    worked = [each for each in needed if await sso_works(tx, call.project_id, each)]
+    worked = [required_by for required_by in needed if await sso_works(tx, call.project_id, required_by)]
     yield
-    for each in worked:
-        if not await sso_works(tx, call.project_id, each):
+    for required_by in worked:
+        if not await sso_works(tx, call.project_id, required_by):
             raise SsoStillRequired
 
 
 def ref_of(row: OrganizationRow) -> OrganizationRef:
-    """What other records show of an organization."""
+    """The reference to an organization in other records."""
     return as_seen(OrganizationRef, row)
 
 
 async def _require_free(db: Queries, call: Call, id: UUID | None, *, external_id: str | None, slug: str | None) -> None:
-    """Raises SlugTaken or OrganizationExternalIdTaken when another organization than `id` has one of them."""
+    """Raises SlugTaken or OrganizationExternalIdTaken if an organization other than `id` has one of them."""
     if external_id is not None:
-        found = await store.with_external_id(db, project_id=call.project_id, external_id=external_id)
-        if found not in (None, id):
+        owner_id = await store.with_external_id(db, project_id=call.project_id, external_id=external_id)
+        if owner_id not in (None, id):
             raise OrganizationExternalIdTaken
     if slug is not None:
-        found = await store.with_slug(db, project_id=call.project_id, slug=slug)
-        if found not in (None, id):
+        owner_id = await store.with_slug(db, project_id=call.project_id, slug=slug)
+        if owner_id not in (None, id):
             raise SlugTaken
 
 

@@ -1,4 +1,4 @@
-"""Decisions about organizations that need no database: names, domains, states, tokens."""
+"""Pure functions for organizations: slugs, domains, state transitions and tokens."""
 
 import re
 import unicodedata
@@ -30,14 +30,14 @@ SLUG_TRIES = 5
 MAILBOX_BRANDS = frozenset(
     ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
 )
-"""Providers of mailboxes that have their name under many public suffixes."""
+"""Names of mailbox providers that have domains under many public suffixes."""
 
 REGISTERED = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-"""The public suffix list that comes with the package: nothing is fetched."""
+"""The public suffix list included in the package; nothing is downloaded."""
 
 
 WITHOUT_MARKS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
-"""Latin letters that Unicode does not take apart into a letter and a mark; `ß` becomes `ss` with small letters."""
+"""Latin letters without a Unicode decomposition into base letter and mark; casefold() turns `ß` into `ss`."""
 
 
 def slug_of(name: str) -> str:
@@ -48,7 +48,7 @@ def slug_of(name: str) -> str:
 
 
 def slugs_like(slug: str) -> Iterator[str]:
-    """What to try when names are alike: the slug, a few numbers, then chance."""
+    """Candidates for a unique slug: the slug itself, then with small numbers, then with random ones."""
     yield slug
     for number in range(2, SLUG_TRIES):
         yield f"{slug[: SLUG_LIMIT - 2].rstrip('-')}-{number}"
@@ -58,13 +58,13 @@ def slugs_like(slug: str) -> Iterator[str]:
 
 @cache
 def public_mailboxes() -> frozenset[str]:
-    """The domains of the shipped list."""
+    """The domains of the included list of public mailbox providers."""
     text = files("postern.identity.organizations").joinpath("public_mailboxes.txt").read_text("ascii")
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
 def is_public_mailbox(domain: str) -> bool:
-    """Whether anybody can have an address at `domain`, or whoever can owns the name above it."""
+    """Whether `domain` belongs to a public mailbox provider, at which anybody can have an address."""
     labels = domain.split(".")
     if any(".".join(labels[start:]) in public_mailboxes() for start in range(len(labels) - 1)):
         return True
@@ -75,7 +75,11 @@ def as_organization_domain(text: str) -> str:
     """The name in lower-case A-labels. Raises Invalid for public suffixes and public mailbox providers."""
     domain = as_domain(text)
     if len(domain) > LONGEST_DOMAIN:
-        raise Invalid.at("/domain", "There is no room for the verification record below this name.", "invalid_domain")
+        raise Invalid.at(
+            "/domain",
+            "The domain is too long: the name of its verification record would exceed the limit of DNS.",
+            "invalid_domain",
+        )
     if is_public_mailbox(domain):
         message = f"Anybody can have an address at {domain}, so no organization can claim it."
         raise Invalid.at("/domain", message, "public_mailbox_provider")
@@ -88,12 +92,12 @@ def record_of(token: str) -> str:
 
 
 def record_name_of(domain: str) -> str:
-    """Where that record is looked for."""
+    """The name of the TXT record that proves a domain."""
     return f"{RECORD_LABEL}.{domain}"
 
 
 def domain_of(email: str) -> str:
-    """The domain of an address, in the form addresses are kept in."""
+    """The domain of a normalised address."""
     return email.rpartition("@")[2].lower()
 
 
@@ -106,7 +110,7 @@ def sign_of(
     misses: int,
     now: datetime,
 ) -> DomainSign:
-    """What a look means. `seen` is None when the DNS gave no usable answer: that is no miss."""
+    """The state machine input for the result of a check. `seen` is None if the DNS lookup failed, which is no miss."""
     if seen is None:
         return "UNSURE"
     if seen:
@@ -119,9 +123,9 @@ def sign_of(
 
 
 def next_check_in(status: DomainStatus, *, watched_since: datetime, now: datetime) -> timedelta | None:
-    """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.
+    """Time until the next check: every minute ten times, every ten minutes 18 times, then every hour.
 
-    A verified or lapsed domain is looked at daily; a failed one, no more.
+    VERIFIED and LAPSED domains are checked daily; FAILED ones are not checked (None).
     """
     if status == "FAILED":
         return None
@@ -134,17 +138,17 @@ def next_check_in(status: DomainStatus, *, watched_since: datetime, now: datetim
 
 
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
-    """The token of an invitation: its identifier, signed with the number of the mail that carries it."""
+    """The token of an invitation: its id with a signature over the id and the number of the e-mail."""
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
 
 def read_invitation_token(token: str) -> UUID:
-    """Which invitation a token is for; NO_ID if it is none."""
+    """The id of the invitation in a token; NO_ID if the token is malformed."""
     text = token.partition(".")[0]
     return as_id(str(UUID(text))) if re.fullmatch(r"[0-9a-f]{32}", text) else NO_ID
 
 
 def token_fits(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
-    """Whether `token` is the newest of the invitation; earlier ones died when it was resent."""
+    """Whether `token` is the latest of the invitation; resending invalidates earlier ones."""
     signature = token.partition(".")[2]
     return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

@@ -17,7 +17,7 @@ class OwnedOrganization(Record):
 
 
 class JoinCandidate(Record):
-    """An organization that a customer's address fits, and what stands in the way."""
+    """The organization that owns the domain of a customer's address, and the data that decides about joining."""
 
     customer_id: UUID
     banned: bool
@@ -29,7 +29,7 @@ class JoinCandidate(Record):
     suspended: bool | None
     member: bool
     removed: bool
-    """Whether they were removed from it, or left, and nobody invited or added them since."""
+    """Whether the customer was removed from it or left, and was not invited or added since."""
 
 
 @statement("""
@@ -132,7 +132,7 @@ async def update_organization(
 ) -> None: ...
 
 
-# Nobody may write such a slug, so no other organization has it.
+# The new slug is not valid in requests, so no other organization can have it.
 @statement("""
     update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -268,8 +268,8 @@ async def memberships(
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
 
 
-# What organizations require of people. Single sign-on: of members, and of everybody with an address at a domain of
-# theirs. A second factor: of members, and of those who become members by their domain as they sign in.
+# Sign-in requirements. Single sign-on applies to members and to customers with an address at a domain of the
+# organization; the second factor to members and to customers who become members by domain when they sign in.
 @statement("""
     select asked.project_id, asked.customer_id, array(
         select organization.id from organizations organization
@@ -313,7 +313,7 @@ async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list
 async def sso_required_at(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
 
 
-# Two customers become one: roles where both are members are united, the rest moves.
+# Merge of two customers: where both are members, their roles are combined; other memberships are moved.
 @statement("""
     update organization_members kept
     set roles = array(select distinct unnest(kept.roles || gone.roles) order by 1), updated_at = %(now)s
@@ -336,7 +336,7 @@ async def merge_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID
 async def move_memberships(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None: ...
 
 
-# Locked in one order, so that two owners who go at the same time do not both think that the other one stays.
+# Locks the organizations in one order, so that of two owners erased concurrently the second sees the first is gone.
 @statement("""
     select organization.id, organization.name
     from organization_members member
@@ -378,7 +378,7 @@ async def make_owner(
 ) -> None: ...
 
 
-# Who was removed.
+# Removed members.
 
 
 @statement("""

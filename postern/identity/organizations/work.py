@@ -1,4 +1,4 @@
-"""What becomes due with organizations: mails of invitations and their end, and domains to look at."""
+"""Background work: invitation e-mails and expiry, domain checks, and deletion of organizations."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 PUT_OFF = timedelta(hours=1)
-"""When the mail of an invitation to a suspended organization is looked at again."""
+"""Delay before the e-mail of an invitation to a suspended organization is tried again."""
 
 
 async def process_invitation(world: "World", row: OrganizationInvitationRow) -> None:
-    """Write down that an invitation has expired, or mail it. A crash in between mails it twice, never not at all."""
+    """Mark an invitation as expired, or send its e-mail. After a crash it may be sent twice, but never not at all."""
     if row.status != "PENDING":
         return
     if row.expires_at <= world.clock():
@@ -85,25 +85,27 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
 
 
 async def check_domains(world: "World", domain: OrganizationDomainRow) -> None:
-    """Look for the record of one domain and write down what was seen."""
+    """Check the TXT record of one domain and store the result."""
     seen = await check_domain(world, domain)
     now = world.clock()
     async with world.db.transaction() as tx:
         await domain_store.lock_domain_name(tx, project_id=domain.project_id, domain=domain.domain)
         row = await domain_store.lock_domain(tx, project_id=domain.project_id, id=domain.id)
         if row is None or row.attempt != domain.attempt:
-            return  # It was removed, or a later attempt has begun.
+            return  # It was removed, or another worker has claimed it.
         if seen and await is_taken(tx, row.project_id, row.organization_id, row.domain):
             await record_taken(tx, row, now)
             return
         row, event = await record_check(tx, row, seen, now)
         if event:
-            told = make_event(row.project_id, event, row.organization_id, now, domain=row.domain, domainId=str(row.id))
-            await record_all(tx, [told])
+            domain_event = make_event(
+                row.project_id, event, row.organization_id, now, domain=row.domain, domainId=str(row.id)
+            )
+            await record_all(tx, [domain_event])
 
 
 class DeletedOrganization(Record):
-    """An organization that was deleted and still has rows."""
+    """A deleted organization that still has rows."""
 
     project_id: UUID
     id: UUID
@@ -111,7 +113,7 @@ class DeletedOrganization(Record):
 
 
 async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
-    """Remove more of a deleted organization, and in the end the row itself. Killed half-way, it goes on later."""
+    """Delete rows of a deleted organization in batches, and finally its own row. Resumes after a crash."""
     key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
     if await delete_rows(world.db, await tables_referencing(world.db, "organizations"), **key):
         await store.delete_organization(world.db, **key)
@@ -146,4 +148,4 @@ WORK: list[Work[Any]] = [
         share=50,
     ),
 ]
-"""What becomes due."""
+"""Due work of this feature."""

@@ -1,4 +1,4 @@
-"""Connections as the app family shows them: the same operations at other addresses."""
+"""The single sign-on operations under `/apps` paths."""
 
 from postern.identity.sso import operations
 from postern.identity.sso.model import AppSsoConnection, SsoConnection
@@ -10,7 +10,7 @@ ONE = f"{HERE}/{{conn_id}}"
 
 
 def seen_from_app(row: SsoConnection) -> AppSsoConnection:
-    """A connection, with the project under its older name."""
+    """A connection with `appId`, the former name of `projectId`."""
     return as_seen(AppSsoConnection, row, app_id=row.project_id)
 
 

@@ -1,9 +1,9 @@
-"""The public addresses of a connection: where browsers begin, and where identity providers send them.
+"""Public SAML endpoints of a connection, for browsers and identity providers.
 
     login → identity provider → acs → the app's `redirectUrl` with a code → `auth/token` → session
 
-Requests are bound to the browser that began them by a cookie. What comes to `acs` is posted from another site, so on
-https the cookie is `SameSite=None`.
+A cookie binds requests to the browser that started them. Responses are posted to `acs` from another site, so with https
+the cookie is `SameSite=None`.
 """
 
 import asyncio
@@ -58,26 +58,26 @@ HERE = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
 FORM = "application/x-www-form-urlencoded"
 FORM_LIMIT = 600_000
-"""Bytes: a response of 256 KB, in base64, escaped."""
+"""Maximum bytes of a form: a response of 256 KB, base64-encoded and percent-encoded."""
 COOKIE = "postern-sso"
 BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
 DOOR_RATE = RateLimit("sso", 100, timedelta(seconds=10))
-"""What one address may try at one connection; an office behind one address stays below."""
+"""Requests of one IP address at one connection; enough for an office behind one address."""
 TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
-"""Refused messages of one connection that are written down, so that noise does not push out what matters."""
+"""Rejected messages of one connection that are recorded as traces, so that spam does not displace useful ones."""
 
 
 class SsoUnavailable(Conflict):
-    """Nobody can sign on by this connection now: it is not active, its domain is not verified, or its organization
-    is suspended."""
+    """Single sign-on by this connection is unavailable: the connection is inactive, its domain is not verified, or the
+    organization is suspended."""
 
 
 class SsoTestInvalid(Forbidden):
-    """This test link has expired or is none; make a new one."""
+    """This test link is invalid or has expired; create a new one."""
 
 
 class PublicConnection(Record):
-    """A connection at its public address, with our keys."""
+    """A connection looked up by its public id, with its service provider keys."""
 
     row: ConnectionWithOrganization
     own: list[KeyRow]
@@ -87,15 +87,15 @@ class PublicConnection(Record):
 async def find_sso_connection(
     call: Call, email: Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 ) -> SsoLookup:
-    """Which connection people with an address at this domain sign on by.
+    """Find the single sign-on connection for the domain of an address.
 
-    Send them to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null where none does, or
-    while the domain has lapsed or the organization is suspended.
+    Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
+    none, if the domain has lapsed, or if the organization is suspended.
     """
     call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{call.origin.ip}")
     await projects.require_project(call.db, call.project_id)
     if "@" not in email:
-        raise Invalid.at("query/email", "An e-mail address has an @.", "invalid_address")
+        raise Invalid.at("query/email", "`email` must be an e-mail address.", "invalid_address")
     try:
         domain = rules.as_connection_domain(domain_of(email))
     except Invalid:
@@ -113,32 +113,32 @@ async def find_sso_connection(
 
 @post("/projects/{project_id}/auth/sso", accepts=AT_THE_DOOR, example={"email": "maria@acme.example"})
 async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
-    """The same, with the address in the body, where no log keeps it."""
+    """Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs."""
     return await find_sso_connection(call, data.email)
 
 
 async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
-    """Where the hosted pages send somebody with this address; none if its domain has no connection that works now."""
-    found = await find_sso_connection(call, email)
-    return SsoEntry(name=found.name, login_url=found.login_url) if found.name and found.login_url else None
+    """The login URL for an address on the hosted pages; None if its domain has no working connection."""
+    lookup = await find_sso_connection(call, email)
+    return SsoEntry(name=lookup.name, login_url=lookup.login_url) if lookup.name and lookup.login_url else None
 
 
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SsoEntry | None:
-    """Where the people of an organization sign on, by its connection for `domain` if there is one."""
+    """The login URL of an organization, preferably of its connection for `domain`."""
     row = await store.working(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
     return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
-    """Whether a connection of the project (and of one organization, if one is named) signs people on now."""
-    found = await store.working(db, project_id=project_id, organization_id=organization_id, domain=None)
-    return found is not None
+    """Whether the project, or one of its organizations, has a working connection."""
+    connection = await store.working(db, project_id=project_id, organization_id=organization_id, domain=None)
+    return connection is not None
 
 
 async def has_any_connection(call: Call) -> bool:
-    """Whether the project has a connection that is active."""
+    """Whether the project has an active connection."""
     return await store.any_active(call.db, project_id=call.project_id) is not None
 
 
@@ -150,7 +150,7 @@ async def has_any_connection(call: Call) -> bool:
     problems=[SsoConnectionMissing],
 )
 async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
-    """Our metadata for the identity provider, at an address that it can fetch itself."""
+    """Get the service provider metadata, at a URL that the identity provider can fetch."""
     call, at = await public_connection(call, conn_id)
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), at.own), media_type="application/xml")
 
@@ -171,10 +171,10 @@ async def begin_sso(
     state: State = "",
     test: Annotated[str, msgspec.Meta(max_length=200)] | None = None,
 ) -> HttpResponse:
-    """Send a browser to the identity provider.
+    """Start single sign-on: redirect the browser to the identity provider.
 
-    It comes back to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the code
-    at `auth/token`: with the verifier of `codeChallenge` (S256, RFC 7636), or, if none was given, with a secret key.
+    The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Exchange the
+    code at `auth/token` with the verifier of `codeChallenge` (S256, RFC 7636), or, without one, with a secret key.
     """
     call, at = await public_connection(call, conn_id)
     if test is None:
@@ -210,23 +210,26 @@ async def begin_sso(
     public=True,
     any_query=True,
     takes=FORM,
-    fields={"SAMLResponse": "The SAML response in base64.", "RelayState": "State of the sign-on, as it was sent."},
+    fields={
+        "SAMLResponse": "The SAML response in base64.",
+        "RelayState": "The RelayState of the authentication request.",
+    },
     media_types=HTML,
     body_limit=FORM_LIMIT,
     problems=[SsoConnectionMissing],
 )
 async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
-    """Where the identity provider's answer arrives (SAML HTTP-POST binding).
+    """Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service.
 
-    The browser goes on to the app with a code, or with `error`. What is no genuine answer to this browser is a page
-    that names the reason; `traces` has every check.
+    Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
+    returns a page with the reason; `traces` has every check.
     """
     call, at = await public_connection(call, conn_id)
     form = await request.form()
     raw = form.get("SAMLResponse")
     asked = await _open_requests(call, request, conn_id)
     try:
-        # It takes a tenth of a second, most of it in libraries that let others run.
+        # Validation takes about 100 ms, mostly in libraries that release the GIL.
         found = await asyncio.to_thread(
             read_response,
             raw if isinstance(raw, str) else "",
@@ -240,7 +243,7 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
         kind = "TEST" if testing else "SIGN_ON"
         await record_trace(call, conn_id, kind, refused.trace, reason=refused.reason, detail=refused.detail)
         if refused.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
-            # The second may hide the first: which of them it was is not told.
+            # An unknown certificate can look like an invalid signature, so both trigger a refresh.
             await _hasten_metadata_refresh(call, conn_id)
         if testing:
             return pages.trace("The test failed", refused.detail, refused.trace, [], reason=refused.reason)
@@ -254,19 +257,19 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
 
 
 async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
-    """A connection by its public address, and the call as one of its project. Raises SsoConnectionMissing."""
+    """A connection by its public id, and the call with its project. Raises SsoConnectionMissing."""
     call.world.limiter.take(DOOR_RATE, f"{conn_id}|{call.origin.ip}")
-    found = await store.project_of_connection(call.db, id=conn_id)
-    if found is None:
+    project = await store.project_of_connection(call.db, id=conn_id)
+    if project is None:
         raise SsoConnectionMissing
     rows = await store.list_connections(
-        call.db, project_id=found.project_id, organization_id=None, id=conn_id, before=None, limit=1
+        call.db, project_id=project.project_id, organization_id=None, id=conn_id, before=None, limit=1
     )
-    own = await store.keys(call.db, project_id=found.project_id, connection_ids=[conn_id])
+    own = await store.keys(call.db, project_id=project.project_id, connection_ids=[conn_id])
     if not rows or not own:
         raise SsoConnectionMissing
     caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
-    return dataclasses.replace(call, path_project_id=found.project_id, caller=caller), PublicConnection(
+    return dataclasses.replace(call, path_project_id=project.project_id, caller=caller), PublicConnection(
         row=rows[0], own=own
     )
 
@@ -282,7 +285,7 @@ async def record_trace(
     profile: dict[str, Any] | None = None,
     customer_id: UUID | None = None,
 ) -> None:
-    """Keep how a message was read."""
+    """Record the checks of a message as a trace."""
     if reason is not None:
         try:
             call.world.limiter.take(TRACE_RATE, str(conn_id))
@@ -307,7 +310,7 @@ async def record_trace(
 
 
 async def _hasten_metadata_refresh(call: Call, conn_id: UUID) -> None:
-    """The provider may sign with a new certificate already: read its metadata now, if that was not done just now."""
+    """Refresh the metadata unless it was read recently, because the provider may use a new certificate."""
     before = Moment.of(call.now - METADATA_SOONEST)
     async with call.db.transaction() as tx:
         if await store.hasten_metadata(tx, project_id=call.project_id, id=conn_id, looked_before=before, now=call.now):
@@ -315,7 +318,7 @@ async def _hasten_metadata_refresh(call: Call, conn_id: UUID) -> None:
 
 
 def _relay_state_of(call: Call, at: PublicConnection, message_id: str, cookie: str) -> HttpResponse:
-    """The browser's way to the identity provider, with our signed request."""
+    """Redirect the browser to the identity provider with a signed request."""
     row = at.row
     assert row.idp_sso_url is not None
     message = authn_request(
@@ -341,28 +344,28 @@ async def _signed_on(
 ) -> HttpResponse:
     steps = [*found.trace, *known.steps]
     where = asked.redirect_url if asked else await _landing(call, row)
-    back = {"state": asked.state} if asked and asked.state else {}
+    parameters = {"state": asked.state} if asked and asked.state else {}
     try:
         if where is None:
-            detail = "Nobody here asked, and the connection has no `defaultRedirectUrl` of the project's."
+            detail = "Sign-on started at the identity provider, and there is no valid `defaultRedirectUrl`."
             raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
-        arrived = await accept_login(call, row, found, asked, known)
+        result = await accept_login(call, row, found, asked, known)
     except SignOnRefused as refused:
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.trouble, detail=refused.detail)
         if asked and where and refused.trouble != LoginRefusal.REPLAYED:
-            return pages.sent_to(_with(where, error=refused.trouble.lower(), **back), status=303)
+            return pages.sent_to(_with(where, error=refused.trouble.lower(), **parameters), status=303)
         return _refused(call, refused.trouble, refused.detail)
-    await record_trace(call, row.id, "SIGN_ON", steps, customer_id=arrived.customer_id)
+    await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
     if not asked:
-        back["connectionId"] = str(row.id)
-    return pages.sent_to(_with(where, code=arrived.code, **back), status=303)
+        parameters["connectionId"] = str(row.id)
+    return pages.sent_to(_with(where, code=result.code, **parameters), status=303)
 
 
 async def _test_result_page(
     call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow, known: JudgedLogin
 ) -> HttpResponse:
-    """The end of a test: the assertion is used up, everything is shown, and nobody is created."""
+    """The result page of a test. The assertion is consumed, and no customer is created."""
     profile = {**to_plain(known.profile), "attributes": found.attributes, "nameId": found.name_id}
     steps = [*found.trace, *known.steps]
     refusal = known.refusal
@@ -378,13 +381,13 @@ async def _test_result_page(
     shown = _profile_lines(known.profile, found)
     if reason:
         return pages.trace("The test failed", detail or "", steps, shown, reason=reason)
-    return pages.trace("The test came through", "Everybody of this kind could sign on.", steps, shown)
+    return pages.trace("The test succeeded", "Users like this one can sign on.", steps, shown)
 
 
 def _profile_lines(profile: rules.SsoProfile, found: SamlLogin) -> list[tuple[str, str]]:
-    """Who somebody would be, line by line: what was understood, then the attributes as they were sent."""
+    """The profile as lines: the mapped fields, then the attributes as they were sent."""
     understood = [
-        ("Subject", profile.subject or "nothing that stays the same"),
+        ("Subject", profile.subject or "no persistent identifier"),
         ("E-mail address", profile.email or "none"),
         ("Name", profile.name or "none"),
         ("Groups", ", ".join(profile.groups) or "none"),
@@ -394,14 +397,14 @@ def _profile_lines(profile: rules.SsoProfile, found: SamlLogin) -> list[tuple[st
 
 
 async def _landing(call: Call, row: ConnectionWithOrganization) -> str | None:
-    """Where people land who began elsewhere, if the project still lists it."""
+    """The redirect URL for IdP-initiated sign-on, if it is still among the project's `redirectUrls`."""
     url = row.options.default_redirect_url
     project = await projects.require_project(call.db, call.project_id)
     return url if url in project.settings.sign_in.redirect_urls else None
 
 
 async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
-    """What this browser began here and nobody has answered, newest first."""
+    """The unanswered requests that this browser started, newest first."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER.fullmatch(token):
         return []
@@ -417,12 +420,12 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
 
 
 def _browser(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
-    """What binds requests to this browser, and the cookie that keeps it there. It is known to nobody else."""
+    """The secret that binds requests to this browser, and the cookie that stores it."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER.fullmatch(token):
         token = new_token(40)
     settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
-    # The answer is posted from the identity provider's site, and browsers take `None` over TLS only.
+    # The response is posted from another site, and browsers accept SameSite=None only with TLS.
     site = "None" if settings.has_tls else None
     return token, cookie(settings, COOKIE, token, path=f"/sso/saml/{conn_id}", seconds=seconds, same_site=site)
 
@@ -432,7 +435,7 @@ def _digest(call: Call, token: str) -> bytes:
 
 
 def _refused(call: Call, reason: str, detail: str) -> HttpResponse:
-    # What was seen in the message is for the administrator's trace; the page tells only why.
+    # Details of the message are only in the trace for administrators; the page shows only the reason.
     return pages.plain(
         "You could not be signed in",
         "Your organization's identity provider and this service did not agree. Tell your administrator the reason.",
@@ -447,5 +450,5 @@ def _with(url: str, **parameters: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL keeps no NUL and no lone surrogate."""
+    """Replace NUL and lone surrogates, which PostgreSQL cannot store."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()

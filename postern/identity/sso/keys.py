@@ -1,4 +1,4 @@
-"""Our own keys of a connection: made, sealed, rotated."""
+"""Service provider keys of a connection: generation, encryption and rotation."""
 
 import asyncio
 from datetime import datetime
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 async def new_pair(connection_id: UUID, now: Moment) -> KeyPair:
-    """A new key and its certificate; made beside the event loop, because it takes a while."""
+    """Generate a key and its certificate, in a thread because it takes long."""
     return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
 
 
 async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
-    """Keep a key, sealed for its project and connection."""
+    """Store a key, encrypted with its project and connection as context."""
     context = _context(call.project_id, connection_id)
     await store.insert_key(
         tx,
@@ -46,17 +46,17 @@ async def rotate(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair
 
 
 def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
-    """The private key, PEM."""
+    """The decrypted private key, PEM."""
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 
 
 def at_place(own: list[KeyRow], place: Place) -> KeyRow:
     """The key at a place."""
-    return next(each for each in own if each.place == place)
+    return next(key for key in own if key.place == place)
 
 
 def moment_of(moment: datetime) -> Moment:
-    """A moment as records show it."""
+    """A datetime as Moment."""
     return Moment.of(moment)
 
 

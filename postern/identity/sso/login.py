@@ -1,6 +1,6 @@
-"""From a genuine assertion to a customer: who that is, whether they may come in, and what they are in the organization.
+"""Sign-in of a customer by a valid assertion: checks, the customer, and roles in the organization.
 
-One transaction decides, so two copies of an assertion make one sign-on, and a refusal leaves nothing behind.
+All in one transaction, so that an assertion can be used only once and a refused sign-on changes nothing.
 """
 
 from datetime import timedelta
@@ -44,11 +44,11 @@ from postern.protocols.saml.trace import SsoTraceStep
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
 FOLLOWED = frozenset(("customer.signed_in", "customer.deleted", "organization.deleted"))
 VIA = "sso:"
-"""How the event of a sign-in names the sign-on that led to it."""
+"""Prefix of `via` in events of sign-ins by single sign-on."""
 
 
 class SignOnRefused(Exception):
-    """The assertion is genuine, but nobody comes in by it."""
+    """The assertion is valid, but the sign-on is refused."""
 
     def __init__(self, trouble: LoginRefusal, detail: str) -> None:
         super().__init__(detail)
@@ -57,7 +57,7 @@ class SignOnRefused(Exception):
 
 
 class JudgedLogin(Record):
-    """What a sign-on says, judged: the profile, and every rule that was held against it."""
+    """The profile in an assertion and the results of all checks."""
 
     profile: SsoProfile
     email_verified: bool
@@ -66,7 +66,7 @@ class JudgedLogin(Record):
 
 
 class LoginResult(Record):
-    """Somebody who may come in, and the code that the app makes a session of."""
+    """The customer, and the code that the app exchanges for a session."""
 
     customer_id: UUID
     code: str
@@ -75,7 +75,7 @@ class LoginResult(Record):
 async def judge(
     db: Queries, call: Call, row: ConnectionWithOrganization, found: SamlLogin, *, test: bool
 ) -> JudgedLogin:
-    """Hold a sign-on against the rules of its connection, all of them, without changing anything."""
+    """Evaluate all checks of a sign-on, without changing anything."""
     profile = rules.profile_of(found, row.options.attribute_mapping)
     email_verified = False
     try:
@@ -104,9 +104,9 @@ async def judge(
 async def accept_login(
     call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None, known: JudgedLogin
 ) -> LoginResult:
-    """Let somebody in: recognise or make the customer, put them into the organization, leave a code for the app.
+    """Find or create the customer, update the membership, and create a code for the app.
 
-    Raises SignOnRefused, and then nothing has changed.
+    Raises SignOnRefused without changing anything.
     """
     if known.refusal is not None:
         raise SignOnRefused(*known.refusal)
@@ -114,7 +114,7 @@ async def accept_login(
         try:
             return await _sign_in(call, row, found, asked, known)
         except AccountNotLinked:
-            # Another sign-on may have made this person a moment ago; then the second look finds them.
+            # A concurrent sign-on may have created the customer; then the second attempt finds it.
             return await _sign_in(call, row, found, asked, known)
     except AccountNotLinked as problem:
         raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
@@ -124,7 +124,7 @@ async def accept_login(
     except IdentityConflict as problem:
         raise SignOnRefused(LoginRefusal.IDENTITY_CONFLICT, problem.detail) from None
     except CustomerSignUpClosed:
-        raise SignOnRefused(LoginRefusal.SIGN_UP_CLOSED, "This connection makes no customers.") from None
+        raise SignOnRefused(LoginRefusal.SIGN_UP_CLOSED, "This connection does not create customers.") from None
     except PlanLimitReached as problem:
         raise SignOnRefused(LoginRefusal.SIGN_UP_CLOSED, problem.detail) from None
     except SignInBlocked as problem:
@@ -136,7 +136,7 @@ async def accept_login(
 async def consume_assertion_id(
     tx: Transaction, call: Call, row: ConnectionWithOrganization, found: SamlLogin, asked: RequestRow | None
 ) -> UUID:
-    """Take an assertion, once, as the answer to its request, once. Raises SignOnRefused for every other copy."""
+    """Mark an assertion and its request as used. Raises SignOnRefused if either was used before."""
     sign_on_id = new_id()
     first = await store.insert_assertion_id(
         tx,
@@ -151,26 +151,26 @@ async def consume_assertion_id(
     if not first or (
         asked is not None and not await store.answer_request(tx, project_id=call.project_id, id=asked.id, now=call.now)
     ):
-        raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion was used before.")
+        raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion has been used before.")
     return sign_on_id
 
 
 async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """React to events recorded by the thousand: people come in and go one by one, and so do organizations."""
+    """Does nothing: the events that `follow_customers` handles are never recorded in bulk."""
     assert not FOLLOWED & set(written.types)
 
 
-async def follow_customers(tx: Transaction, found: list[Event]) -> None:
-    """React to sign-ins that a sign-on led to: a logout elsewhere then finds the session. Erased people leave, and a
-    deleted organization signs nobody on.
+async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:
+    """React to events: link sign-ins to their sign-on, for single logout; erase the sign-ons of erased customers; and
+    deactivate the connections of deleted organizations.
 
-    Of somebody erased, the assertion's own identifier stays as long as it could be used again.
+    Assertion ids of erased customers are kept until the assertions expire, to prevent replay.
     """
-    for event in found:
+    for event in recorded:
         if event.type == "organization.deleted" and event.subject_id:
-            # The rows go later; another organization may prove the domain and serve it at once.
-            gone, now = [event.subject_id], event.occurred_at
-            await store.switch_off(tx, project_id=event.project_id, organization_ids=gone, now=now)
+            # The rows are deleted later, but another organization may verify and use the domain at once.
+            organization_ids, now = [event.subject_id], event.occurred_at
+            await store.switch_off(tx, project_id=event.project_id, organization_ids=organization_ids, now=now)
         if event.type == "customer.deleted" and event.subject_id:
             await store.erase_people(tx, project_id=event.project_id, customer_ids=[event.subject_id])
             await store.forget_traces_naming(tx, project_id=event.project_id, customer_ids=[event.subject_id])
@@ -193,7 +193,7 @@ async def _sign_in(
     options = row.options
     async with call.db.transaction() as tx:
         sign_on_id = await consume_assertion_id(tx, call, row, found, asked)
-        person = await find_or_create_customer(
+        customer = await find_or_create_customer(
             tx,
             call,
             project,
@@ -201,40 +201,40 @@ async def _sign_in(
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
-        if person.is_banned(call.now):
+        if customer.is_banned(call.now):
             raise SignInBlocked
-        roles = await _add_to_organization(tx, call, row, person, profile)
+        roles = await _add_to_organization(tx, call, row, customer, profile)
         await store.set_customer(
             tx,
             project_id=call.project_id,
             id=sign_on_id,
-            customer_id=person.id,
+            customer_id=customer.id,
             name_id=found.name_id,
             name_id_format=found.format,
             session_index=found.session_index,
             until=call.now + SIGN_ON_KEPT,
         )
-        said: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(person.id)}
-        await events.record(tx, call, "sso.signed_in", row.id, **said, roles=roles)
+        details: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(customer.id)}
+        await events.record(tx, call, "sso.signed_in", row.id, **details, roles=roles)
         challenge = asked.code_challenge if asked else None
         ends = found.session_not_on_or_after
-        # The session here ends with the one there at the latest (SAML profiles §4.1.4.3).
+        # The session must end no later than that of the identity provider (SAML profiles §4.1.4.3).
         until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
         code = await issue_grant(
             tx,
             call,
-            person,
+            customer,
             challenge,
             methods=["fed", "mfa"] if rules.is_multi_factor(row, found) else ["fed"],
             via=f"{VIA}{sign_on_id}",
             until=until,
             sso_organization_id=row.organization_id,
         )
-    return LoginResult(customer_id=person.id, code=code)
+    return LoginResult(customer_id=customer.id, code=code)
 
 
 def _external_identity(row: ConnectionWithOrganization, known: JudgedLogin) -> ExternalIdentity:
-    """What the identity provider says about the person who signed on."""
+    """The external identity in the assertion."""
     profile = known.profile
     return ExternalIdentity(
         provider="SAML",
@@ -247,10 +247,10 @@ def _external_identity(row: ConnectionWithOrganization, known: JudgedLogin) -> E
 
 
 async def _add_to_organization(
-    tx: Transaction, call: Call, row: ConnectionWithOrganization, person: CustomerRow, profile: SsoProfile
+    tx: Transaction, call: Call, row: ConnectionWithOrganization, customer: CustomerRow, profile: SsoProfile
 ) -> list[str]:
-    """Make the person a member, and let the roles that groups give follow the groups. Returns the roles."""
-    held = await roles_in(tx, call, row.organization_id, person.id)
+    """Add the customer as member and update the roles that depend on groups. Returns the roles."""
+    held = await roles_in(tx, call, row.organization_id, customer.id)
     known = await access.role_keys(tx, call.project_id, "ORGANIZATION")
     roles = rules.roles_for(
         held,
@@ -260,19 +260,19 @@ async def _add_to_organization(
         known=known,
     )
     if held is None:
-        here = row.organization_id
-        if await was_removed(tx, call, here, person.id):
-            return []  # They sign in, but become no member again until somebody invites or adds them.
-        await admit(tx, call.project_id, here, person.id, roles, "SSO", call.now, call.caller)
+        organization_id = row.organization_id
+        if await was_removed(tx, call, organization_id, customer.id):
+            return []  # A removed member can sign in, but becomes a member again only by invitation or addition.
+        await admit(tx, call.project_id, organization_id, customer.id, roles, "SSO", call.now, call.caller)
         return roles
     if sorted(roles) == sorted(held):
         return held
-    return await give_roles(tx, call, row.organization_id, person.id, roles)
+    return await give_roles(tx, call, row.organization_id, customer.id, roles)
 
 
 def issuer_of(row: ConnectionWithOrganization) -> str:
-    """What a person's subject is unique under: the provider as this connection knows it.
+    """The issuer of a connection's subjects: the connection together with the provider.
 
-    An entity id alone is no proof: whoever sets up another connection can write the same one there.
+    The entity id alone is not enough, because another connection can be configured with the same one.
     """
     return f"{row.id} {row.idp_entity_id}"

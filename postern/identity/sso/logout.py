@@ -1,4 +1,4 @@
-"""Single logout: theirs ends the sessions here, ours tells the identity provider."""
+"""SAML single logout, started by the identity provider or by the customer."""
 
 import asyncio
 from datetime import timedelta
@@ -40,7 +40,7 @@ from postern.protocols.saml.trace import SamlRejected
 from postern.security.sessions import SessionMissing
 
 LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
-"""How long the id of a provider's logout message is remembered: longer than the message can be shown."""
+"""How long ids of logout requests are kept to detect replays: longer than a request is valid."""
 
 
 @post(
@@ -49,10 +49,10 @@ LOGOUT_KEPT: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
     example={"redirectUrl": "https://app.example.com/signed-out"},
 )
 async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None) -> SsoSignOut:
-    """End the own session, and say where to send the browser to be signed out at the identity provider too.
+    """End the customer's session, and return the URL to sign out at the identity provider too.
 
-    `url` is null if the session did not come by single sign-on, or its provider takes no logouts by redirect. In the
-    end the browser comes back to `redirectUrl`.
+    `url` is null if the session was not started by single sign-on, or the provider does not support logout by redirect.
+    Afterwards the browser returns to `redirectUrl`.
     """
     customer_id, session_id = bearer_of(call)
     back = data.redirect_url if data else None
@@ -98,14 +98,16 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
 
 @get(f"{HERE}/slo", public=True, any_query=True, media_types=HTML, problems=[SsoConnectionMissing])
 async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
-    """Where the identity provider's logout messages arrive by redirect.
+    """Receive logout messages of the identity provider (SAML HTTP-Redirect binding).
 
-    A request ends the sessions it means and is answered there; an answer to ours leads back to the app.
+    A request ends the matching sessions and is answered to the provider; a response redirects to the app.
     """
     query = request.scope["query_string"].decode("latin-1")
-    said = parse_qs(query)
-    if "SAMLResponse" in said:
-        return await _answered(call, conn_id, query, Binding.REDIRECT, next(iter(said.get("RelayState", [])), None))
+    parameters = parse_qs(query)
+    if "SAMLResponse" in parameters:
+        return await _answered(
+            call, conn_id, query, Binding.REDIRECT, next(iter(parameters.get("RelayState", [])), None)
+        )
     return await _asked(call, conn_id, query, Binding.REDIRECT, None)
 
 
@@ -115,16 +117,16 @@ async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) ->
     any_query=True,
     takes=FORM,
     fields={
-        "SAMLRequest": "A SAML log-out request in base64.",
-        "SAMLResponse": "The answer to a log-out request in base64.",
-        "RelayState": "State of the log-out, as it was sent.",
+        "SAMLRequest": "A SAML logout request, base64-encoded.",
+        "SAMLResponse": "The response to a logout request, base64-encoded.",
+        "RelayState": "The RelayState of the logout request.",
     },
     media_types=HTML,
     body_limit=FORM_LIMIT,
     problems=[SsoConnectionMissing],
 )
 async def receive_saml_logout_by_form(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
-    """The same for messages that come as a form."""
+    """Receive logout messages of the identity provider (SAML HTTP-POST binding)."""
     form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     relay_state = form.get("RelayState")
     if "SAMLResponse" in form:
@@ -151,7 +153,7 @@ async def _asked(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_st
 
 
 async def _end_sessions(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> None:
-    """End the sessions that are meant, and codes that could still become some; once for each message."""
+    """End the matching sessions, and revoke codes not exchanged yet; once per message."""
     name_id, indexes, project_id = asked.name_id, asked.session_indexes, call.project_id
     async with call.db.transaction() as tx:
         if not await store.insert_logout_id(
@@ -163,15 +165,15 @@ async def _end_sessions(call: Call, at: PublicConnection, asked: ReceivedLogoutR
             until=call.now + LOGOUT_KEPT,
             now=call.now,
         ):
-            return  # Shown before: sessions that began since are not meant.
-        found = await store.sessions_of_logout(
+            return  # A replay: sessions that began since must not end.
+        sign_ons = await store.sessions_of_logout(
             tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
         )
-        for sign_on in found:
+        for sign_on in sign_ons:
             try:
                 await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
             except SessionMissing:
-                continue  # It is over already.
+                continue  # The session has ended already.
         closed = await store.close_logins(
             tx, project_id=project_id, connection_id=at.row.id, name_id=name_id, session_indexes=indexes
         )
@@ -180,7 +182,7 @@ async def _end_sessions(call: Call, at: PublicConnection, asked: ReceivedLogoutR
 
 
 def _answering(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -> HttpResponse:
-    """The browser's way back to the identity provider, with our answer."""
+    """Redirect the browser to the identity provider with the logout response."""
     where = at.row.idp_slo_response_url or at.row.idp_slo_url
     if where is None:
         return pages.plain("You are signed out", "You can close this page.")
@@ -211,10 +213,10 @@ def _answering(call: Call, at: PublicConnection, asked: ReceivedLogoutRequest) -
 
 
 async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None) -> HttpResponse:
-    """What became of our logout: the app gets its browser back either way, the session here has ended."""
+    """Handle the provider's logout response. The browser returns to the app even if the provider failed."""
     call, at = await public_connection(call, conn_id)
     message_id = relay_state or ""
-    ours = (
+    logout_request = (
         await store.logout_request(
             call.db, project_id=call.project_id, connection_id=conn_id, message_id=message_id, now=call.now
         )
@@ -227,18 +229,18 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
             raw,
             binding=binding,
             connection=connection_settings(call.world, at.row, at.own, decrypting=False),
-            expected_request_ids=[ours.message_id] if ours else [],
+            expected_request_ids=[logout_request.message_id] if logout_request else [],
             now=call.now,
             relay_state=relay_state,
         )
     except SamlRejected as refused:
         return await _refused(call, at, refused)
-    assert ours is not None
+    assert logout_request is not None
     async with call.db.transaction() as tx:
-        await store.answer_request(tx, project_id=call.project_id, id=ours.id, now=call.now)
+        await store.answer_request(tx, project_id=call.project_id, id=logout_request.id, now=call.now)
     await record_trace(call, conn_id, "LOGOUT", answered.trace)
-    if ours.redirect_url is not None:
-        return pages.sent_to(ours.redirect_url, status=303)
+    if logout_request.redirect_url is not None:
+        return pages.sent_to(logout_request.redirect_url, status=303)
     if not answered.success:
         return pages.plain("You are signed out here", "Your identity provider could not end every session.")
     return pages.plain("You are signed out", "You can close this page.")
@@ -247,8 +249,8 @@ async def _answered(call: Call, conn_id: UUID, raw: str, binding: Binding, relay
 async def _refused(call: Call, at: PublicConnection, refused: SamlRejected) -> HttpResponse:
     await record_trace(call, at.row.id, "LOGOUT", refused.trace, reason=refused.reason, detail=refused.detail)
     return pages.plain(
-        "This logout was not understood",
-        "Your identity provider sent something that this service could not accept.",
+        "This sign-out failed",
+        "Your identity provider sent a message that this service could not accept.",
         status=403,
         reason=refused.reason,
         request_id=call.request_id,

@@ -1,4 +1,4 @@
-"""Taking an identity provider's settings from its metadata, given or fetched."""
+"""Import of an identity provider's settings from SAML metadata, uploaded or fetched."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 async def imported(
     world: "World", now: datetime, *, xml: str | None, url: str | None, entity_id: str | None
 ) -> dict[str, Any]:
-    """The columns that metadata sets. `entity_id` chooses among several providers.
+    """The columns to set from metadata. `entity_id` selects one of several providers in it.
 
-    Raises MetadataUnreachable, MetadataTooLarge, SamlMetadataRefused and Invalid, each pointing at its field.
+    Raises MetadataUnreachable, MetadataTooLarge, SamlMetadataRefused or Invalid, each with the field as pointer.
     """
     path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
     raw = await _fetched(world, url) if url is not None else (xml or "").encode()
     allow_http = bool(world.settings.outbound_allow)
     try:
-        found = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
+        provider = read_metadata(raw, now=now, entity_id=entity_id, allow_http=allow_http)
     except SamlMetadataRefused as refused:
         fault = ProblemError(path=path, code=SamlMetadataRefused.code(), message=refused.detail)
         raise SamlMetadataRefused(refused.detail, errors=[fault]) from None
-    return {**_columns(found), "idp_metadata_url": url}
+    return {**_columns(provider), "idp_metadata_url": url}
 
 
 async def _fetched(world: "World", url: str) -> bytes:
@@ -45,7 +45,7 @@ async def _fetched(world: "World", url: str) -> bytes:
     if isinstance(outcome, OutboundRefused | OutboundFailed):
         raise _unreachable(outcome.reason)
     if not outcome.ok:
-        raise _unreachable(f"The address answered {outcome.status}.")
+        raise _unreachable(f"The server responded with status {outcome.status}.")
     if not outcome.complete:
         raise SamlMetadataTooLarge
     return outcome.body
@@ -56,13 +56,13 @@ def _unreachable(why: str) -> MetadataUnreachable:
     return MetadataUnreachable(f"The metadata could not be fetched: {why}", errors=[fault])
 
 
-def _columns(found: IdentityProvider) -> dict[str, Any]:
+def _columns(provider: IdentityProvider) -> dict[str, Any]:
     return {
-        "idp_entity_id": found.entity_id,
-        "idp_sso_url": found.sso_redirect_url or found.sso_post_url,
-        "idp_sso_binding": "REDIRECT" if found.sso_redirect_url else "POST",
-        "idp_slo_url": found.slo_redirect_url or found.slo_post_url,
-        "idp_slo_binding": "REDIRECT" if found.slo_redirect_url or not found.slo_post_url else "POST",
-        "idp_slo_response_url": found.slo_response_url,
-        "idp_certificate": [each.pem for each in found.certificates],
+        "idp_entity_id": provider.entity_id,
+        "idp_sso_url": provider.sso_redirect_url or provider.sso_post_url,
+        "idp_sso_binding": "REDIRECT" if provider.sso_redirect_url else "POST",
+        "idp_slo_url": provider.slo_redirect_url or provider.slo_post_url,
+        "idp_slo_binding": "REDIRECT" if provider.slo_redirect_url or not provider.slo_post_url else "POST",
+        "idp_slo_response_url": provider.slo_response_url,
+        "idp_certificate": [certificate.pem for certificate in provider.certificates],
     }

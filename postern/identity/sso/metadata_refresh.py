@@ -1,6 +1,6 @@
-"""Metadata that has an address is read again, so that certificates and addresses roll over without anybody's hand.
+"""Periodic refresh of metadata from its URL, so that certificates and endpoints roll over automatically.
 
-What came through last stays in force while the address does not answer, says nonsense, or describes somebody else.
+If the URL is unreachable, or returns invalid metadata or that of another provider, the last valid metadata stays.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,37 +31,37 @@ if TYPE_CHECKING:
 
 
 async def refresh_metadata(world: "World", job: MetadataRow) -> None:
-    """Fetch the metadata of a connection and take over what changed. The entity id stays what it is."""
-    known = await store.connection(world.db, project_id=job.project_id, id=job.id)
-    if known is None or known.idp_metadata_url is None:
+    """Fetch the metadata of a connection and apply changes. The entity id never changes."""
+    connection = await store.connection(world.db, project_id=job.project_id, id=job.id)
+    if connection is None or connection.idp_metadata_url is None:
         return
-    now, url = world.clock(), known.idp_metadata_url
+    now, url = world.clock(), connection.idp_metadata_url
     try:
-        given = await imported(world, now, xml=None, url=url, entity_id=known.idp_entity_id)
-        problem = _unusable(replace(known, **given), now)
+        imported_columns = await imported(world, now, xml=None, url=url, entity_id=connection.idp_entity_id)
+        problem = _unusable(replace(connection, **imported_columns), now)
     except Problem as raised:
-        given, problem = {}, raised.detail
+        imported_columns, problem = {}, raised.detail
     async with world.db.transaction() as tx:
         row = await store.lock_due_connection(tx, project_id=job.project_id, id=job.id)
-        if row is None or row.idp_metadata_url != url or row.idp_entity_id != known.idp_entity_id:
+        if row is None or row.idp_metadata_url != url or row.idp_entity_id != connection.idp_entity_id:
             return
         if not await _settle(tx, job, problem, Moment.of(now)):
             return
         if problem is None:
-            await _apply_metadata(tx, row, replace(row, **given), Moment.of(now))
+            await _apply_metadata(tx, row, replace(row, **imported_columns), Moment.of(now))
 
 
 def _unusable(row: ConnectionRow, now: Moment) -> str | None:
-    """What an active connection would lack with the new metadata; others may be incomplete."""
+    """Why an active connection would be incomplete with the new metadata, or None. Inactive ones can be incomplete."""
     faults = rules.missing_parts(row, domain_verified=True, now=now) if row.status == "ACTIVE" else []
-    return " ".join(each.message for each in faults) or None
+    return " ".join(fault.message for fault in faults) or None
 
 
 async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: Moment) -> bool:
-    """Write down how it went, and tell once of what fails for long. False if a later look has begun."""
+    """Store the result, and record one event if it has failed for long. False if another worker has claimed it."""
     since = None if problem is None else job.failing_since or now
     telling = since is not None and not job.told and now - since >= METADATA_GRACE
-    kept = await store.settle_metadata(
+    settled = await store.settle_metadata(
         tx,
         project_id=job.project_id,
         id=job.id,
@@ -73,9 +73,9 @@ async def _settle(tx: Transaction, job: MetadataRow, problem: str | None, now: M
         due_at=Moment.of(now + (METADATA_READ_EVERY if problem is None else METADATA_RETRIED_EVERY)),
         now=now,
     )
-    if kept and telling:
+    if settled and telling:
         await events.record_all(tx, [_event(job, "sso.metadata_failing", now, problem=problem, lastReadAt=job.read_at)])
-    return kept
+    return settled
 
 
 async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: ConnectionRow, now: Moment) -> None:
@@ -94,9 +94,9 @@ async def _apply_metadata(tx: Transaction, before: ConnectionRow, row: Connectio
     )
     if not pinned:
         tx.makes_due("sso_connections")
-    told: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
+    details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
     fields = [rules.in_json(name) for name in changed]
-    await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **told, changed=fields)])
+    await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=fields)])
 
 
 def _event(row: ConnectionRow | MetadataRow, type: str, now: Moment, **data: Any) -> Event:

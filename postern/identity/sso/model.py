@@ -1,4 +1,4 @@
-"""Connections to identity providers; their states, and what may go wrong."""
+"""Records, request bodies, state machine and problems of single sign-on connections."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -18,27 +18,27 @@ from postern.protocols.saml.trace import SsoTraceStep
 
 CONNECTIONS_PER_ORGANIZATION = 50
 REQUEST_LIFE = timedelta(minutes=10)
-"""How long somebody may take at their identity provider."""
+"""Maximum time between a request and the response of the identity provider."""
 TEST_LIFE = timedelta(hours=1)
-"""How long the link of a test sign-on is good."""
+"""Validity of the link of a test."""
 OPEN_REQUESTS = 20
-"""Sign-ons that one browser may have begun and not finished at one connection."""
+"""Maximum unfinished sign-ons of one browser at one connection."""
 SIGN_ON_KEPT = timedelta(days=31)
-"""Longer than any session: until then a logout finds the session that a sign-on became."""
+"""How long sign-ons are kept for single logout: longer than any session."""
 TRACE_KEPT = timedelta(days=7)
 TRACES_PER_CONNECTION = 200
 LEASE = timedelta(minutes=5)
 METADATA_READ_EVERY = timedelta(days=1)
 METADATA_RETRIED_EVERY = timedelta(hours=1)
 METADATA_SOONEST = timedelta(minutes=10)
-"""How soon a certificate that nobody knows leads to another look at the metadata."""
+"""Minimum time between metadata refreshes caused by an unknown certificate."""
 METADATA_GRACE = timedelta(days=1)
-"""How long metadata may fail to come through before that is told."""
+"""How long metadata refreshes can fail before an event is recorded."""
 WARNED_BEFORE = (timedelta(days=30), timedelta(days=14), timedelta(days=7), timedelta(days=1), timedelta())
-"""When before its last day a certificate is warned about."""
+"""Times before the expiry of a certificate at which a warning is recorded."""
 SKEW_MAX_SECONDS = 300
 GROUPS_LIMIT = 200
-"""Groups with roles of their own."""
+"""Maximum number of groups in `groupRoles`."""
 SUBJECT_CHARS = 1_024
 METADATA_CHARS = 100 * 1024
 
@@ -56,7 +56,7 @@ NEXT_STATUS: Mapping[tuple[Status, Sign], Status | None] = {
     ("INACTIVE", "ACTIVATE"): "ACTIVE",
     ("INACTIVE", "DEACTIVATE"): "INACTIVE",
 }
-"""Every state of a connection with everything that can be asked of it; None is refused."""
+"""Next status of a connection for each status and action; None if not allowed."""
 
 IDP_PARTS = (
     "idp_entity_id",
@@ -69,11 +69,11 @@ IDP_PARTS = (
     "idp_metadata_url",
 )
 TESTED_PARTS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
-"""A test says something about these; when one of them changes, it says nothing any more."""
+"""Settings that a test covers; changing one of them invalidates the test result."""
 
 
 class LoginRefusal(StrEnum):
-    """Why a sign-on was refused after its message was found genuine. Closed list; it may grow."""
+    """Why a sign-on with a valid assertion was refused. Values may be added."""
 
     REPLAYED = "REPLAYED"
     NOT_ACTIVE = "NOT_ACTIVE"
@@ -120,7 +120,7 @@ class SsoConnectionDraft(Conflict):
 
 
 class SsoDomainServed(Conflict):
-    """Another active connection signs on people of this domain; deactivate that one first."""
+    """Another active connection serves this domain; deactivate that one first."""
 
 
 class TooManySsoConnections(Unprocessable):
@@ -128,14 +128,14 @@ class TooManySsoConnections(Unprocessable):
 
 
 class MetadataUnreachable(BadRequest):
-    """The metadata could not be fetched from there."""
+    """The metadata could not be fetched; check the URL, or upload the metadata."""
 
 
 class AttributeMapping(Body):
-    """Which attribute says what, by `Name` or `FriendlyName`. What is left out is looked for under its usual names."""
+    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
 
     subject: AttributeName | None = None
-    """What recognises a person for good; else the name identifier does."""
+    """Persistent identifier of a user; defaults to the NameID."""
     email: AttributeName | None = None
     name: AttributeName | None = None
     first_name: AttributeName | None = None
@@ -144,7 +144,7 @@ class AttributeMapping(Body):
 
 
 class Options(Record):
-    """How a connection behaves."""
+    """Options of a connection."""
 
     allow_idp_initiated: bool = False
     require_encryption: bool = False
@@ -189,11 +189,11 @@ class ConnectionRow(Record):
 
 
 class MetadataRow(Record):
-    """Metadata with an address: when it came through last, and why not since."""
+    """Metadata with a URL: when it was last read, and why later reads failed."""
 
     project_id: UUID
     id: UUID
-    """The connection's own."""
+    """Id of the connection."""
     read_at: Moment
     looked_at: Moment
     problem: str | None
@@ -204,7 +204,7 @@ class MetadataRow(Record):
 
 
 class KeyRow(Record):
-    """One of our own keys; the private one is sealed."""
+    """A service provider key; the private key is encrypted."""
 
     id: UUID
     connection_id: UUID
@@ -215,7 +215,7 @@ class KeyRow(Record):
 
 
 class RequestRow(Record):
-    """Something we asked an identity provider."""
+    """A request to an identity provider."""
 
     id: UUID
     kind: Kind
@@ -238,17 +238,17 @@ class SignOnRow(Record):
 
 
 class SpCertificate(Record):
-    """One of our own certificates for the connection."""
+    """A service provider certificate of the connection."""
 
     place: Place
-    """CURRENT signs; NEXT will after the next rotation; PREVIOUS only opens what was encrypted for it."""
+    """CURRENT signs; NEXT will sign after the next rotation; PREVIOUS is only used to decrypt."""
     certificate: str
     fingerprint: str
     expires_at: Moment
 
 
 class IdpCertificate(Record):
-    """A pinned certificate of the identity provider, as a person reads it."""
+    """Details of a pinned certificate of the identity provider."""
 
     subject: str
     fingerprint: str
@@ -267,7 +267,7 @@ class SsoConnection(Record):
     domain: str
     status: Status
     held: str | None
-    """Why nobody can sign on although the connection is active: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED."""
+    """Why an active connection does not work: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED; otherwise null."""
     idp_entity_id: str | None
     idp_sso_url: str | None
     idp_sso_binding: BindingName
@@ -279,11 +279,11 @@ class SsoConnection(Record):
     idp_certificates: list[IdpCertificate]
     idp_metadata_url: str | None
     idp_metadata_read_at: Moment | None
-    """When what is at that address last came through; it is read again every day."""
+    """When the metadata was last read from that URL; it is refreshed every day."""
     idp_metadata_problem: str | None
-    """Why it does not come through now; what was read before stays in force."""
+    """Why the last refresh failed, or null; the metadata read before stays in use."""
     sp_certificate: str
-    """The certificate that our requests are signed with, PEM."""
+    """The certificate of the key that signs requests, PEM."""
     sp_certificates: list[SpCertificate]
     sp_entity_id: str
     sp_acs_url: str
@@ -304,11 +304,11 @@ class SsoConnection(Record):
     create_customers: bool
     allow_other_domains: bool
     trust_mfa: bool
-    """Whether every sign-on counts as one with a second factor; otherwise those whose assertion says so."""
+    """Whether every sign-on counts as multi-factor; otherwise only those whose assertion says so."""
     on_new_subject: Literal["REFUSE", "HOLD"]
     default_redirect_url: str | None
     tested_at: Moment | None
-    """When a test sign-on last came through with exactly these settings."""
+    """When a test last succeeded with exactly these settings."""
     created_at: Moment
     updated_at: Moment
 
@@ -343,31 +343,31 @@ class AppSsoConnection(Record):
 
 
 class SsoTrace(Record):
-    """How one sign-on went, check by check, in the order they were made."""
+    """The checks of a sign-on, test or logout, in order."""
 
     id: UUID
     connection_id: UUID
     kind: Kind
     outcome: Literal["ACCEPTED", "REFUSED"]
     reason: str | None
-    """The first thing that was wrong."""
+    """Reason of the first failed check."""
     detail: str | None
     steps: list[SsoTraceStep]
     profile: dict[str, Any] | None
-    """Who that was: subject, e-mail address, name, groups, the roles they give, and all attributes as sent."""
+    """The user: subject, e-mail address, name, groups, resulting roles, and all attributes as sent."""
     customer_id: UUID | None
     created_at: Moment
 
 
 class SsoTest(Record):
-    """A link that begins one test sign-on: open it in a browser that can sign on at the identity provider."""
+    """A link that starts a test: open it in a browser and sign on at the identity provider."""
 
     url: str
     expires_at: Moment
 
 
 class SsoLookup(Record):
-    """Which connection people with an address at a domain sign on by; null where none does."""
+    """The connection for a domain; all fields are null if there is none."""
 
     connection_id: UUID | None
     organization_id: UUID | None
@@ -376,7 +376,7 @@ class SsoLookup(Record):
 
 
 class SsoSignOut(Record):
-    """Where to send the browser to be signed out at the identity provider too; null where it knows no such thing."""
+    """URL to sign out at the identity provider too; null if it does not support it."""
 
     url: str | None
 
@@ -385,8 +385,8 @@ class _Settings(Body):
     idp_metadata_xml: MetadataXml | UnsetType = UNSET
     """The identity provider's metadata: sets everything that begins with `idp`, together."""
     idp_metadata_url: Address | None | UnsetType = UNSET
-    """Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over by
-    themselves. While the address stays, what it says wins over what was set field by field."""
+    """Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over.
+    While it is set, the fetched metadata overrides fields set one by one."""
     idp_entity_id: EntityId | None | UnsetType = UNSET
     idp_sso_url: Address | None | UnsetType = UNSET
     idp_sso_binding: BindingName | UnsetType = UNSET
@@ -396,7 +396,7 @@ class _Settings(Body):
     idp_certificate: Certificates | UnsetType = UNSET
     """Signing certificates, PEM or bare base64; replaces the list. Pin the next one before it is used."""
     allow_idp_initiated: bool | UnsetType = UNSET
-    """Take responses that nobody here asked for; the person lands at `defaultRedirectUrl`."""
+    """Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`."""
     require_encryption: bool | UnsetType = UNSET
     allow_aes_cbc: bool | UnsetType = UNSET
     accept_expired_certificates: bool | UnsetType = UNSET
@@ -405,21 +405,21 @@ class _Settings(Body):
     clock_skew_seconds: Skew | UnsetType = UNSET
     attribute_mapping: AttributeMapping | UnsetType = UNSET
     default_roles: Roles | UnsetType = UNSET
-    """Roles in the organization for whoever signs on the first time."""
+    """Roles in the organization for users who sign on for the first time."""
     group_roles: dict[Group, Roles] | UnsetType = UNSET
-    """Roles that a group gives. The roles named here follow the groups at every sign-on; others stay."""
+    """Roles for each group. Roles listed here are updated at every sign-on; others stay."""
     create_customers: bool | UnsetType = UNSET
-    """Whether a sign-on of somebody unknown makes a customer."""
+    """Whether the sign-on of an unknown user creates a customer."""
     allow_other_domains: bool | UnsetType = UNSET
-    """Whether it may have an address outside the organization's verified domains (guests). It counts as unverified."""
+    """Whether to accept addresses outside the organization's verified domains (guests). They count as unverified."""
     trust_mfa: bool | UnsetType = UNSET
-    """Let every sign-on count as one with a second factor, where the identity provider always asks for one. Otherwise
-    only those count whose assertion says so (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`)."""
+    """Treat every sign-on as multi-factor, if the identity provider always requires it. Otherwise only those count
+    whose assertion says so (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`)."""
     on_new_subject: Literal["REFUSE", "HOLD"] | UnsetType = UNSET
-    """What becomes of another person of the identity provider who claims the address of a linked customer: REFUSE, or
-    HOLD among the `identity-requests` until an administrator approves."""
+    """What to do if another user of the identity provider has the address of a linked customer: REFUSE, or HOLD as an
+    `identity-request` until an administrator approves it."""
     default_redirect_url: Address | None | UnsetType = UNSET
-    """Where people land who began at their identity provider: one of the project's `redirectUrls`."""
+    """Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`."""
 
 
 class NewSsoConnection(_Settings):
@@ -430,13 +430,13 @@ class NewSsoConnection(_Settings):
 
 
 class SsoConnectionChange(_Settings):
-    """What to change of a connection; what is left out stays."""
+    """Fields to change; omitted fields stay."""
 
     name: Name | UnsetType = UNSET
     domain: DomainText | UnsetType = UNSET
 
 
 class SsoSignOutRequest(Body):
-    """Where the browser comes back to in the end: one of the project's `redirectUrls`."""
+    """Where the browser returns after the logout: one of the project's `redirectUrls`."""
 
     redirect_url: Address | None = None

@@ -1,4 +1,4 @@
-"""Connections in both families of paths: what an administrator does with them."""
+"""HTTP operations on single sign-on connections for administrators."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -68,7 +68,7 @@ ADDRESSES = ("idp_sso_url", "idp_slo_url", "idp_slo_response_url")
 async def list_all_sso_connections(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[SsoConnectionWithOrganization]:
-    """The connections of all organizations of the project, newest first, each with its organization."""
+    """List the connections of all organizations of the project, newest first, each with its organization."""
     scope = "sso_connections"
     before = before_id(call, scope, cursor)
     rows = await store.list_connections(
@@ -81,7 +81,7 @@ async def list_all_sso_connections(
 async def list_sso_connections(
     call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[SsoConnection]:
-    """The connections of an organization, newest first."""
+    """List the connections of an organization, newest first."""
     await require_organization(call.db, call, id)
     scope = f"sso_connections|{id}"
     before = before_id(call, scope, cursor)
@@ -104,10 +104,10 @@ async def list_sso_connections(
     shows={"status": "DRAFT", "testedAt": None},
 )
 async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
-    """Create a connection as DRAFT. Give the identity provider's metadata now or later, whole or field by field.
+    """Create a connection as DRAFT. Set the identity provider's metadata now or later, as a whole or field by field.
 
     Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try it with `test`; then
-    `activate` it. Keys of our own are made along with it.
+    `activate` it. Its service provider keys are generated.
     """
     await require_organization(call.db, call, id)
     given = await _given(call, data)
@@ -137,7 +137,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
 
 @get(ONE, needs="sso:read", problems=MISSING)
 async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
-    """One connection, with what to enter at the identity provider and what is pinned of it."""
+    """Get a connection, with the values to enter at the identity provider and its pinned certificates."""
     return await _one(call.db, call, id, conn_id)
 
 
@@ -148,10 +148,10 @@ async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnecti
     example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
 )
 async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:
-    """Change a connection; what is left out stays.
+    """Change a connection. Omitted fields stay.
 
-    `idpMetadataXml` and `idpMetadataUrl` replace everything of the identity provider together. An ACTIVE connection
-    takes no change that would leave it incomplete (409); deactivate it first.
+    `idpMetadataXml` and `idpMetadataUrl` replace all `idp` fields together. A change that would make an ACTIVE
+    connection incomplete returns 409; deactivate it first.
     """
     await require_organization(call.db, call, id)
     given = await _given(call, data)
@@ -185,9 +185,9 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
 
 @delete(ONE, needs="sso:write", problems=(*MISSING, SsoStillRequired))
 async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
-    """Delete a connection with its keys. Customers who came by it stay, and come in another way.
+    """Delete a connection with its keys. Its customers stay and can use other sign-in methods.
 
-    The last one that works stays while single sign-on is required (409).
+    Returns 409 if single sign-on is required and it is the only working connection.
     """
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
@@ -203,7 +203,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
 
 @get(f"{ONE}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
-    """Our metadata for the identity provider: addresses, both signing certificates, and the one to encrypt for."""
+    """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
     await _one_row(call.db, call, id, conn_id)
     own = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), own), media_type="application/xml")
@@ -211,11 +211,11 @@ async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
 
 @post(f"{ONE}/activate", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed))
 async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
-    """Let people sign on by a connection.
+    """Activate a connection.
 
-    It needs the identity provider's entity id, an https sign-on address, a certificate that has not expired, and
-    a VERIFIED domain of the organization equal to `domain`; else 409, and `errors` names what is missing. Only one
-    active connection may serve a domain; that of an organization that has lost the domain is switched off.
+    It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
+    VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
+    Only one active connection can serve a domain; that of an organization that has lost the domain is deactivated.
     """
     return await _switch(call, id, conn_id, "ACTIVATE")
 
@@ -227,19 +227,19 @@ async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoCon
     shows={"status": "INACTIVE"},
 )
 async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
-    """Let nobody sign on by a connection any more. Sessions that have begun go on.
+    """Deactivate a connection. Existing sessions continue.
 
-    The last one that works stays active while single sign-on is required (409).
+    Returns 409 if single sign-on is required and it is the only working connection.
     """
     return await _switch(call, id, conn_id, "DEACTIVATE")
 
 
 @post(f"{ONE}/rotate-certificate", needs="sso:write", problems=MISSING)
 async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
-    """Sign with the NEXT key from now on, and publish a new one after it.
+    """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
 
-    Do this when the identity provider has taken the NEXT certificate from our metadata. What is still encrypted for
-    the key before is opened until the next rotation.
+    Do this after the identity provider has imported the NEXT certificate from the metadata. Messages encrypted for the
+    previous key can be decrypted until the next rotation.
     """
     pair = await keys.new_pair(conn_id, call.now)
     async with call.db.transaction() as tx:
@@ -257,10 +257,10 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
 
 @post(f"{ONE}/test", needs="sso:write", problems=(*MISSING, SsoConnectionIncomplete))
 async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
-    """Make a link that tries the connection in whatever state it is: open it in a browser and sign on.
+    """Create a link to test the connection, which need not be active: open it in a browser and sign on.
 
-    The page at the end, and `traces`, show every check and who that would have been. Nobody is created or signed in.
-    The link is good for an hour.
+    The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
+    link is valid for an hour.
     """
     row = await _one_row(call.db, call, id, conn_id)
     parts = [each for each in rules.missing_parts(row, domain_verified=True, now=call.now) if each.code == "missing"]
@@ -276,7 +276,7 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
 async def list_sso_traces(
     call: Call, id: UUID, conn_id: UUID, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[SsoTrace]:
-    """How the latest sign-ons, tests and logouts went, check by check, newest first. Kept for seven days."""
+    """List the checks of the latest sign-ons, tests and logouts, newest first. They are kept for seven days."""
     await _one_row(call.db, call, id, conn_id)
     scope = f"sso_traces|{conn_id}"
     before = before_id(call, scope, cursor)
@@ -287,7 +287,7 @@ async def list_sso_traces(
 
 
 def show(call: Call, row: ConnectionWithOrganization, own: Sequence[KeyRow]) -> SsoConnection:
-    """A connection as developers see it."""
+    """A connection as returned by the API."""
     site = urls_of(call.world, row.id)
     return as_seen(
         SsoConnection,
@@ -336,19 +336,19 @@ def _held(row: ConnectionWithOrganization) -> str | None:
 
 
 def _idp_certificate(pem: str, call: Call) -> IdpCertificate:
-    found = read_certificate(pem)
+    certificate = read_certificate(pem)
     return IdpCertificate(
-        subject=found.subject,
-        fingerprint=found.fingerprint,
-        expires_at=keys.moment_of(found.not_after),
-        expired=found.not_after <= call.now,
+        subject=certificate.subject,
+        fingerprint=certificate.fingerprint,
+        expires_at=keys.moment_of(certificate.not_after),
+        expired=certificate.not_after <= call.now,
     )
 
 
 def _sp_certificate(row: KeyRow) -> SpCertificate:
-    found = read_certificate(row.certificate)
+    certificate = read_certificate(row.certificate)
     return SpCertificate(
-        place=row.place, certificate=row.certificate, fingerprint=found.fingerprint, expires_at=row.not_after
+        place=row.place, certificate=row.certificate, fingerprint=certificate.fingerprint, expires_at=row.not_after
     )
 
 
@@ -400,12 +400,12 @@ def _blank(call: Call, organization_id: UUID) -> ConnectionRow:
 
 
 async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
-    """What the metadata in a body says of the identity provider. Fetches before any transaction."""
+    """The columns from the metadata in a request. Called outside transactions, because it may fetch a URL."""
     xml, url = data.idp_metadata_xml, data.idp_metadata_url
     if xml is UNSET and url in (UNSET, None):
         return {} if url is UNSET else {"idp_metadata_url": None}
     if xml is not UNSET and url not in (UNSET, None):
-        raise Invalid.at("/idpMetadataUrl", "Give the metadata or its address, not both.", "conflicting")
+        raise Invalid.at("/idpMetadataUrl", "Set `idpMetadataXml` or `idpMetadataUrl`, not both.", "conflicting")
     named = data.idp_entity_id if isinstance(data.idp_entity_id, str) else None
     return await imported(
         call.world,
@@ -417,7 +417,7 @@ async def _given(call: Call, data: NewSsoConnection | SsoConnectionChange) -> di
 
 
 async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str, Any]) -> None:
-    """Look again tomorrow at metadata that was fetched now; no more at an address that went."""
+    """Schedule the refresh of metadata that was fetched, and end that of a removed URL."""
     if given.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_READ_EVERY)
         await store.upsert_metadata(tx, project_id=call.project_id, id=id, due_at=due_at, now=call.now)
@@ -426,7 +426,7 @@ async def _follow_address(tx: Transaction, call: Call, id: UUID, given: dict[str
 
 
 def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, given: dict[str, Any]) -> ConnectionRow:
-    """The row with what was imported, then what was said field by field."""
+    """The row with the imported columns, then the fields of the request."""
     change = dict(given)
     for name in ("name", *IDP_PARTS):
         value = getattr(data, name)
@@ -441,19 +441,19 @@ def _changed(row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, g
 
 
 def _checked(call: Call, row: ConnectionRow) -> ConnectionRow:
-    """The row, if its addresses and groups can be used. Raises Invalid."""
+    """Validate the URLs and groups of a row; returns the row. Raises Invalid."""
     allow_http = bool(call.world.settings.outbound_allow)
     for name in ADDRESSES:
         url: str | None = getattr(row, name)
         if url is not None:
             rules.as_web_address(url, f"/{rules.in_json(name)}", allow_http=allow_http)
     if len(row.options.group_roles) > GROUPS_LIMIT:
-        raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups give roles.", "too_many")
+        raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups are allowed.", "too_many")
     return row
 
 
 async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises RoleUnknown or Invalid where roles or the landing address are none of the project's."""
+    """Raises RoleUnknown or Invalid if roles or the default redirect URL are not those of the project."""
     options = row.options
     await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, "/defaultRoles")
     for group, roles in options.group_roles.items():
@@ -462,7 +462,7 @@ async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> 
     if options.default_redirect_url is not None:
         project = await projects.require_project(tx, call.project_id)
         if options.default_redirect_url not in project.settings.sign_in.redirect_urls:
-            message = "This address is not among the project's `redirectUrls`."
+            message = "This URL is not among the project's `redirectUrls`."
             raise Invalid.at("/defaultRedirectUrl", message, "not_allowed")
 
 
@@ -492,11 +492,13 @@ async def _switch(call: Call, id: UUID, conn_id: UUID, sign: Sign) -> SsoConnect
 
 
 async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> None:
-    """Raises SsoConnectionIncomplete or SsoDomainServed unless people could sign on by it."""
+    """Raises SsoConnectionIncomplete or SsoDomainServed if the connection would not work."""
     owner = await owner_of_domain(tx, call.project_id, row.domain)
     faults = rules.missing_parts(row, domain_verified=owner == row.organization_id, now=call.now)
     if faults:
-        raise SsoConnectionIncomplete("Not yet: " + " ".join(each.message for each in faults), errors=faults)
+        raise SsoConnectionIncomplete(
+            "The connection is incomplete: " + " ".join(each.message for each in faults), errors=faults
+        )
     await store.lock_activation(tx, project_id=call.project_id, domain=row.domain)
     found = await store.active_connection_at(tx, project_id=call.project_id, domain=row.domain)
     if found is None or found.id == row.id:
@@ -507,12 +509,12 @@ async def _require_complete(tx: Transaction, call: Call, row: ConnectionRow) -> 
     await _deactivate_others(tx, call, found, row.domain)
 
 
-async def _deactivate_others(tx: Transaction, call: Call, found: store.ServingConnection, domain: str) -> None:
-    """Switch off the connection of an organization that has lost the domain: it serves nobody any more."""
-    await store.set_status(tx, project_id=call.project_id, id=found.id, status="INACTIVE", due_at=None, now=call.now)
-    owner = str(found.organization_id)
+async def _deactivate_others(tx: Transaction, call: Call, serving: store.ServingConnection, domain: str) -> None:
+    """Deactivate the connection of an organization that has lost the domain."""
+    await store.set_status(tx, project_id=call.project_id, id=serving.id, status="INACTIVE", due_at=None, now=call.now)
+    owner = str(serving.organization_id)
     await events.record(
-        tx, call, "sso.deactivated", found.id, organizationId=owner, domain=domain, reason="DOMAIN_LOST"
+        tx, call, "sso.deactivated", serving.id, organizationId=owner, domain=domain, reason="DOMAIN_LOST"
     )
 
 

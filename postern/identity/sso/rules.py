@@ -1,4 +1,4 @@
-"""Decisions about connections that need no database."""
+"""Pure functions for single sign-on: profile mapping, checks, roles and validation of connections."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -36,7 +36,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
         "urn:oid:1.3.6.1.4.1.5923.1.5.1.1",
     ),
 }
-"""What Entra, Google, Okta, ADFS, Shibboleth and others call these attributes."""
+"""Attribute names of Entra, Google, Okta, ADFS, Shibboleth and others."""
 
 
 MFA_CONTEXTS = frozenset(
@@ -47,23 +47,23 @@ MFA_CONTEXTS = frozenset(
         "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorUnregistered",
     )
 )
-"""Authentication contexts (SAML authn-context §3.4) that say that there was a second factor."""
+"""Authentication context classes (SAML authn-context §3.4) for multi-factor authentication."""
 MFA_ATTRIBUTE = "http://schemas.microsoft.com/claims/authnmethodsreferences"
-"""Where Entra and ADFS say how somebody proved themselves."""
+"""Attribute with the authentication methods, from Entra and ADFS."""
 
 
 class SsoProfile(Record):
-    """Who signed on, in our words."""
+    """The mapped profile of a user."""
 
     subject: str | None
-    """What recognises this person for good; none if the provider names them anew each time."""
+    """Persistent identifier; None if the provider sends only transient ones."""
     email: str | None
     name: str | None
     groups: list[str]
 
 
 def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
-    """What an assertion says about a person, under the names that the connection or usage gives."""
+    """The profile in an assertion, by the connection's attribute mapping or the common attribute names."""
 
     def values(what: str) -> list[str]:
         chosen: str | None = getattr(mapping, what, None)
@@ -89,13 +89,13 @@ def profile_of(sign_on: SamlLogin, mapping: AttributeMapping) -> SsoProfile:
 
 
 def is_multi_factor(row: ConnectionRow, sign_on: SamlLogin) -> bool:
-    """Whether a sign-on counts as one with a second factor: its assertion says so, or the connection always does."""
-    said = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
-    return row.options.trust_mfa or bool(MFA_CONTEXTS & said)
+    """Whether a sign-on counts as multi-factor, by its assertion or because the connection trusts all."""
+    contexts = {sign_on.authn_context, *sign_on.attributes.get(MFA_ATTRIBUTE, [])}
+    return row.options.trust_mfa or bool(MFA_CONTEXTS & contexts)
 
 
 class LoginCheck(Record):
-    """One rule that a sign-on was held against."""
+    """The result of one check of a sign-on."""
 
     step: str
     detail: str
@@ -111,7 +111,7 @@ def checks_of(
     email_verified: bool,
     test: bool,
 ) -> list[LoginCheck]:
-    """Everything that a genuine sign-on still has to fulfil. A test may try a connection that is not active."""
+    """The checks of a sign-on with a valid assertion. In a test the connection need not be active."""
     checks = [LoginCheck(step="connection", detail=row.status)]
     if row.status != "ACTIVE" and not test:
         checks = [
@@ -124,10 +124,10 @@ def checks_of(
         detail = "The organization is suspended."
         checks.append(LoginCheck(step="organization", detail=detail, trouble=LoginRefusal.ORGANIZATION_SUSPENDED))
     if profile.subject is None:
-        detail = "Nothing that stays the same names this person: send a persistent NameID, or map `subject`."
+        detail = "The assertion has no persistent identifier: send a persistent NameID, or map `subject`."
         checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
     elif len(profile.subject) > SUBJECT_CHARS:
-        detail = f"What names this person has more than {SUBJECT_CHARS} characters."
+        detail = f"The identifier of the user has more than {SUBJECT_CHARS} characters."
         checks.append(LoginCheck(step="person", detail=detail, trouble=LoginRefusal.TRANSIENT_SUBJECT))
     else:
         checks.append(LoginCheck(step="person", detail=profile.subject))
@@ -151,9 +151,9 @@ def roles_for(
     group_roles: dict[str, list[str]],
     known: Collection[str],
 ) -> list[str]:
-    """The roles of a member after a sign-on; `held` is None for somebody who joins now.
+    """The roles of a member after a sign-on; `held` is None for a new member.
 
-    Roles that any group could give follow the groups; all others stay as somebody set them.
+    Roles that are listed for any group are set by the user's groups; all others stay.
     """
     given = [role for group, roles in group_roles.items() if group in groups for role in roles]
     managed = {role for roles in group_roles.values() for role in roles}
@@ -163,25 +163,25 @@ def roles_for(
 
 
 def missing_parts(row: ConnectionRow, *, domain_verified: bool, now: datetime) -> list[ProblemError]:
-    """What a connection still needs before anybody can sign on by it."""
-    found: list[ProblemError] = []
+    """What is missing or invalid before a connection can be active."""
+    faults: list[ProblemError] = []
     if not row.idp_entity_id:
-        found.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
+        faults.append(_missing("/idpEntityId", "The identity provider's entity id is missing."))
     if not row.idp_sso_url:
-        found.append(_missing("/idpSsoUrl", "The identity provider's sign-on address is missing."))
+        faults.append(_missing("/idpSsoUrl", "The identity provider's sign-on URL is missing."))
     certificates = [read_certificate(each) for each in row.idp_certificate]
     if not certificates:
-        found.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
+        faults.append(_missing("/idpCertificate", "The identity provider's signing certificate is missing."))
     elif all(each.not_after <= now for each in certificates):
-        found.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
+        faults.append(ProblemError(path="/idpCertificate", code="expired", message="Every certificate has expired."))
     if not domain_verified:
         message = f"{row.domain} is not a VERIFIED domain of the organization."
-        found.append(ProblemError(path="/domain", code="domain_not_verified", message=message))
-    return found
+        faults.append(ProblemError(path="/domain", code="domain_not_verified", message=message))
+    return faults
 
 
 def next_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
-    """When the certificates of an active connection are next to be warned about."""
+    """When to warn next that certificates of an active connection expire."""
     if row.status != "ACTIVE":
         return None
     moments = [ends - before for ends in ends_of(row, sp_not_after) for before in WARNED_BEFORE]
@@ -190,14 +190,14 @@ def next_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -
 
 
 def first_refresh_at(row: ConnectionRow, sp_not_after: datetime, now: datetime) -> Moment | None:
-    """Like `look_again_at`, for certificates that nobody was warned about yet."""
+    """Like `next_refresh_at`, for certificates without a warning so far."""
     if row.status == "ACTIVE" and any(ends - WARNED_BEFORE[0] <= now for ends in ends_of(row, sp_not_after)):
         return Moment.of(now)
     return next_refresh_at(row, sp_not_after, now)
 
 
 def ends_of(row: ConnectionRow, sp_not_after: datetime) -> list[datetime]:
-    """The last moments of trust: of the pinned certificate that lasts longest, and of our own."""
+    """Expiry of the pinned certificate that lasts longest, and of the service provider's."""
     pinned = [read_certificate(each).not_after for each in row.idp_certificate]
     return [*([max(pinned)] if pinned else []), sp_not_after]
 
@@ -208,7 +208,7 @@ def as_connection_domain(text: str) -> str:
 
 
 def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
-    """The address, if a browser can be sent there. Raises Invalid at `path`."""
+    """The URL, if a browser can be redirected to it. Raises Invalid at `path`."""
     try:
         return require_web_address(url, "address", allow_http=allow_http)
     except SamlMetadataRefused as refused:
@@ -216,13 +216,13 @@ def as_web_address(url: str, path: str, *, allow_http: bool) -> str:
 
 
 def in_json(column: str) -> str:
-    """A column's name as callers write it: `idp_sso_url` is `idpSsoUrl`."""
+    """The JSON name of a column: `idp_sso_url` becomes `idpSsoUrl`."""
     first, *others = column.split("_")
     return first + "".join(each.capitalize() for each in others)
 
 
 def as_certificates(texts: Sequence[str], path: str = "/idpCertificate") -> list[Certificate]:
-    """The certificates, each once, in their order. Raises Invalid naming the one that cannot be used."""
+    """Parse certificates and remove duplicates. Raises Invalid with the index of an invalid one."""
     found: dict[str, Certificate] = {}
     for index, text in enumerate(texts):
         try:

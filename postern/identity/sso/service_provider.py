@@ -1,4 +1,4 @@
-"""Us, as an identity provider sees us: the addresses and names of each connection, and what both agreed on."""
+"""The SAML service provider side of a connection: URLs, metadata, settings and test links."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionUrls(Record):
-    """The addresses of one connection. The entity id is its own, so an assertion is good for no other."""
+    """URLs of a connection. Each has its own entity id, so an assertion is valid for one connection only."""
 
     entity_id: str
     acs_url: str
@@ -26,19 +26,19 @@ class ConnectionUrls(Record):
 
 
 def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
-    """Where a connection is."""
-    here = f"{world.settings.public_url}/sso/saml/{connection_id}"
+    """The URLs of a connection."""
+    base = f"{world.settings.public_url}/sso/saml/{connection_id}"
     return ConnectionUrls(
-        entity_id=here,
-        acs_url=f"{here}/acs",
-        slo_url=f"{here}/slo",
-        metadata_url=f"{here}/metadata.xml",
-        login_url=f"{here}/login",
+        entity_id=base,
+        acs_url=f"{base}/acs",
+        slo_url=f"{base}/slo",
+        metadata_url=f"{base}/metadata.xml",
+        login_url=f"{base}/login",
     )
 
 
 def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
-    """Our metadata: what signs now and next, and what to encrypt for."""
+    """The service provider metadata, with the current and next signing certificate and the encryption certificate."""
     published = [each.certificate for each in own if each.place in ("CURRENT", "NEXT")]
     return sp_metadata(
         ServiceProvider(
@@ -54,7 +54,7 @@ def metadata_of(site: ConnectionUrls, own: Sequence[KeyRow]) -> bytes:
 def connection_settings(
     world: "World", row: ConnectionRow, own: Sequence[KeyRow], *, decrypting: bool
 ) -> SamlConnection:
-    """What both sides agreed on, for reading and writing messages. Keys are opened only to decrypt."""
+    """The settings to read and write messages. Private keys are only decrypted if `decrypting`."""
     site = urls_of(world, row.id)
     return SamlConnection(
         sp_entity_id=site.entity_id,
@@ -71,18 +71,18 @@ def connection_settings(
 
 
 def test_url(world: "World", connection_id: UUID, expires_at: Moment) -> str:
-    """The address that begins a test sign-on until `expires_at`."""
+    """The URL that starts a test; valid until `expires_at`."""
     return f"{urls_of(world, connection_id).login_url}?test={test_ticket(world, connection_id, expires_at)}"
 
 
 def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:
-    """Proof that somebody who may change the connection asked for a test."""
+    """A signed ticket that authorises a test of the connection."""
     ends = int(expires_at.timestamp())
     return f"{ends}.{world.secrets.sign('sso-test', f'{connection_id}|{ends}'.encode())}"
 
 
 def is_test_ticket(world: "World", connection_id: UUID, ticket: str, now: Moment) -> bool:
-    """Whether a ticket is ours, for this connection, and still good."""
+    """Whether a ticket has a valid signature for this connection and has not expired."""
     ends, _, signature = ticket.partition(".")
     if not ends.isascii() or not ends.isdigit() or len(ends) > 12 or int(ends) <= now.timestamp():
         return False

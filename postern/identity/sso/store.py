@@ -1,4 +1,4 @@
-"""SQL of connections, their keys, and of sign-ons."""
+"""SQL of connections, their keys, requests and sign-ons."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class ConnectionWithOrganization(ConnectionRow):
-    """A connection, with what is shown of its organization and its domain."""
+    """A connection with fields of its organization and domain."""
 
     organization_name: str
     organization_slug: str
@@ -20,7 +20,7 @@ class ConnectionWithOrganization(ConnectionRow):
 
 
 class WorkingConnection(Record):
-    """A connection that signs people on now."""
+    """A connection that works now."""
 
     id: UUID
     organization_id: UUID
@@ -157,7 +157,7 @@ class ServingConnection(Record):
 async def active_connection_at(db: Queries, *, project_id: UUID, domain: str) -> ServingConnection | None: ...
 
 
-# Who activates a connection for a domain holds this until the transaction ends, so that two take turns.
+# Serialises activations of connections for the same domain; held until the transaction ends.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('sso|' || %(project_id)s::text || '|' || %(domain)s, 0)) is not null
 """)
@@ -198,7 +198,7 @@ async def settle(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, d
 async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# Who is served by a connection, as people at a domain: the one made for it, else the newest of its organization.
+# The connection that serves a domain: the one with that domain, otherwise the newest of the organization.
 @statement("""
     select connection.*, organization.name as organization_name, organization.slug as organization_slug,
            organization.status as organization_status, true as domain_verified,
@@ -220,7 +220,7 @@ async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> N
 async def serving(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
 
 
-# The connections of an organization (or of all) that sign people on now, the one made for a domain first.
+# A working connection of an organization (or of any), preferably the one with the domain.
 @statement("""
     select connection.id, connection.organization_id, connection.name from sso_connections connection
     join organizations organization
@@ -248,7 +248,7 @@ class ConnectionName(Record):
 async def any_active(db: Queries, *, project_id: UUID) -> ConnectionName | None: ...
 
 
-# Metadata that has an address.
+# Metadata with a URL.
 
 
 @statement("""
@@ -297,7 +297,7 @@ async def settle_metadata(
 async def hasten_metadata(db: Queries, *, project_id: UUID, id: UUID, looked_before: Moment, now: Moment) -> bool: ...
 
 
-# Our keys.
+# Service provider keys.
 
 
 @statement("""
@@ -340,7 +340,7 @@ async def drop_previous_key(tx: Transaction, *, project_id: UUID, connection_id:
 async def move_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
 
 
-# What we asked.
+# Requests.
 
 
 @statement("""
@@ -401,10 +401,10 @@ async def answer_request(tx: Transaction, *, project_id: UUID, id: UUID, now: Mo
 async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
-# Who came.
+# Sign-ons.
 
 
-# Once for each message of a provider: whoever shows it again gets the same answer, and nothing happens.
+# Succeeds once per logout message of a provider, so that a replay has no effect.
 @statement("""
     insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
                               answered_at, due_at)
