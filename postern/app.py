@@ -80,7 +80,7 @@ from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks import work as webhook_work
 from postern.security import work as security_work
 from postern.web import public_pages
-from postern.web.html import answer_error_page
+from postern.web.pages import answer_error_page
 from postern.world import Hooks, World
 
 OPERATIONS: list[Operation[Any, Any]] = [

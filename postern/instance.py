@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
-from litestar import Request, Response
-from litestar import get as page
+from litestar import Request, Response, get
 from litestar.response import Stream
 from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -32,6 +31,7 @@ from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
+from postern.web.pages import SCRIPTED, as_response, page
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -59,10 +59,8 @@ FORWARDING_HEADERS = frozenset(
     )
 )
 """Headers by which a proxy says that it passes a request on, besides `X-Forwarded-*`."""
-DOCS_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
+DOCS_POLICY = {**SCRIPTED, "style-src": "'unsafe-inline'", "img-src": "data:", "font-src": "'self'"}
+"""What Swagger UI needs beyond our own pages."""
 
 
 class AdminTokenMissing(Forbidden):
@@ -164,18 +162,18 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     """The addresses that are about the instance, not about a project."""
     openapi = to_json(document(operations, EXAMPLES, REFERENCE))
 
-    @page("/healthz", sync_to_thread=False)
+    @get("/healthz", sync_to_thread=False)
     def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    @page("/readyz")
+    @get("/readyz")
     async def readyz(request: Request[Any, Any, Any]) -> Response[bytes]:
         parts = await readiness(request)
         ready = all(part.ok for part in parts.values())
         body = to_json({"status": "ready" if ready else "not ready", "parts": parts})
         return Response(body, status_code=200 if ready else 503, media_type="application/json")
 
-    @page("/metrics")
+    @get("/metrics")
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         if not _may_scrape(request):
             raise AdminTokenMissing
@@ -183,23 +181,19 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
         # As a header, because to a media type of text the framework adds a charset, which this one has.
         return Response(generate_latest() + instance, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    @page("/zone", sync_to_thread=False)
+    @get("/zone", sync_to_thread=False)
     def zone(request: Request[Any, Any, Any]) -> Response[bytes] | Stream:
         if not _may_scrape(request):
             raise AdminTokenMissing
         return Stream(zone_lines(request.app.state.world), media_type="text/dns")
 
-    @page("/openapi.json", sync_to_thread=False)
+    @get("/openapi.json", sync_to_thread=False)
     def openapi_json() -> Response[bytes]:
         return Response(openapi, media_type="application/json")
 
-    @page("/docs", sync_to_thread=False)
-    def docs() -> Response[str]:
-        return Response(DOCS_PAGE, media_type="text/html", headers={"Content-Security-Policy": DOCS_POLICY})
-
-    @page("/docs/start.js", sync_to_thread=False)
-    def docs_start() -> Response[str]:
-        return Response(DOCS_SCRIPT, media_type="text/javascript")
+    @get("/docs", sync_to_thread=False)
+    def docs() -> Response[bytes]:
+        return as_response(page("docs.html", policy=DOCS_POLICY))
 
     assets = create_static_files_router(
         path="/docs/assets", directories=[Path(__file__).parent / "web" / "assets" / "swagger-ui"], name="docs-assets"
@@ -207,7 +201,7 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
     own_assets = create_static_files_router(
         path="/assets", directories=[Path(__file__).parent / "web" / "assets"], name="assets"
     )
-    return [own_assets, healthz, readyz, metrics, zone, openapi_json, docs, docs_start, assets]
+    return [own_assets, healthz, readyz, metrics, zone, openapi_json, docs, assets]
 
 
 def _may_scrape(request: RawRequest) -> bool:
@@ -231,24 +225,3 @@ def _may_scrape(request: RawRequest) -> bool:
 def is_forwarding_header(name: str) -> bool:
     """Whether a header, in lower case, is one that proxies add to what they pass on."""
     return name.startswith("x-forwarded") or name in FORWARDING_HEADERS
-
-
-DOCS_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Postern API</title>
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-</head>
-<body><div id="docs"></div>
-<script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-"""
-
-DOCS_SCRIPT = """fetch("/openapi.json").then((answer) => answer.json()).then((spec) => SwaggerUIBundle({
-  spec, dom_id: "#docs", deepLinking: true, docExpansion: "none", filter: true,
-  persistAuthorization: true, displayRequestDuration: true, validatorUrl: null
-}));
-"""

@@ -58,7 +58,7 @@ async def test_the_page_shows_an_operation_with_its_examples(stranger: Any, tmp_
     one = {**DOCUMENT, "paths": {path: DOCUMENT["paths"][path]}}
     (tmp_path / "openapi.json").write_bytes(to_json(one))
     (tmp_path / "bundle.js").write_bytes((await stranger.http.get("/docs/assets/swagger-ui-bundle.js")).content)
-    start = (await stranger.http.get("/docs/start.js")).text
+    start = (await stranger.http.get("/assets/docs.js")).text
     (tmp_path / "start.js").write_text(start.replace('docExpansion: "none"', 'docExpansion: "full"'))
     words = ['"reason": "PROJECT_ROLE"', "There is no such customer."]
     command = ["node", READER / "read.cjs", tmp_path, *words]

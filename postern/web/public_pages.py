@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from typing import Any
 from litestar import Request, Response, get
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from minijinja import safe
 
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import NotFound
 from postern.kernel.values import to_json
-from postern.web.html import document, paragraph, wants_page
+from postern.web.pages import as_response, page, wants_page
 
 RawRequest = Request[Any, Any, Any]
 SECURITY_TEXT_LIFE = timedelta(days=180)
@@ -43,15 +43,7 @@ def home(request: RawRequest) -> Response[Any]:
     places = {"docs": "/docs", "openapi": "/openapi.json", "guide": "/guide", "inbox": "/inbox", "ready": "/readyz"}
     if not wants_page(request):
         return _json({"name": "Postern", "version": installed_version(), **places})
-    links = {
-        "/inbox": ("Inbox", "the messages that were captured, for signed-in developers"),
-        "/guide": ("Guides", "how to send, sign people in and run the server"),
-        "/docs": ("API reference", "every operation, with examples"),
-        "/readyz": ("Status", "whether the server is ready"),
-    }
-    items = "".join(f'<li><a href="{path}">{name}</a>: {escape(said)}</li>' for path, (name, said) in links.items())
-    words = paragraph("This is a Postern server: e-mail delivery and customer identity behind one HTTP API.")
-    return _page("Postern", f"{words}<ul>{items}</ul>")
+    return _page("home.html", "Postern")
 
 
 @get("/favicon.ico", sync_to_thread=False)
@@ -64,8 +56,7 @@ def favicon() -> Response[bytes]:
 @get("/guide", sync_to_thread=False)
 def guides() -> Response[Any]:
     """The guides by their titles."""
-    items = "".join(f'<li><a href="/guide/{name}">{escape(title)}</a></li>' for name, title in _titles().items())
-    return _page("Guides", f"<ul>{items}</ul>")
+    return _page("guides.html", "Guides", guides=_titles())
 
 
 @get("/guide/{name:str}", sync_to_thread=False)
@@ -74,7 +65,8 @@ def guide(name: str) -> Response[Any]:
     if name.removesuffix(".md") not in _titles():
         raise NotFound
     name = name.removesuffix(".md")
-    return _page(_titles()[name], f'<p><a href="/guide">All guides</a></p>{_rendered(name)}', headline=False)
+    # The guides are ours, and what their text would have of HTML is escaped already.
+    return _page("guide.html", _titles()[name], guide=safe(_rendered(name)))
 
 
 @get("/problems/{code:str}", sync_to_thread=False)
@@ -86,14 +78,8 @@ def problem(request: RawRequest, code: str) -> Response[Any]:
     if not wants_page(request):
         told = {"type": f"/problems/{code}", "title": kind.title(), "status": kind.status, "detail": kind.message()}
         return _json({**told, "code": code, "next": kind.next, "guide": "/guide/errors"})
-    about = (
-        f"<p>HTTP status {kind.status}, <code>code</code> is <code>{escape(code)}</code>. The answer itself says more: "
-        "<code>detail</code>, and in <code>errors</code> the fields concerned. Its <code>requestId</code> leads to the "
-        "server's log.</p>"
-    )
-    next_step = paragraph(kind.next) if kind.next else ""
-    parts = [paragraph(kind.message()), next_step, about, '<p><a href="/guide/errors">All problems</a></p>']
-    return _page(kind.title(), "".join(parts))
+    told: dict[str, Any] = {"detail": kind.message(), "next": kind.next, "http_status": kind.status, "code": code}
+    return _page("problem.html", kind.title(), **told)
 
 
 @get("/.well-known/security.txt", sync_to_thread=False)
@@ -163,10 +149,8 @@ def _lead_to_page(token: Token) -> None:
         token.attrSet("href", f"/guide/{path.removesuffix('.md')}{hash_}{anchor}")
 
 
-def _page(title: str, body: str, *, headline: bool = True) -> Response[Any]:
-    answer = document(title, body, wide=True, headline=headline)
-    headers = {**(answer.headers or {}), "Cache-Control": "public, max-age=300"}
-    return Response(str(answer.content).encode(), media_type="text/html", headers=headers)
+def _page(template: str, title: str, **values: Any) -> Response[Any]:
+    return as_response(page(template, title, headers={"Cache-Control": "public, max-age=300"}, **values))
 
 
 def _json(value: Any) -> Response[Any]:

@@ -4,9 +4,6 @@ A request only leaves a sealed note of what to write, whether or not anybody is 
 for a stranger takes as long as asking for one for a customer.
 """
 
-import html
-import re
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -28,6 +25,7 @@ from postern.messaging.emails.operations import send_system_mail
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project, SecurityMail
+from postern.web.mails import render_mail
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -47,58 +45,6 @@ class MailContent(Record):
     kind: str
     to: str | None
     values: dict[str, str]
-
-
-LETTERS: dict[str, tuple[str, str]] = {
-    "SIGN_UP": (
-        "Your {app} sign-up code",
-        "Enter this code to finish signing up: {code}\n\nIt holds for 10 minutes.",
-    ),
-    "SIGN_UP_KNOWN": (
-        "You already have an account at {app}",
-        (
-            "Somebody, perhaps you, tried to sign up at {app} with this address. You already have an account: sign in, "
-            "or reset your password if you forgot it. If it was not you, there is nothing to do."
-        ),
-    ),
-    "CODE": ("Your {app} sign-in code", "Enter this code to sign in: {code}\n\nIt holds for 10 minutes."),
-    "LINK": ("Sign in to {app}", "Open this link to sign in:\n\n{link}\n\nIt holds for 15 minutes and works once."),
-    "RESET": (
-        "Reset your {app} password",
-        (
-            "Open this link to choose a new password:\n\n{link}\n\nIt holds for 30 minutes and works once. "
-            "If you did not ask for it, there is nothing to do."
-        ),
-    ),
-    "VERIFY": (
-        "Your {app} verification code",
-        "Enter this code to verify your address: {code}\n\nIt holds for 10 minutes.",
-    ),
-    "NEW_DEVICE": (
-        "New sign-in to {app}",
-        (
-            "Somebody signed in to your account from a device we have not seen before.\n\nDevice: {device}\n"
-            "Address: {ip}\nTime: {time}\n\nIf it was not you, change your password now and end all other sessions."
-        ),
-    ),
-    "PASSWORD_CHANGED": (
-        "Your {app} password was changed",
-        "The password of your account was changed at {time}. If it was not you, reset it now.",
-    ),
-    "EMAIL_CHANGED": (
-        "Your {app} address was changed",
-        "Your account has another e-mail address since {time}. If it was not you, contact {app} now.",
-    ),
-    "IDENTITY_CHANGED": (
-        "How you sign in to {app} was changed",
-        "{change} at {time}. If it was not you, change your password now.",
-    ),
-    "MFA_CHANGED": (
-        "Your {app} second factor was changed",
-        "{change} at {time}. If it was not you, change your password now.",
-    ),
-}
-"""Subject and text of every letter; what stands in braces is filled in, and escaped in HTML."""
 
 
 async def enqueue_security_mail(
@@ -187,62 +133,25 @@ async def _gave_up(world: "World", letter: QueuedMail, note: MailContent, code: 
 
 async def _send(world: "World", project_id: UUID, note: MailContent, expires_at: Moment | None) -> None:
     assert note.to is not None
+    template = f"customers/{note.kind.lower().replace('_', '-')}"
+    await send_rendered(world, project_id, template, to=note.to, expires_at=expires_at, tag="sign-in", **note.values)
+
+
+async def send_rendered(
+    world: "World", project_id: UUID, template: str, *, to: str, expires_at: Moment | None, tag: str, **values: str
+) -> None:
+    """Send a mail of `web/templates/mail` in the name of a project's app. Raises what sending raises."""
     project = await projects.require_project(world.db, project_id)
-    values = {"app": app_name(project), **note.values}
-    subject, text = LETTERS[note.kind]
+    mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)
     await send_system_mail(
         world,
         project_id,
-        to=note.to,
+        to=to,
         from_=sender_of(world, project),
-        subject=subject.format(**values),
-        html=_page(note.kind, text, values),
-        text=text.format(**values),
+        subject=mail.subject,
+        html=mail.html,
+        text=mail.text,
         expires_at=expires_at,
-        tags=["sign-in"],
-        secrets=_secrets_in(note.values),
+        tags=[tag],
+        secrets=mail.secrets,
     )
-
-
-def _secrets_in(values: dict[str, str]) -> list[str]:
-    """The code, and the token of the link, that a mail carries."""
-    tokens = re.findall(r"[?&]token=([^&#]+)", values.get("link", ""))
-    return [secret for secret in (values.get("code"), *tokens) if secret]
-
-
-BUTTONS = {"LINK": "Sign in", "RESET": "Choose a new password"}
-"""What the button says that a link stands behind; the plain text shows the link itself."""
-
-
-def _page(kind: str, text: str, values: dict[str, str]) -> str:
-    """The HTML of a mail: the app's name, the text, and a button for a link. Mail programs take inline styles alone."""
-    escaped = {name: html.escape(value) for name, value in values.items()}
-    if "link" in escaped:
-        escaped["link"] = button(BUTTONS.get(kind, "Continue"), values["link"])
-    if "code" in escaped:
-        escaped["code"] = f'<strong style="font-size:20px;letter-spacing:2px">{escaped["code"]}</strong>'
-    written = html.escape(text).format(**escaped).replace("Open this link to", "Press the button to")
-    return mail_page(values["app"], [part.replace("\n", "<br>") for part in written.split("\n\n")])
-
-
-def button(label: str, url: str) -> str:
-    """A link that looks like a button, as HTML."""
-    return f'<a href="{html.escape(url)}" style="{_BUTTON}">{html.escape(label)}</a>'
-
-
-def mail_page(app: str, parts: Sequence[str]) -> str:
-    """The HTML of a mail under the app's name; `parts` are HTML, in which everything that is not ours is escaped."""
-    paragraphs = "".join(f'<p style="margin:0 0 16px">{part}</p>' for part in parts)
-    return (
-        '<!doctype html><html lang="en"><head><meta name="color-scheme" content="light dark"></head>'
-        '<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif">'
-        '<div style="max-width:480px;margin:0 auto">'
-        f'<p style="margin:0 0 16px;font-weight:600">{html.escape(app)}</p>{paragraphs}'
-        "</div></body></html>"
-    )
-
-
-_BUTTON = (
-    "display:inline-block;padding:12px 20px;border-radius:6px;background:#1f4fd8;color:#ffffff;font-weight:600;"
-    "text-decoration:none"
-)

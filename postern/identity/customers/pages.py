@@ -13,7 +13,6 @@ from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 import msgspec
-from minijinja import Environment
 
 from postern.identity.customers import challenges, mailer, oidc, passkeys, provider_store, sign_in, totp
 from postern.identity.customers.challenge_store import Challenge
@@ -25,7 +24,6 @@ from postern.identity.customers.model import (
     SignInBlocked,
     SignInLocked,
 )
-from postern.identity.customers.page_texts import STYLE, TEMPLATES
 from postern.identity.customers.providers import CodeChallenge, continue_grant
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.sessions import CustomerSignInResult, bearer_of
@@ -34,22 +32,25 @@ from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Record, as_id, to_plain
+from postern.kernel.values import Record, as_id
 from postern.platform.projects.model import Project
-from postern.web.html import require_own_form
+from postern.web.colors import style_of
+from postern.web.pages import FORM, SCRIPTED, page, read_form
 from postern.web.qr import qr_code
 
 P = ParamSpec("P")
 R = TypeVar("R")
 FORM_LIMIT = 65_536
-FORM_FIELDS = 20
-FORM = "application/x-www-form-urlencoded"
 HTML = ("text/html",)
-SCRIPTED = ("sign-in.html", "passkey.html")
+WITH_PASSKEYS = ("sign-in.html", "passkey.html")
 """Pages that carry the script for passkeys, where the project takes them."""
 PAGE_TRIES = 30
 """How often the page that adds a passkey may ask: a person who tries again is no guesser."""
-_environment = Environment(templates=TEMPLATES)
+BLANK: dict[str, Any] = {
+    **dict.fromkeys(("email", "name", "token", "mfaToken", "pageToken", "challenge", "action", "resent"), ""),
+    "qr": None,
+}
+"""What templates use and not every page has."""
 
 
 class WrongFirstCode(CodeInvalid):
@@ -116,9 +117,7 @@ def form_at(
 async def page_style(call: Call) -> HttpResponse:
     """The look of the hosted pages, with the project's colour."""
     project = await sign_in.project_at(call)
-    accent = project.settings.sign_in.accent_color or "#1f4fd8"
-    text = "#000000" if _is_light(accent) else "#ffffff"
-    css = f":root{{--accent:{accent};--on-accent:{text}}}\n{STYLE}"
+    css = style_of(project.settings.sign_in.accent_color)
     return HttpResponse(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
@@ -159,7 +158,9 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
         if begun.challenge_id is None:
             return await _next_page(call, flow, begun)
         challenge = str(begun.challenge_id)
-        return await _page(call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"])
+        return await hosted_page(
+            call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"]
+        )
 
     return await _submitted(call, request, "sign-up.html", act)
 
@@ -171,7 +172,7 @@ async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpRe
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         asked = await sign_in.resend_sign_up_code(call, sign_in.CodeResend(challenge_id=form["challengeId"]))
         challenge, email = str(asked.challenge_id), form.get("email", "")
-        return await _page(
+        return await hosted_page(
             call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=email, resent="1"
         )
 
@@ -196,7 +197,7 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
         if elsewhere := await sso_entry_of_address(call, form["email"]):
             return await _redirect_to_app(call, flow, elsewhere)
         asked = await sign_in.request_sign_in_code(call, msgspec.convert({"email": form["email"]}, sign_in.EmailOnly))
-        return await _page(
+        return await hosted_page(
             call,
             "verify.html",
             flow,
@@ -268,7 +269,7 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
             customer_id=done.customer.id,
             sessionId=str(done.session_id),
         )
-        return await _page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
+        return await hosted_page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
 
     return await _submitted(call, request, "mfa-enroll.html", act)
 
@@ -299,7 +300,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     flow, token = await _flow(call, query), query.get("mfaToken", "")
     if await totp.is_enrollment(call, token):
         return await _enrollment_page(call, flow, token)
-    return await _page(call, "mfa.html", flow, mfaToken=token)
+    return await hosted_page(call, "mfa.html", flow, mfaToken=token)
 
 
 @get(
@@ -377,7 +378,9 @@ async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to ask for a new password on. With what `pages/sign-in` takes, it leads back there."""
     query = request.query_params
     return (
-        await _shown(call, "forgot.html", query) if "redirectUrl" in query else await _page(call, "forgot.html", None)
+        await _shown(call, "forgot.html", query)
+        if "redirectUrl" in query
+        else await hosted_page(call, "forgot.html", None)
     )
 
 
@@ -388,7 +391,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> HttpRespon
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         await sign_in.request_password_reset(call, msgspec.convert({"email": form["email"]}, sign_in.SignInLinkRequest))
         message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
-        return await _page(call, "message.html", flow, heading="Look into your mailbox", message=message)
+        return await hosted_page(call, "notice.html", flow, heading="Look into your mailbox", message=message)
 
     return await _submitted(call, request, "forgot.html", act, needs_flow=False)
 
@@ -398,8 +401,8 @@ async def reset_page(call: Call, token: str = "") -> HttpResponse:
     """The page that a reset link opens. Opening it uses nothing up; a link that was used or is too old says so."""
     if not await sign_in.is_reset_open(call, token):
         message = "This link was used before or is too old. Ask for a new one."
-        return await _page(call, "stale.html", None, message=message)
-    return await _page(call, "reset.html", None, token=token)
+        return await hosted_page(call, "stale.html", None, message=message)
+    return await hosted_page(call, "reset.html", None, token=token)
 
 
 @form_at("reset", sign_in.reset_password.problems)
@@ -409,7 +412,8 @@ async def reset_password_by_page(call: Call, request: RawRequest) -> HttpRespons
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         body = msgspec.convert({"token": form["token"], "password": form["password"]}, sign_in.PasswordReset)
         await sign_in.reset_password(call, body)
-        return await _page(call, "message.html", None, message="Your password is changed. Sign in with the new one.")
+        message = "Your password is changed. Sign in with the new one."
+        return await hosted_page(call, "notice.html", None, heading="Done", message=message)
 
     return await _submitted(call, request, "reset.html", act, needs_flow=False)
 
@@ -439,7 +443,7 @@ async def _submitted(
     except Problem as raised:
         problem = raised
     kept = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
-    return await _page(
+    return await hosted_page(
         call,
         template,
         flow,
@@ -454,7 +458,7 @@ async def _submitted(
 
 async def _shown(call: Call, template: str, query: Any) -> HttpResponse:
     given = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
-    return await _page(call, template, await _flow(call, given))
+    return await hosted_page(call, template, await _flow(call, given))
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
@@ -462,7 +466,7 @@ async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResu
     if signed_in.mfa_enrollment_required:
         return await _enrollment_page(call, flow, signed_in.mfa_token or "")
     if signed_in.mfa_required:
-        return await _page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
+        return await hosted_page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
     assert signed_in.customer is not None
     assert signed_in.session_id is not None
     return await _signed_in(call, flow, signed_in.customer.id, signed_in.session_id)
@@ -475,13 +479,13 @@ async def _signed_in(call: Call, flow: HostedFlow, customer_id: UUID, session_id
     token, _ = await challenges.issue_token(
         call.db, call, "PASSKEY_PAGE", PASSKEY_LIFE, customer_id=customer_id, sessionId=str(session_id)
     )
-    return await _page(call, "passkey.html", flow, pageToken=token)
+    return await hosted_page(call, "passkey.html", flow, pageToken=token)
 
 
 async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Problem | None = None) -> HttpResponse:
     """The page to set up an authenticator app; after a wrong code with the same secret as before."""
     begun = await totp.begin_required_totp(call, totp.EnrollmentToken(mfa_token=token))
-    return await _page(
+    return await hosted_page(
         call,
         "mfa-enroll.html",
         flow,
@@ -491,7 +495,7 @@ async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Pr
         mfaToken=token,
         uri=begun.uri,
         key=" ".join(begun.secret[start : start + 4] for start in range(0, len(begun.secret), 4)),
-        qr=to_plain(qr_code(begun.uri)),
+        qr=qr_code(begun.uri),
     )
 
 
@@ -542,10 +546,10 @@ async def _redirect_to_app(call: Call, flow: HostedFlow, elsewhere: SsoEntry) ->
     No redirect: browsers hold one that follows a form to `form-action`, and the provider's address is not ours to list.
     """
     url = f"{elsewhere.login_url}?{urlencode(flow.way_back())}"
-    return await _page(call, "elsewhere.html", flow, url=url, organization=elsewhere.name)
+    return await hosted_page(call, "elsewhere.html", flow, url=url, organization=elsewhere.name)
 
 
-async def _page(
+async def hosted_page(
     call: Call,
     template: str,
     flow: HostedFlow | None,
@@ -555,6 +559,7 @@ async def _page(
     error: str = "",
     **values: Any,
 ) -> HttpResponse:
+    """A page in the project's look; `flow` is None where nobody said to which app the person goes back."""
     project = await sign_in.project_at(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
@@ -562,18 +567,29 @@ async def _page(
     asks = flow is not None and not adds_passkey
     rows = await provider_store.providers(call.db, project_id=call.project_id) if asks else []
     sso_only = settings.require_sso
-    scripted = template in SCRIPTED and _takes_passkeys(call, project) and not (sso_only and template == "sign-in.html")
+    scripted = (
+        template in WITH_PASSKEYS and _takes_passkeys(call, project) and not (sso_only and template == "sign-in.html")
+    )
     providers = [
         {"name": row.name, "url": f"{_base(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}"}
         for row in rows
         if row.enabled and not sso_only
     ]
-    shown = _environment.render_template(
-        template,
-        app=mailer.app_name(project),
+    policy = SCRIPTED if scripted else {}
+    if settings.logo_url:
+        policy = {**policy, "img-src": _source(settings.logo_url)}
+    if flow:
+        # Browsers hold the redirect that follows a form to `form-action` as well.
+        policy = {**policy, "form-action": _source(flow.redirect_url)}
+    return page(
+        f"hosted/{template}",
+        status=status,
+        policy=policy,
+        headers={"Retry-After": str(retry_after)} if retry_after is not None else None,
+        site=mailer.app_name(project),
+        error=error,
         logo=settings.logo_url,
         base=f"{_base(call)}/pages",
-        error=error,
         methods=[] if sso_only else settings.methods,
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
@@ -581,19 +597,11 @@ async def _page(
         sso=asks and await is_sso_offered(call),
         passkeys=scripted,
         flow=fields,
+        adds_passkey=adds_passkey,
         home=_home_of(settings.redirect_urls),
         query=urlencode(fields),
-        **values,
+        **{**BLANK, **values},
     )
-    headers = {
-        "Content-Security-Policy": _policy(settings.logo_url, flow, scripted=scripted),
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-        "X-Frame-Options": "DENY",
-    }
-    if retry_after is not None:
-        headers["Retry-After"] = str(retry_after)
-    return HttpResponse(shown, media_type="text/html", status=status, headers=headers)
 
 
 def _home_of(redirect_urls: list[str]) -> str:
@@ -656,40 +664,9 @@ def _credential_of(form: dict[str, str]) -> dict[str, Any]:
         raise Invalid("Your browser answered nothing. Adding or using a passkey needs JavaScript.") from None
 
 
-async def show_page(call: Call, template: str, *, status: int = 200, error: str = "", **values: str) -> HttpResponse:
-    """A hosted page of another feature, in the project's look."""
-    return await _page(call, template, None, status=status, retry_after=None, error=error, **values)
-
-
-async def read_form(request: RawRequest) -> dict[str, str]:
-    """The fields of a form of ours. Raises Invalid and CrossSiteForm."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-        raise Invalid(f"Send the form as `{FORM}`.")
-    found = {name: str(value) for name, value in list((await request.form()).items())[:FORM_FIELDS]}
-    # Whoever has another site's visitors sign in to an account of their own wants to see what they do there.
-    require_own_form(request)
-    if any("\0" in value for value in found.values()):
-        raise Invalid("A value holds a NUL character.")
-    return found
-
-
 def _code_of(form: dict[str, str]) -> sign_in.CodeVerification:
     code = "".join(form["code"].split())
     return msgspec.convert({"challengeId": form["challengeId"], "code": code}, sign_in.CodeVerification)
-
-
-def _policy(logo_url: str | None, flow: HostedFlow | None, *, scripted: bool) -> str:
-    """Nothing but our own style and script, the project's logo, and forms that end where the app wants them to.
-
-    Browsers hold the redirect that follows a form to `form-action` as well.
-    """
-    images = f"'self' {_source(logo_url)}" if logo_url else "'self'"
-    forms = f"'self' {_source(flow.redirect_url)}" if flow else "'self'"
-    scripts = "script-src 'self'; connect-src 'self'; " if scripted else ""
-    return (
-        f"default-src 'none'; style-src 'self'; {scripts}img-src {images}; form-action {forms}; "
-        "frame-ancestors 'none'; base-uri 'none'"
-    )
 
 
 def _source(url: str) -> str:
@@ -699,14 +676,3 @@ def _source(url: str) -> str:
 
 def _base(call: Call) -> str:
     return f"/projects/{call.project_id}/auth"
-
-
-def _is_light(color: str) -> bool:
-    """Whether black is easier to read on a colour than white (WCAG 2.2, relative luminance)."""
-
-    def linear(pair: str) -> float:
-        value = int(pair, 16) / 255
-        return value / 12.92 if value <= 0.040_45 else ((value + 0.055) / 1.055) ** 2.4
-
-    luminance = 0.2126 * linear(color[1:3]) + 0.7152 * linear(color[3:5]) + 0.0722 * linear(color[5:7])
-    return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from postern.identity.access import operations as access
 from postern.identity.customers.model import CustomerBanned
-from postern.identity.customers.pages import FORM, FORM_LIMIT, HTML, read_form, show_page
+from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
 from postern.identity.customers.sign_in import customer_by_email, project_at
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import join_by_invitation, lock_invitation, require_next, require_token
@@ -25,6 +25,7 @@ from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.platform.events import operations as events
+from postern.web.pages import FORM, read_form
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"
 TEXTS = {
@@ -46,11 +47,13 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
         organization = await require_organization(call.db, call, row.organization_id)
     except (OrganizationInvitationMissing, OrganizationMissing):
         message = "This link is not valid any more. Use the newest invitation that you received, or ask for a new one."
-        return await show_page(call, "notice.html", status=404, heading="Invitation", message=message)
+        return await hosted_page(call, "notice.html", None, status=404, heading="Invitation", message=message)
     status = row.status_at(call.now)
     if status != "PENDING":
-        return await show_page(call, "notice.html", heading=organization.name, message=TEXTS[status])
-    return await show_page(call, "invitation.html", organization=organization.name, email=row.email, token=token)
+        return await hosted_page(call, "notice.html", None, heading=organization.name, message=TEXTS[status])
+    return await hosted_page(
+        call, "invitation.html", None, organization=organization.name, email=row.email, token=token
+    )
 
 
 @post(
@@ -69,11 +72,11 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
     try:
         name = await _accept(call, form.get("token", ""))
     except Problem as problem:
-        return await show_page(
-            call, "notice.html", status=problem.status, heading="Invitation", message="", error=problem.detail
+        return await hosted_page(
+            call, "notice.html", None, status=problem.status, heading="Invitation", message="", error=problem.detail
         )
     message = f"You are now a member of {name}. Sign in with the address that this invitation was sent to."
-    return await show_page(call, "notice.html", heading=name, message=message)
+    return await hosted_page(call, "notice.html", None, heading=name, message=message)
 
 
 async def _accept(call: Call, token: str) -> str:

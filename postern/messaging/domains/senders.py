@@ -41,7 +41,7 @@ from postern.protocols.mail import dmarc
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 from postern.security.secrets import new_token
-from postern.web.html import error_message, form, page, paragraph, read_form
+from postern.web.pages import PageForm, read_form, simple_page
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -192,12 +192,12 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpRespon
     except Problem as problem:
         return _error_page(problem)
     if row.status == "VERIFIED":
-        return page("Thank you", paragraph(f"{row.email} is confirmed."))
-    return page(
+        return simple_page("Thank you", f"{row.email} is confirmed.")
+    return simple_page(
         TITLE,
-        paragraph(f"The project {project.name} asks to send e-mail as {row.email}."),
-        paragraph("If you do not know what this is about, close this page: nothing happens without your confirmation."),
-        form("Confirm", hidden={"token": token}),
+        f"The project {project.name} asks to send e-mail as {row.email}.",
+        "If you do not know what this is about, close this page: nothing happens without your confirmation.",
+        forms=[PageForm(button="Confirm", hidden={"token": token})],
     )
 
 
@@ -210,9 +210,7 @@ async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> HttpRespo
             row = await _verify(tx, call, id, token)
     except Problem as problem:
         return _error_page(problem)
-    return page(
-        "Thank you", paragraph(f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
-    )
+    return simple_page("Thank you", f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
 
 
 def _error_page(problem: Problem) -> HttpResponse:
@@ -223,7 +221,7 @@ def _error_page(problem: Problem) -> HttpResponse:
             "This link does not work any more: it is older than 24 hours, or there is a newer one. Open the newest "
             "mail, or ask whoever wants to send for another one."
         )
-    return page(TITLE, error_message(said), status=problem.status)
+    return simple_page(TITLE, error=said, status=problem.status)
 
 
 async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[bool]:
@@ -261,17 +259,9 @@ def _hash(world: "World", id: UUID, token: str) -> bytes:
 async def _post_mail(tx: Transaction, call: Call, row: StoredSender, token: str) -> None:
     project = await projects.require_project(tx, call.project_id)
     path = PAGE.format(project_id=call.project_id, id=row.id)
-    asked = f"The project {project.name} asks to send e-mail as {row.email}."
-    letter = AccountMailRequest(
-        to=row.email,
-        subject="Confirm that mail may be sent from your address",
-        paragraphs=[
-            f"{asked} If you agree, follow the link and confirm. It works for 24 hours.",
-            "If you do not know what this is about, ignore this mail: nothing happens without your confirmation.",
-        ],
-        link=f"{call.world.settings.public_url}{path}?token={token}",
-        link_label="Look at it and confirm",
-    )
+    link = f"{call.world.settings.public_url}{path}?token={token}"
+    values = {"project": project.name, "email": row.email, "link": link}
+    letter = AccountMailRequest(to=row.email, template="accounts/confirm-sender", values=values)
     await enqueue_mail(tx, call, project.account_id, letter)
 
 

@@ -5,7 +5,6 @@ import email
 import email.policy
 import re
 from email.message import EmailMessage
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, parse_address
 from postern.protocols.mail.transports.transport import Deferred, Envelope
+from postern.web.mails import RenderedMail, render_mail
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -38,11 +38,12 @@ async def deliver_system_mail(world: "World", id: UUID, letter: AccountMailReque
     Returns False when it should be tried again; what is refused for good is logged and counts as done.
     """
     sender = sender_of(world)
-    message = compose_system_mail(letter, sender, id, world.clock())
+    mail = render_mail(letter.template, app="Postern", **letter.values)
+    message = compose_system_mail(mail, letter.to, sender, id, world.clock())
     if world.settings.transport == "capture":
         file = world.settings.data / "mail" / f"{id}.sealed"
         await asyncio.to_thread(_keep, file, world.secrets.seal(message, captured_context(id)))
-        log.info("letter_captured", id=str(id), to=letter.to, subject=letter.subject)
+        log.info("letter_captured", id=str(id), to=letter.to, subject=mail.subject)
         return True
     try:
         transport = transport_of(world, NO_ID, ProjectSettings())
@@ -51,7 +52,7 @@ async def deliver_system_mail(world: "World", id: UUID, letter: AccountMailReque
         return False
     envelope = Envelope(mail_from=sender.spec, recipients=(letter.to,), message_id=f"<{id}@{sender.domain}>")
     outcome = await transport.deliver(envelope, message)
-    outcome = redact_outcome(outcome, re.findall(r"[?&]token=([^&#]+)", letter.link or ""))
+    outcome = redact_outcome(outcome, mail.secrets)
     (result,) = outcome.results
     if outcome.ambiguous or isinstance(result, Deferred):
         log.warning("letter_deferred", id=str(id), host=result.host, reply=result.text)
@@ -89,24 +90,18 @@ def sender_of(world: "World") -> Address:
     return Address(name="Postern", local="postern", domain=domain, spec=f"postern@{domain}")
 
 
-def compose_system_mail(letter: AccountMailRequest, sender: Address, id: UUID, now: Moment) -> bytes:
+def compose_system_mail(mail: RenderedMail, to: str, sender: Address, id: UUID, now: Moment) -> bytes:
     """The message as it goes on the wire: plain text and the same in HTML."""
-    link = [f"{letter.link_label}:\n{letter.link}"] if letter.link else []
-    first, *rest = letter.paragraphs
-    html = [f"<p>{escape(first)}</p>"]
-    if letter.link:
-        html.append(f'<p><a href="{escape(letter.link)}">{escape(letter.link_label)}</a></p>')
-    html += [f"<p>{escape(each)}</p>" for each in rest]
     return mime.compose(
         mime.Message(
             from_=sender,
-            to=[parse_address(letter.to)],
-            subject=letter.subject,
+            to=[parse_address(to)],
+            subject=mail.subject,
             date=now,
             message_id=f"<{id}@{sender.domain}>",
             own_headers=[("Auto-Submitted", "auto-generated")],  # RFC 3834 §5: no vacation note in return.
-            text="\n\n".join([first, *link, *rest]) + "\n",
-            html=f'<!doctype html><html lang="en"><body>{"".join(html)}</body></html>',
+            text=mail.text,
+            html=mail.html,
         )
     )
 

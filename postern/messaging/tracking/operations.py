@@ -1,8 +1,7 @@
 """The public addresses that mail points to."""
 
 import re
-from html import escape
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -24,17 +23,12 @@ from postern.messaging.tracking.recording import record_hits
 from postern.platform.events import operations as events
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.templates.links import CLICK, UNSUBSCRIBE, verify_link
+from postern.web.pages import page, simple_page
 
 GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
 """One transparent pixel, 43 bytes."""
 
 NEVER_KEPT = {"Cache-Control": "no-store, no-cache, must-revalidate, private", "Referrer-Policy": "no-referrer"}
-PAGE_HEADERS = {
-    **NEVER_KEPT,
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'",
-}
-
 UNSUBSCRIBE_BODY_LIMIT = 8_192
 """Bytes of a request that unsubscribes: it holds `List-Unsubscribe=One-Click` and perhaps a signature."""
 HEAD_LIMIT = 512
@@ -85,12 +79,9 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _no_such_link()
     sends = await engagement.touched_sends(call.db, [send_id])
-    return _page(
-        "Unsubscribe",
-        f"""<p>Do you want to stop receiving {_described(sends)}?</p>
-<form method="post" action="/t/u/{send_id}"><input type="hidden" name="s" value="{escape(s)}">
-<button type="submit">Unsubscribe</button></form>""",
-    )
+    sender, recipient = _described(sends[0]) if sends else ("", "")
+    values: dict[str, Any] = {"send_id": str(send_id), "signature": s, "sender": sender, "recipient": recipient}
+    return page("unsubscribe.html", "Unsubscribe", site="", **values)
 
 
 @post("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"], body_limit=UNSUBSCRIBE_BODY_LIMIT)
@@ -105,13 +96,13 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
     async with call.db.transaction() as tx:
         for send in await engagement.touched_sends(tx, [send_id]):
             if TEST_COPY_TAG in (send.tags or []):
-                return _page("Unsubscribed", "<p>This was a test copy. The link works; nothing was changed.</p>")
+                return _page("Unsubscribed", "This was a test copy. The link works; nothing was changed.")
             contact = await contacts.contact_of(tx, send.project_id, send.recipient)
             if contact is not None and not send.test:
                 await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)
             if await engagement.unsubscribe_recipient(tx, send, source="unsubscribe", at=call.now):
                 await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
-    return _page("Unsubscribed", "<p>You will not receive these messages any more.</p>")
+    return _page("Unsubscribed", "You will not receive these messages any more.")
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}/hits", needs="emails:read", problems=[emails.EmailMissing])
@@ -171,27 +162,18 @@ def _multipart_signature_in(body: bytes, content_type: str) -> str | None:
     return None
 
 
-def _described(sends: list[TouchedSend]) -> str:
-    """The messages that a page is about, for whoever reads it: who sends them, and to which address."""
-    if not sends:
-        return "these messages"
-    sender = parse_address(sends[0].sender)
-    named = f"{sender.name} ({sender.spec})" if sender.name else sender.spec
-    local, _, domain = sends[0].recipient.rpartition("@")
+def _described(send: TouchedSend) -> tuple[str, str]:
+    """Who sends the messages that a page is about, and to which address, for whoever reads it."""
+    sender = parse_address(send.sender)
+    local, _, domain = send.recipient.rpartition("@")
     # Links are passed on with forwarded mail: the page does not tell the whole address.
-    return f"messages from <strong>{escape(named)}</strong> at <strong>{escape(f'{local[:1]}…@{domain}')}</strong>"
+    return f"{sender.name} ({sender.spec})" if sender.name else sender.spec, f"{local[:1]}…@{domain}"
 
 
 def _no_such_link() -> HttpResponse:
-    return _page("Not found", "<p>This link is not valid.</p>", status=404)
+    return _page("Not found", "This link is not valid.", status=404)
 
 
-def _page(title: str, body: str, *, status: int = 200) -> HttpResponse:
-    page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><link rel="stylesheet" href="/assets/postern.css"></head>
-<body><main class="card"><h1>{title}</h1>
-{body}
-</main></body></html>
-"""
-    return HttpResponse(page, media_type="text/html", status=status, headers=PAGE_HEADERS)
+def _page(title: str, text: str, *, status: int = 200) -> HttpResponse:
+    """A page for recipients of mail, who need not know what sends it."""
+    return simple_page(title, text, status=status, site="")

@@ -33,14 +33,12 @@ RESET_LIFE = timedelta(minutes=30)
 VERIFY_LIFE = timedelta(hours=24)
 
 
-class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="letter"):
-    """One mail to one developer: plain paragraphs, and at most one link."""
+class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="mail"):
+    """One mail to one developer: its template under `web/templates/mail`, and the values for it."""
 
     to: str
-    subject: str
-    paragraphs: list[str]
-    link: str | None = None
-    link_label: str = ""
+    template: str
+    values: dict[str, str]
 
 
 class PasswordResetRequest(msgspec.Struct, frozen=True, kw_only=True, tag="reset"):
@@ -86,16 +84,8 @@ async def enqueue_mail(
 async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, developer_id: UUID, email: str) -> None:
     """Ask an address to prove that it is read: a link that works once, for 24 hours. Older links die."""
     token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
-    letter = AccountMailRequest(
-        to=email,
-        subject="Confirm your e-mail address",
-        paragraphs=[
-            "Please confirm that this is your address. The link works once, for 24 hours.",
-            "If you did not ask for this, ignore it.",
-        ],
-        link=f"{call.world.settings.public_url}/verify-email?token={token}",
-        link_label="Confirm this address",
-    )
+    link = f"{call.world.settings.public_url}/verify-email?token={token}"
+    letter = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
     await _insert_mail(tx, call.world, account_id, Verification(letter=letter, developer_id=developer_id))
 
 
@@ -103,8 +93,8 @@ async def enqueue_security_mail(
     tx: Transaction, call: Call, account_id: UUID, to: str, subject: str, what: str
 ) -> None:
     """Tell a developer about a change to their own sign-in, so that one they did not make is noticed."""
-    paragraphs = [what, "If this was not you, reset your password and tell the owner of your account."]
-    await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, subject=subject, paragraphs=paragraphs))
+    values = {"subject": subject, "what": what}
+    await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, template="accounts/notice", values=values))
 
 
 async def new_developer_token(
@@ -164,30 +154,12 @@ async def _answer_reset(world: "World", mail: AccountMail, asked: PasswordResetR
 
 
 def _address_taken_mail(world: "World", to: str) -> AccountMailRequest:
-    return AccountMailRequest(
-        to=to,
-        subject="You already have an account",
-        paragraphs=[
-            (
-                "Somebody, perhaps you, wants to use this address for a developer account. It has one already: sign in "
-                f"at {world.settings.public_url}, or reset the password if you forgot it."
-            ),
-            "If it was not you, there is nothing to do.",
-        ],
-    )
+    return AccountMailRequest(to=to, template="accounts/address-taken", values={"server": world.settings.public_url})
 
 
 def _reset_mail(world: "World", to: str, token: str) -> AccountMailRequest:
-    return AccountMailRequest(
-        to=to,
-        subject="Reset your password",
-        paragraphs=[
-            "Somebody asked to reset the password of your account. The link works once, for 30 minutes.",
-            "If it was not you, ignore this; nothing has changed.",
-        ],
-        link=f"{world.settings.public_url}/reset-password?token={token}",
-        link_label="Choose a new password",
-    )
+    link = f"{world.settings.public_url}/reset-password?token={token}"
+    return AccountMailRequest(to=to, template="accounts/reset-password", values={"link": link})
 
 
 async def _insert_mail(tx: Transaction, world: "World", account_id: UUID, content: Content) -> None:

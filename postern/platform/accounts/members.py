@@ -311,16 +311,10 @@ async def _record(tx: Transaction, call: Call, action: str, target_id: UUID, **m
 
 
 def _invitation_mail(call: Call, invitation: AccountInvitation, account_name: str, token: str) -> AccountMailRequest:
-    return AccountMailRequest(
-        to=invitation.email,
-        subject="You are invited to an account",
-        paragraphs=[
-            (
-                f"{invitation.invited_by} invites you to {account_name} as {invitation.role}. "
-                "The link works once, for 7 days."
-            ),
-            "If you expect no invitation, ignore this.",
-        ],
-        link=f"{call.world.settings.public_url}/join?token={token}",
-        link_label="Accept the invitation",
-    )
+    values = {
+        "inviter": invitation.invited_by,
+        "account": account_name,
+        "role": invitation.role,
+        "link": f"{call.world.settings.public_url}/join?token={token}",
+    }
+    return AccountMailRequest(to=invitation.email, template="accounts/invitation", values=values)

@@ -16,7 +16,7 @@ from postern.platform.accounts.recovery import (
     reset_developer_password,
     verify_developer_email,
 )
-from postern.web.html import error_message, field, form, page, paragraph, read_form
+from postern.web.pages import FormField, PageForm, read_form, simple_page
 
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -34,8 +34,8 @@ async def verify_email_form(call: Call, request: RawRequest) -> HttpResponse:
     try:
         verified = await verify_developer_email(call, VerifyEmail(token=token))
     except Problem as problem:
-        return page("Confirm your address", error_message(problem.detail), status=problem.status)
-    return page("Thank you", paragraph(f"{verified.email} is confirmed. You can sign in with it now."))
+        return simple_page("Confirm your address", error=problem.detail, status=problem.status)
+    return simple_page("Thank you", f"{verified.email} is confirmed. You can sign in with it now.")
 
 
 @get("/reset-password", public=True, any_query=True, hidden=True)
@@ -56,7 +56,7 @@ async def reset_password_form(call: Call, request: RawRequest) -> HttpResponse:
         return _reset_page(token, "A password has 8 to 256 characters.", 400)
     except Problem as problem:
         return _reset_page(token, problem.detail, problem.status)
-    return page("Done", paragraph("Your password is changed, and all sessions have ended. Sign in with the new one."))
+    return simple_page("Done", "Your password is changed, and all sessions have ended. Sign in with the new one.")
 
 
 @get("/join", public=True, any_query=True, hidden=True)
@@ -77,33 +77,31 @@ async def join_form(call: Call, request: RawRequest) -> HttpResponse:
         return _join_page(token, given, "An address, and a password of 8 to 256 characters, are needed.", 400)
     except Problem as problem:
         return _join_page(token, given, problem.detail, problem.status)
-    return page("Welcome", paragraph(f"You are a member now, as {joined.developer.role}. Sign in with your address."))
+    return simple_page("Welcome", f"You are a member now, as {joined.developer.role}. Sign in with your address.")
 
 
 def _verify_page(token: str) -> HttpResponse:
-    return page("Confirm your address", form("Confirm", hidden={"token": token}))
+    return simple_page("Confirm your address", forms=[PageForm(button="Confirm", hidden={"token": token})])
 
 
-def _reset_page(token: str, problem: str | None = None, status: int = 200) -> HttpResponse:
-    said = error_message(problem) if problem else ""
-    asked = field("password", "New password", "password", "new-password")
-    return page("Choose a new password", said, form("Change password", asked, hidden={"token": token}), status=status)
+def _reset_page(token: str, problem: str = "", status: int = 200) -> HttpResponse:
+    password = FormField(name="password", label="New password", type="password", autocomplete="new-password")
+    form = PageForm(button="Change password", fields=[password], hidden={"token": token})
+    return simple_page("Choose a new password", error=problem, forms=[form], status=status)
 
 
-def _join_page(
-    token: str, given: dict[str, str] | None = None, problem: str | None = None, status: int = 200
-) -> HttpResponse:
+def _join_page(token: str, given: dict[str, str] | None = None, problem: str = "", status: int = 200) -> HttpResponse:
     kept = given or {}
-    return page(
+    fields = [
+        FormField(name="name", label="Your name", type="text", autocomplete="name", value=kept.get("name", "")),
+        FormField(name="email", label="E-mail", type="email", autocomplete="username", value=kept.get("email", "")),
+        FormField(name="password", label="Password", type="password", autocomplete="new-password"),
+    ]
+    return simple_page(
         "Accept the invitation",
-        error_message(problem) if problem else "",
-        paragraph("Sign up with the address that was invited. Somebody with an account accepts it signed in, by API."),
-        form(
-            "Join",
-            field("name", "Your name", "text", "name", value=kept.get("name", "")),
-            field("email", "E-mail", "email", "username", value=kept.get("email", "")),
-            field("password", "Password", "password", "new-password"),
-            hidden={"token": token},
-        ),
+        "Sign up with the address that the invitation was sent to. If you have a developer account already, accept it "
+        "there instead, through the API.",
+        error=problem,
+        forms=[PageForm(button="Join", fields=fields, hidden={"token": token})],
         status=status,
     )

@@ -29,7 +29,7 @@ from postern.platform.billing.model import (
 from postern.platform.billing.providers import provider_of
 from postern.platform.billing.rules import parse_limits, period_end
 from postern.platform.projects.quotas import PlanLimitReached, QuotaLeft, QuotaRequest, in_parallel
-from postern.web.html import error_message, form, page, paragraph, read_form
+from postern.web.pages import PageForm, read_form, simple_page
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -151,7 +151,7 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
         return _portal_page(account)
     item = "the pro plan" if offer.action == "pro" else "the B2B addition"
     words = f"Book {item}, {offer.cycle}? This server takes no money: confirming is all there is to it."
-    return page("Confirm", paragraph(words), form("Confirm"))
+    return simple_page("Confirm", words, forms=[PageForm(button="Confirm")])
 
 
 @post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
@@ -161,15 +161,15 @@ async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpRe
     offer = manual.read_link(call.world, link, call.now)
     if offer is None or not await manual.confirm(call, offer, given.get("cancel")):
         return _invalid_link_page()
-    return page("Done", paragraph("It counts from now on. You can close this page."))
+    return simple_page("Done", "It counts from now on. You can close this page.")
 
 
 @get("/billing/done", public=True, any_query=True, hidden=True)
 async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
     """Where a checkout ends."""
     if cancelled:
-        return page("Nothing was booked", paragraph("You can close this page."))
-    return page("Thank you", paragraph("It counts within a minute. You can close this page."))
+        return simple_page("Nothing was booked", "You can close this page.")
+    return simple_page("Thank you", "It counts within a minute. You can close this page.")
 
 
 async def close_account(tx: Transaction, call: Call) -> None:
@@ -233,13 +233,13 @@ def _read_event(body: bytes) -> tuple[str, str, str | None]:
 
 
 def _portal_page(account: BillingAccount) -> HttpResponse:
-    parts = [paragraph(f"Your plan is {account.plan}, {account.billing_cycle or 'without a cycle'}.")]
+    forms = [PageForm(button="Cancel everything", hidden={"cancel": "all"})]
     if account.b2b_enhanced:
-        parts.append(form("Cancel the B2B addition", hidden={"cancel": "b2b"}))
-    parts.append(form("Cancel everything", hidden={"cancel": "all"}))
-    return page("What is booked", *parts)
+        forms.insert(0, PageForm(button="Cancel the B2B addition", hidden={"cancel": "b2b"}))
+    plan = f"Your plan is {account.plan}, {account.billing_cycle or 'without a cycle'}."
+    return simple_page("What is booked", plan, forms=forms)
 
 
 def _invalid_link_page() -> HttpResponse:
     words = "This link is too old, or something was confirmed since it was made. Begin again."
-    return page("Nothing to confirm", error_message(words), status=404)
+    return simple_page("Nothing to confirm", error=words, status=404)

@@ -306,7 +306,9 @@ async def test_without_a_relay_mail_expires_at_its_time_and_not_before(by_the_se
 
 
 async def test_a_letter_to_a_developer_waits_for_a_relay(world, sink):
-    letter = AccountMailRequest(to="ada@example.org", subject="Hello", paragraphs=["Hello."])
+    letter = AccountMailRequest(
+        to="ada@example.org", template="accounts/notice", values={"subject": "Hello", "what": "Hello."}
+    )
     world.settings = msgspec.structs.replace(world.settings, transport="relay", relay=None)
     assert not await deliver_system_mail(world, new_id(), letter)
     world.settings = msgspec.structs.replace(world.settings, relay=f"smtp://127.0.0.1:{sink.port}?tls=none")

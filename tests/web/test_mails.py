@@ -1,0 +1,54 @@
+"""Every mail of the server, as text and as HTML, from one file."""
+
+import re
+
+import pytest
+from minijinja import TemplateError
+
+from postern.web.mails import SUFFIX, render_mail
+from postern.web.pages import FOLDER, TEMPLATES
+
+HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}\n\n[Press]({{ link }})"""
+LINK = "https://app.example/in?token=a.b-c_1&of=<me>"
+MAILS = {
+    path.relative_to(FOLDER / "mail").as_posix().removesuffix(SUFFIX): path
+    for path in sorted((FOLDER / "mail").rglob(f"*{SUFFIX}"))
+}
+NAMES = ("account", "change", "device", "email", "inviter", "ip", "organization", "project", "role", "server")
+VALUES = {**dict.fromkeys((*NAMES, "subject", "time", "until", "what"), HOSTILE), "code": "428913", "link": LINK}
+
+
+@pytest.mark.parametrize("name", MAILS)
+def test_a_mail_says_the_same_in_text_and_html_and_escapes_what_people_entered(name):
+    source = MAILS[name].read_text("utf-8")
+    used = TEMPLATES.undeclared_variables_in_str(source) - {"app"}
+    mail = render_mail(name, app=HOSTILE, **{each: VALUES[each] for each in used})
+    assert "<script" not in mail.html
+    assert "49" not in mail.html + mail.text, "a value is no template"
+    assert "\n" not in mail.subject
+    links = ["https://app.example/in?token=a.b-c_1&amp;of=&lt;me&gt;"] if "link" in used else []
+    assert re.findall('href="([^"]*)"', mail.html) == links, "a value is no button"
+    assert mail.secrets == [*(["428913"] if "code" in used else []), *(["a.b-c_1"] if "link" in used else [])]
+    for secret in mail.secrets:
+        assert secret in mail.html
+        assert secret in mail.text
+        assert secret not in mail.subject
+    assert "src=" not in mail.html, "a mail loads nothing"
+
+
+@pytest.mark.parametrize("name", MAILS)
+def test_a_mail_without_one_of_its_values_is_an_error(name):
+    used = TEMPLATES.undeclared_variables_in_str(MAILS[name].read_text("utf-8")) - {"app"}
+    for each in used:
+        with pytest.raises(TemplateError):
+            render_mail(name, app="Acme", **{other: VALUES[other] for other in used - {each}})
+
+
+def test_a_code_and_a_link_have_a_look_of_their_own():
+    code = render_mail("customers/code", app="Acme", accent="#ffee00", code="428913")
+    assert "Enter this code to sign in: 428913\n" in code.text
+    assert ">428913</td>" in code.html
+    reset = render_mail("customers/reset", app="Acme", accent="#ffee00", link=LINK)
+    assert f"Choose a new password\n{LINK}\n" in reset.text
+    assert "background-color:#ffee00;" in reset.html, "the accent of the project"
+    assert "color:#000000;" in reset.html, "what is read on it"

@@ -1,0 +1,119 @@
+"""Every template of pages: each name that it uses is passed, every value is escaped, and there is one policy."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from minijinja import TemplateError
+
+from postern.web.pages import FOLDER, TEMPLATES, FormField, PageForm, page
+
+HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}"""
+PARTS = ("layout.html", "components.html", "hosted/layout.html", "hosted/back.html", "hosted/onwards.html")
+"""Templates that others use."""
+H = HOSTILE
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+ITEM = {
+    "id": H,
+    "name": H,
+    "captured_at": NOW,
+    "recipients": [H],
+    "subject": H,
+    "url": H,
+    "step": H,
+    "ok": True,
+    "detail": H,
+}
+FORM = PageForm(button=H, fields=[FormField(name=H, label=H, type="text", autocomplete="off", value=H)], hidden={H: H})
+HOSTED: dict[str, Any] = {
+    **dict.fromkeys(("action", "base", "challenge", "email", "error", "home", "key", "logo", "mfaToken", "name"), H),
+    **dict.fromkeys(("heading", "message", "organization", "pageToken", "query", "resent", "token", "uri", "url"), H),
+    **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso"), True),
+    "codes": [H],
+    "flow": {H: H},
+    "methods": ["PASSWORD", "EMAIL_CODE"],
+    "providers": [ITEM],
+    "qr": {"size": H, "path": H},
+    "sso_only": False,
+}
+MESSAGE = {
+    **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),
+    "captured_at": NOW,
+    "recipients": [H],
+    "html": H,
+    "redacted": True,
+    "headers": [{"name": H, "value": H}],
+    "attachments": [{"number": 1, "filename": H, "content_type": H, "size": 1}],
+}
+VALUES: dict[str, dict[str, Any]] = {
+    "page.html": {"paragraphs": [H], "forms": [FORM]},
+    "error.html": {"next": H, "code": H, "request_id": H},
+    "home.html": {},
+    "docs.html": {},
+    "guides.html": {"guides": {H: H}},
+    "guide.html": {"guide": H},
+    "problem.html": {"detail": H, "next": H, "http_status": H, "code": H},
+    "unsubscribe.html": {"send_id": H, "signature": H, "sender": H, "recipient": H},
+    "sso/post.html": {"action": H, "fields": {H: H}},
+    "sso/message.html": {"detail": H, "reason": H, "request_id": H},
+    "sso/test.html": {"detail": H, "reason": H, "steps": [ITEM], "profile": [(H, H)]},
+    "inbox/sign-in.html": {"email": H},
+    "inbox/enter.html": {"token": H},
+    "inbox/list.html": {
+        "project": ITEM,
+        "projects": [ITEM, ITEM],
+        "q": H,
+        "page": {"data": [ITEM], "page": 2, "pages": 3, "total": 1},
+    },
+    "inbox/message.html": {"project_id": H, "message": MESSAGE, "may_delete": True},
+}
+NAMES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
+PAGES = [name for name in NAMES if name not in PARTS and not name.startswith("mail/")]
+
+
+def values_of(name: str) -> dict[str, Any]:
+    return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, **(VALUES.get(name) or HOSTED)}
+
+
+def test_every_template_has_values_to_try_it_with():
+    assert {name for name in PAGES if not name.startswith("hosted/")} == set(VALUES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_value_is_escaped(name):
+    values = values_of(name)
+    shown = str(page(name, **values).content)
+    assert "<script>alert" not in shown
+    assert not re.search(r"""=["'][^"'<>]*["']["']>""", shown), "a value ends its attribute"
+    assert "49" not in shown, "a value is no template"
+    if values.get("error") and name != "docs.html":
+        assert "&lt;script&gt;" in shown
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_name_that_a_template_uses_is_passed(name):
+    """Also in a branch that is not taken here, and where a part with a default would hide it."""
+    used = TEMPLATES.undeclared_variables_in_template(name) - {"self", "field", "hidden"}
+    assert used <= values_of(name).keys()
+
+
+def test_a_name_that_nobody_passes_is_an_error():
+    with pytest.raises(TemplateError):
+        page("guide.html", "Title")
+
+
+def test_all_pages_have_one_policy():
+    """A page adds sources by directive; none replaces the policy, and style and script come from files alone."""
+    assert page("home.html").headers["Content-Security-Policy"] == (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+        "base-uri 'none'"
+    )
+    more = {"img-src": "https://logo.example", "script-src": "'self'"}
+    assert page("home.html", policy=more).headers["Content-Security-Policy"] == (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https://logo.example; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+    for name in PAGES:
+        source = (FOLDER / name).read_text("utf-8")
+        assert not re.search(r"<style|<script(?! src=)| style=| on[a-z]+=|\|\s*safe", source), name
