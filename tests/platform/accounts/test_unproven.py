@@ -40,7 +40,7 @@ async def test_nothing_that_lasts_is_open_before_the_address_is_proven(stranger)
     """
     _, up, session = await sign_up(stranger)
     project = up["projects"][0]["id"]
-    assert {"create_api_key", "invite_member", "enrol_developer_totp", "create_project", "change_project"} <= {
+    assert {"create_api_key", "invite_account_member", "enrol_developer_totp", "create_project", "change_project"} <= {
         each.name for each in CLOSED
     }
     for each in CLOSED:
