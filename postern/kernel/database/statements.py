@@ -5,17 +5,18 @@ Nothing is lazily loaded and nothing is written later: a statement runs where it
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import wraps
-from inspect import signature
+from functools import partial, wraps
+from inspect import Parameter, signature
 from operator import itemgetter
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     Literal,
     LiteralString,
@@ -196,28 +197,30 @@ def statement(text: LiteralString) -> Callable[[Callable[P, Awaitable[R]]], Call
     """Make a function run one SQL statement.
 
     The function's parameters are the statement's: `%(name)s` for values, `{name}` for SQL the
-    caller composed. Its return type says what comes back: `list[T]` all rows, `T | None` at most
-    one, `T` exactly one, `bool` whether a row was touched, `int` as the one column of the one row,
-    `None` nothing.
+    caller composed. A positional parameter that is annotated with a Struct stands for its fields, and
+    one annotated `list[Struct]` for an array of each field (`unnest(%(name)s::text[])`); fields that the
+    SQL does not name are not sent. Fields that hold JSON travel as `jsonb`, see `_field_readers`.
+
+    Its return type says what comes back: `list[T]` all rows, `T | None` at most one, `T` exactly one,
+    `bool` whether a row was touched, `int` as the one column of the one row, `None` nothing.
 
     Raises TypeError at import when the parameters and the SQL disagree.
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-        name = f"{function.__module__}.{function.__name__}"
-        declared = frozenset(list(signature(function).parameters)[1:])
-        _compare(name, declared, text)
-        read, row = _answer(get_type_hints(function)["return"])
-        STATEMENTS.append(Statement(name, text, declared, row))
+        values_of, returned = _declare(function, text)
+        read, row = _answer(returned)
+        _register(function, text, row)
         composed = SQL(text) if re.search(r"{\w+}", text) else None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R:
-            (db,) = args
+            db, *structs = args
             assert isinstance(db, Queries)
-            query = text if composed is None else composed.format(**_parts(kwargs))
+            values = values_of(structs, kwargs)
+            query = text if composed is None else composed.format(**_parts(values))
             async with db.connection() as connection, connection.cursor() as cursor:
-                return await read(await cursor.execute(query, kwargs))
+                return await read(await cursor.execute(query, values))
 
         return run
 
@@ -233,25 +236,24 @@ def streamed_statement(
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
-        name = f"{function.__module__}.{function.__name__}"
-        declared = frozenset(list(signature(function).parameters)[1:])
-        _compare(name, declared, text)
-        (row,) = get_args(get_type_hints(function)["return"])
-        STATEMENTS.append(Statement(name, text, declared, row))
+        values_of, returned = _declare(function, text)
+        (row,) = get_args(returned)
+        _register(function, text, row)
         composed = SQL(text) if re.search(r"{\w+}", text) else None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[R, None]:
-            (db,) = args
-            assert isinstance(db, Transaction), f"{name} needs a transaction."
-            query = SQL(text) if composed is None else composed.format(**_parts(kwargs))
+            db, *structs = args
+            assert isinstance(db, Transaction), f"{function.__name__} needs a transaction."
+            values = values_of(structs, kwargs)
+            query = SQL(text) if composed is None else composed.format(**_parts(values))
             async with db.connection() as connection, connection.cursor(name=function.__name__) as cursor:
                 cursor.itersize = 2_000
-                await cursor.execute(query, kwargs)
+                await cursor.execute(query, values)
                 make = None
-                async for values in cursor:
+                async for row_values in cursor:
                     make = make or row_maker(row, [column.name for column in cursor.description or ()])
-                    yield make(values)
+                    yield make(row_values)
 
         return run
 
@@ -262,10 +264,116 @@ def _parts(kwargs: dict[str, Any]) -> dict[str, Composable]:
     return {key: part for key, part in kwargs.items() if isinstance(part, Composable)}
 
 
-def _compare(name: str, declared: frozenset[str], text: str) -> None:
-    used = {value or part for value, part in re.findall(r"%\((\w+)\)s|{(\w+)}", text)}
+_NAME_IN_SQL = re.compile(r"%\((\w+)\)s|{(\w+)}")
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(value or part for value, part in _NAME_IN_SQL.findall(text))
+
+
+def _register(function: Callable[..., Any], text: LiteralString, row: Any) -> None:
+    STATEMENTS.append(Statement(f"{function.__module__}.{function.__name__}", text, _names_in(text), row))
+
+
+ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
+"""Makes a statement's parameters of the Structs and the keyword arguments that its function was called with."""
+
+
+def _declare(function: Callable[..., Any], text: str) -> tuple[ValuesOf, Any]:
+    """How to make the statement's parameters of the function's arguments, and the function's return type.
+
+    Raises TypeError where the SQL names what no parameter and no field of a Struct has, where two have the same name,
+    and where a parameter is not used.
+    """
+    name = f"{function.__module__}.{function.__name__}"
+    hints = get_type_hints(function)
+    used = _names_in(text)
+    declared: set[str] = set()
+    structs: list[Callable[[Any], dict[str, Any]]] = []
+    for parameter in list(signature(function).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        if parameter.kind is Parameter.KEYWORD_ONLY:
+            fields = {parameter.name}
+        else:
+            many = get_origin(hint) is list
+            struct = get_args(hint)[0] if many else hint
+            if not is_struct(struct):
+                raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
+            readers = _field_readers(struct, used, many=many)
+            structs.append(partial(_columns_of if many else _values_of, readers))
+            fields = {field for field, _ in readers} or {parameter.name}
+        if declared & fields:
+            raise TypeError(f"{name} has two values for {sorted(declared & fields)}.")
+        declared |= fields
     if declared != used:
         raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
+
+    def values_of(given: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        for read, struct in zip(structs, given, strict=True):
+            kwargs |= read(struct)
+        return kwargs
+
+    return values_of, hints["return"]
+
+
+FieldReader = tuple[str, Callable[[Any], Any] | None]
+"""A field of a Struct, and what makes a parameter of its value; None where it is one already."""
+
+
+def _field_readers(struct: Any, used: frozenset[str], *, many: bool) -> list[FieldReader]:
+    """The fields that a statement names.
+
+    An object is a `jsonb`. A list of plain values is an array, but in `list[Struct]` a `jsonb` too: PostgreSQL has no
+    arrays of arrays of different lengths.
+    """
+
+    def reader(hint: Any) -> Callable[[Any], Any] | None:
+        if hint is Any:
+            return _json_of_any
+        if _holds_json(hint) or (many and _is_list(hint)):
+            return _json
+        return None
+
+    return [(field.name, reader(field.type)) for field in msgspec.structs.fields(struct) if field.name in used]
+
+
+def _holds_json(hint: Any) -> bool:
+    """Whether the values of a type are JSON objects, or lists of something else than plain values."""
+    if is_struct(hint) or hint is dict or get_origin(hint) is dict:
+        return True
+    if get_origin(hint) in (list, tuple):
+        return any(_is_list(kind) or _holds_json(kind) for kind in get_args(hint))
+    return get_origin(hint) in (Union, UnionType, Annotated) and any(_holds_json(kind) for kind in get_args(hint))
+
+
+def _is_list(hint: Any) -> bool:
+    if get_origin(hint) in (Union, UnionType, Annotated):
+        return any(_is_list(kind) for kind in get_args(hint))
+    return hint in (list, tuple) or get_origin(hint) in (list, tuple)
+
+
+def is_struct(hint: Any) -> bool:
+    """Whether a type is a msgspec Struct."""
+    return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
+
+
+def _json(value: Any) -> Any:
+    return None if value is None else Jsonb(value)
+
+
+def _json_of_any(value: Any) -> Any:
+    return Jsonb(value) if isinstance(value, dict | list | tuple | msgspec.Struct) else value
+
+
+def _values_of(readers: list[FieldReader], struct: Any) -> dict[str, Any]:
+    return {name: read(getattr(struct, name)) if read else getattr(struct, name) for name, read in readers}
+
+
+def _columns_of(readers: list[FieldReader], rows: Sequence[Any]) -> dict[str, Any]:
+    return {
+        name: [read(getattr(row, name)) for row in rows] if read else [getattr(row, name) for row in rows]
+        for name, read in readers
+    }
 
 
 def _answer(hint: Any) -> tuple[Callable[[AsyncCursor[Any]], Awaitable[Any]], Any]:
@@ -308,7 +416,7 @@ def _without_none(hint: Any) -> Any:
 
 def row_maker(kind: Any, columns: list[str]) -> Callable[[tuple[Any, ...]], Any]:
     """A function from a row to a value of `kind`: a Struct by column name, a plain type from the only column."""
-    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+    if not is_struct(kind):
         assert len(columns) == 1, f"{kind} takes one column, found {columns}."
         return lambda values: values[0] if _is_plain(kind) else msgspec.convert(values[0], kind)
     fields = {field.name: field for field in msgspec.structs.fields(kind)}

@@ -1,0 +1,84 @@
+"""Statements that take their parameters from the fields of a Struct."""
+
+from typing import Any, Literal
+
+import pytest
+
+from postern.kernel.database.statements import STATEMENTS, Queries, open_database, statement
+from postern.kernel.values import Record
+
+
+class Part(Record):
+    color: str
+    sizes: list[int] = []
+
+
+class Thing(Record):
+    name: str
+    kind: Literal["A", "B"] = "A"
+    tags: list[str] | None = None
+    parts: list[Part] = []
+    about: dict[str, Any] = {}
+    extra: Any = None
+    unused: str = ""
+
+
+@pytest.fixture(autouse=True)
+def unregistered():
+    before = len(STATEMENTS)
+    yield
+    del STATEMENTS[before:]
+
+
+async def test_fields_of_a_struct_are_the_parameters(database_url):
+    @statement("""
+        select %(name)s::text as name, %(kind)s::text as kind, %(tags)s::text[] as tags, %(parts)s::jsonb as parts,
+               %(about)s::jsonb as about, %(extra)s::jsonb as extra, %(more)s::text as unused
+    """)
+    async def echo_more(db: Queries, thing: Thing, *, more: str) -> Thing: ...
+
+    thing = Thing(name="x", tags=["a", "b"], parts=[Part(color="red", sizes=[1])], about={"k": [1]}, extra=[1, 2])
+    async with open_database(database_url, size=1) as db:
+        assert await echo_more(db, thing, more="m") == Thing(
+            name="x", tags=["a", "b"], parts=thing.parts, about={"k": [1]}, extra=[1, 2], unused="m"
+        )
+        assert (await echo_more(db, Thing(name="y"), more="")).tags is None
+
+
+async def test_a_list_of_structs_is_an_array_of_each_field(database_url):
+    @statement("""
+        select name, parts, about, array(select jsonb_array_elements_text(tags)) as tags
+        from unnest(%(name)s::text[], %(parts)s::jsonb[], %(about)s::jsonb[], %(tags)s::jsonb[])
+             as v (name, parts, about, tags)
+    """)
+    async def echo(db: Queries, things: list[Thing], /) -> list[Thing]: ...
+
+    things = [
+        Thing(name="x", tags=["a", "b"], parts=[Part(color="red")]),
+        Thing(name="y", tags=[], about={"a": 1}),
+    ]
+    async with open_database(database_url, size=1) as db:
+        assert await echo(db, things) == things
+        assert await echo(db, []) == []
+
+
+def test_names_that_disagree_fail_at_import():
+    with pytest.raises(TypeError, match="disagree about \\['colour'\\]"):
+
+        @statement("select %(colour)s::text, %(name)s::text")
+        async def unknown_field(db: Queries, thing: Thing) -> None: ...
+
+    with pytest.raises(TypeError, match="disagree about \\['thing'\\]"):
+
+        @statement("select 1")
+        async def unused_struct(db: Queries, thing: Thing) -> None: ...
+
+    with pytest.raises(TypeError, match="two values for \\['name'\\]"):
+
+        @statement("select %(name)s::text")
+        async def twice(db: Queries, thing: Thing, *, name: str) -> None: ...
+
+    with pytest.raises(TypeError, match="neither keyword-only nor a Struct"):
+
+        @statement("select %(name)s::text")
+        async def positional(db: Queries, name: str) -> None: ...
