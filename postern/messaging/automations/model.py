@@ -219,6 +219,26 @@ class Automation(Record):
     updated_at: Moment
 
 
+class AutomationSettings(Record):
+    """What is stored of an automation when it is made or changed."""
+
+    project_id: UUID
+    id: UUID
+    name: str
+    trigger: dict[str, Any]
+    steps: list[dict[str, Any]]
+    version: int = 1
+    active: bool
+    starts_on: str
+    """The event type that starts a run."""
+    starts_on_audience: UUID | None
+    once: bool
+    max_runs_per_hour: int
+    allow_loops: bool
+    waits_for: list[str]
+    """Event types that steps wait for."""
+
+
 class AutomationRunTotals(Record):
     """Numbers of runs by outcome."""
 
@@ -299,6 +319,31 @@ class DueRun(Record):
     event_id: UUID | None
     tried: int
     attempt: int
+    started_at: Moment
+
+
+class NewRun(Record):
+    """A run that is to start, unless its contact has started as many within the hour as it may."""
+
+    project_id: UUID
+    id: UUID
+    automation_id: UUID
+    version: int
+    contact_id: UUID
+    once: bool
+    max_runs_per_hour: int
+    event_id: UUID
+    at: Moment
+
+
+class StepRecord(Record):
+    """One entry of a run's history."""
+
+    run_id: UUID
+    step: int
+    type: str
+    outcome: Outcome
+    detail: dict[str, Any]
     started_at: Moment
 
 

@@ -36,10 +36,12 @@ from postern.messaging.automations.model import (
     AutomationRun,
     AutomationRunDetail,
     AutomationRunTotals,
+    AutomationSettings,
     AutomationWebhookSecret,
     Condition,
     MaxRunsPerHour,
     Name,
+    NewRun,
     RemoveFromAudience,
     RunFinished,
     RunMissing,
@@ -155,8 +157,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
     rules.check_trigger(data.trigger)
     rules.check_steps(data.steps, call.world.settings.outbound_allow)
     await _check_templates(call, data.steps)
-    starts_on, audience_id = rules.starts_on(data.trigger)
-    steps, automation_id = Jsonb(rules.encode_steps(data.steps)), new_id()
+    steps, automation_id = rules.encode_steps(data.steps), new_id()
     async with call.db.transaction() as tx:
         await tx.lock_quota("automations", call.project_id)
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
@@ -165,24 +166,20 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             await _require_activable(
                 tx, call, LoopMember(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
-        automation = await store.insert_automation(
-            tx,
+        settings = AutomationSettings(
             project_id=call.project_id,
             id=automation_id,
             name=data.name,
-            trigger=Jsonb(_plain_trigger(data.trigger)),
             steps=steps,
             active=data.active,
-            starts_on=starts_on,
-            starts_on_audience=audience_id,
-            once=data.trigger.once,
             max_runs_per_hour=data.max_runs_per_hour,
             allow_loops=data.allow_loops,
             waits_for=rules.awaited_events(data.steps),
-            now=call.now,
+            **_trigger_columns(data.trigger),
         )
+        automation = await store.insert_automation(tx, settings, now=call.now)
         await store.insert_version(
-            tx, project_id=call.project_id, automation_id=automation_id, version=1, steps=steps, now=call.now
+            tx, project_id=call.project_id, automation_id=automation_id, version=1, steps=Jsonb(steps), now=call.now
         )
         await audit.record(tx, call, "automation.created", "Automation", automation.id, name=data.name)
     return automation
@@ -222,26 +219,19 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
             await store.insert_version(
                 tx, project_id=call.project_id, automation_id=id, version=version, steps=Jsonb(plain), now=call.now
             )
-        starts_on, audience_id = rules.starts_on(trigger)
-        changed = await store.change_automation(
-            tx,
+        settings = AutomationSettings(
             project_id=call.project_id,
             id=id,
             name=name,
-            trigger=Jsonb(_plain_trigger(trigger)),
-            steps=Jsonb(plain),
+            steps=plain,
             version=version,
             active=active,
-            starts_on=starts_on,
-            starts_on_audience=audience_id,
-            once=trigger.once,
-            max_runs_per_hour=(
-                current.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour
-            ),
+            max_runs_per_hour=current.max_runs_per_hour if data.max_runs_per_hour is UNSET else data.max_runs_per_hour,
             allow_loops=allow_loops,
             waits_for=rules.awaited_events(steps),
-            now=call.now,
+            **_trigger_columns(trigger),
         )
+        changed = await store.change_automation(tx, settings, now=call.now)
         await audit.record(tx, call, "automation.updated", "Automation", id, name=changed.name, version=version)
     return changed
 
@@ -521,18 +511,21 @@ async def _start(tx: Transaction, watchers: list[TriggerRow], about: list[tuple[
     starting = await _filter_by_data(tx, starting)
     if not starting:
         return
-    runs = await store.start_runs(
-        tx,
-        project_id=[watcher.project_id for watcher, _, _ in starting],
-        id=[new_id() for _ in starting],
-        automation_id=[watcher.id for watcher, _, _ in starting],
-        version=[watcher.version for watcher, _, _ in starting],
-        contact_id=[contact_id for _, _, contact_id in starting],
-        once=[watcher.once for watcher, _, _ in starting],
-        max_runs_per_hour=[watcher.max_runs_per_hour for watcher, _, _ in starting],
-        event_id=[event.id for _, event, _ in starting],
-        at=[event.occurred_at for _, event, _ in starting],
-    )
+    new = [
+        NewRun(
+            project_id=watcher.project_id,
+            id=new_id(),
+            automation_id=watcher.id,
+            version=watcher.version,
+            contact_id=contact_id,
+            once=watcher.once,
+            max_runs_per_hour=watcher.max_runs_per_hour,
+            event_id=event.id,
+            at=event.occurred_at,
+        )
+        for watcher, event, contact_id in starting
+    ]
+    runs = await store.start_runs(tx, new)
     if not runs:
         return
     counted = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
@@ -700,6 +693,17 @@ def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
     if trigger.where is not None:
         plain["where"] = plain_rules(trigger.where)
     return {"type": trigger.type, **plain}
+
+
+def _trigger_columns(trigger: Trigger) -> dict[str, Any]:
+    """What is stored of a trigger: itself, and what is searched for when an event happens."""
+    starts_on, audience_id = rules.starts_on(trigger)
+    return {
+        "trigger": _plain_trigger(trigger),
+        "starts_on": starts_on,
+        "starts_on_audience": audience_id,
+        "once": trigger.once,
+    }
 
 
 async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:

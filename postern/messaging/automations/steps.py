@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.database.statements import Transaction
 from postern.kernel.values import as_id
 from postern.messaging.audiences import contacts as audience_contacts
 from postern.messaging.audiences import membership
@@ -33,6 +33,7 @@ from postern.messaging.automations.model import (
     RemoveFromAudience,
     RunStatus,
     SendEmail,
+    StepRecord,
     UpdateContact,
     WaitForEvent,
 )
@@ -80,18 +81,6 @@ class RunState:
     @property
     def place(self) -> StepPosition:
         return self.places[self.at]
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """One entry of a run's history."""
-
-    run_id: UUID
-    step: int
-    type: str
-    outcome: Outcome
-    detail: dict[str, Any]
-    started_at: Moment
 
 
 @dataclass
@@ -302,7 +291,14 @@ class RunBatch:
 
     def _record_step(self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None) -> None:
         tag = type(run.place.step).__struct_config__.tag
-        record = StepRecord(run.row.id, run.at, str(tag), outcome, detail or {}, run.entered_at or self.now)
+        record = StepRecord(
+            run_id=run.row.id,
+            step=run.at,
+            type=str(tag),
+            outcome=outcome,
+            detail=detail or {},
+            started_at=run.entered_at or self.now,
+        )
         self.notes.append(record)
 
     def _next_step(
@@ -357,19 +353,8 @@ class RunBatch:
             self.tx.makes_due("automation_runs")
 
     async def _write_history(self) -> None:
-        if not self.notes:
-            return
-        await store.insert_steps(
-            self.tx,
-            project_id=self.project_id,
-            run_id=[note.run_id for note in self.notes],
-            step=[note.step for note in self.notes],
-            type=[note.type for note in self.notes],
-            outcome=[note.outcome for note in self.notes],
-            detail=[Jsonb(note.detail) for note in self.notes],
-            started_at=[note.started_at for note in self.notes],
-            finished_at=[self.now for _ in self.notes],
-        )
+        if self.notes:
+            await store.insert_steps(self.tx, self.notes, project_id=self.project_id, now=self.now)
 
     async def _count(self, ended: list[RunState]) -> None:
         counted = Counter[tuple[UUID, str]]((run.row.automation_id, run.status) for run in ended)

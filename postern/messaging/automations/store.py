@@ -12,11 +12,14 @@ from postern.messaging.automations.model import (
     Automation,
     AutomationRun,
     AutomationRunStep,
+    AutomationSettings,
     AutomationVersion,
     CounterSum,
     EndedRun,
     LoopCandidate,
+    NewRun,
     StartedRun,
+    StepRecord,
     TriggerRow,
 )
 
@@ -44,23 +47,7 @@ class LockedRun(Record):
             %(now)s)
     returning *, project_id as app_id
 """)
-async def insert_automation(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    trigger: Jsonb,
-    steps: Jsonb,
-    active: bool,
-    starts_on: str,
-    starts_on_audience: UUID | None,
-    once: bool,
-    max_runs_per_hour: int,
-    allow_loops: bool,
-    waits_for: list[str],
-    now: Moment,
-) -> Automation: ...
+async def insert_automation(tx: Transaction, settings: AutomationSettings, *, now: Moment) -> Automation: ...
 
 
 @statement("""
@@ -104,24 +91,7 @@ async def count_automations(tx: Transaction, *, project_id: UUID) -> int: ...
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
 """)
-async def change_automation(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    trigger: Jsonb,
-    steps: Jsonb,
-    version: int,
-    active: bool,
-    starts_on: str,
-    starts_on_audience: UUID | None,
-    once: bool,
-    max_runs_per_hour: int,
-    allow_loops: bool,
-    waits_for: list[str],
-    now: Moment,
-) -> Automation: ...
+async def change_automation(tx: Transaction, settings: AutomationSettings, *, now: Moment) -> Automation: ...
 
 
 @statement("""
@@ -191,19 +161,7 @@ async def events_that_fit(
     union all
     select project_id, id, automation_id, contact_id, true from wanted where limited
 """)
-async def start_runs(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    automation_id: list[UUID],
-    version: list[int],
-    contact_id: list[UUID],
-    once: list[bool],
-    max_runs_per_hour: list[int],
-    event_id: list[UUID],
-    at: list[Moment],
-) -> list[StartedRun]: ...
+async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
 
 
 # Runs are locked in one order before the update, so that two batches for the same contacts do not deadlock.
@@ -295,26 +253,15 @@ async def lock_runs(
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
     select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
-           least(v.finished_at, greatest(v.started_at, (
+           least(%(now)s::timestamptz, greatest(v.started_at, (
                select max(before.finished_at) from automation_run_steps before
                where before.project_id = %(project_id)s and before.run_id = v.run_id))),
-           v.finished_at
+           %(now)s
     from unnest(%(run_id)s::uuid[], %(step)s::int[], %(type)s::text[],
-        %(outcome)s::text[], %(detail)s::jsonb[], %(started_at)s::timestamptz[], %(finished_at)s::timestamptz[])
-        as v (run_id, step, type, outcome, detail, started_at, finished_at)
+        %(outcome)s::text[], %(detail)s::jsonb[], %(started_at)s::timestamptz[])
+        as v (run_id, step, type, outcome, detail, started_at)
 """)
-async def insert_steps(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    run_id: list[UUID],
-    step: list[int],
-    type: list[str],
-    outcome: list[str],
-    detail: list[Jsonb],
-    started_at: list[Moment],
-    finished_at: list[Moment],
-) -> None: ...
+async def insert_steps(tx: Transaction, steps: list[StepRecord], *, project_id: UUID, now: Moment) -> None: ...
 
 
 @statement("""

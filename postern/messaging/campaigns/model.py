@@ -331,8 +331,8 @@ class VariantRow(Record):
     subject: str | None
     template_id: UUID | None
     weight: int
-    is_winner: bool
-    content_id: UUID | None
+    is_winner: bool = False
+    content_id: UUID | None = None
     created_at: Moment
 
 

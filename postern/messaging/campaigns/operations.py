@@ -52,6 +52,7 @@ from postern.messaging.campaigns.model import (
     ProjectCampaignTotals,
     SeedListEmpty,
     VariantMissing,
+    VariantRow,
     VariantStats,
     WinnerChoice,
     refuse_unless,
@@ -349,18 +350,10 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
             tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now
         )
         for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
-            await store.insert_variant(
-                tx,
-                project_id=call.project_id,
-                id=new_id(),
-                campaign_id=copy.id,
-                position=each.position,
-                name=each.name,
-                subject=each.subject,
-                template_id=each.template_id,
-                weight=each.weight,
-                now=call.now,
+            variant = msgspec.structs.replace(
+                each, id=new_id(), campaign_id=copy.id, is_winner=False, content_id=None, created_at=call.now
             )
+            await store.insert_variant(tx, variant)
         await audit.record(tx, call, "campaign.duplicated", "Campaign", copy.id, source=id)
     return shown(copy)
 
@@ -530,8 +523,7 @@ async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) ->
 
 async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, variants: list[NewVariant]) -> None:
     for position, each in enumerate(variants):
-        await store.insert_variant(
-            tx,
+        variant = VariantRow(
             project_id=call.project_id,
             id=new_id(),
             campaign_id=campaign_id,
@@ -540,8 +532,9 @@ async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, varian
             subject=each.subject,
             template_id=as_id(each.template_id) if each.template_id is not None else None,
             weight=each.weight,
-            now=call.now,
+            created_at=call.now,
         )
+        await store.insert_variant(tx, variant)
 
 
 async def _detail(call: Call, row: CampaignRow) -> CampaignDetail:

@@ -21,7 +21,6 @@ from postern.messaging.campaigns.model import (
     CHUNK,
     SWEEP,
     TRANSITIONS,
-    UNSET,
     WATCH,
     WATCH_RETRIES,
     CampaignIncomplete,
@@ -236,55 +235,15 @@ async def _content_ids(db: Queries, row: CampaignRow) -> list[UUID]:
 
 
 async def change_state(
-    tx: Transaction,
-    row: CampaignRow,
-    now: Moment,
-    *,
-    status: str,
-    due_at: datetime | None,
-    started_at: Moment | None | msgspec.UnsetType = UNSET,
-    paused_from: str | None | msgspec.UnsetType = UNSET,
-    releasing: bool | msgspec.UnsetType = UNSET,
-    content_id: UUID | None | msgspec.UnsetType = UNSET,
-    expected: int | msgspec.UnsetType = UNSET,
-    cursor: UUID | None | msgspec.UnsetType = UNSET,
-    filled: bool | msgspec.UnsetType = UNSET,
-    ab_test_started_at: Moment | None | msgspec.UnsetType = UNSET,
-    evidence: dict[str, Any] | None | msgspec.UnsetType = UNSET,
-    sent_at: Moment | None | msgspec.UnsetType = UNSET,
-    reason: str | None | msgspec.UnsetType = UNSET,
-    overtakes: bool = False,
+    tx: Transaction, row: CampaignRow, now: Moment, *, status: str, overtakes: bool = False, **changed: Any
 ) -> CampaignRow:
-    """Bring a campaign to another state, along the table; what is not named stays.
+    """Bring a campaign to another state, along the table; columns that are not named stay.
 
     `overtakes`: whoever works on it at this moment stops, and does not say when it is due next.
     """
     assert status == row.status or status in TRANSITIONS[row.status], f"{row.status} does not lead to {status}"
-
-    def kept(name: str, value: Any) -> Any:
-        return getattr(row, name) if value is UNSET else value
-
-    known = kept("evidence", evidence)
-    return await store.change_state(
-        tx,
-        project_id=row.project_id,
-        id=row.id,
-        status=status,
-        due_at=due_at,
-        started_at=kept("started_at", started_at),
-        paused_from=kept("paused_from", paused_from),
-        releasing=kept("releasing", releasing),
-        content_id=kept("content_id", content_id),
-        expected=kept("expected", expected),
-        cursor=kept("cursor", cursor),
-        filled=kept("filled", filled),
-        ab_test_started_at=kept("ab_test_started_at", ab_test_started_at),
-        evidence=None if known is None else Jsonb(known),
-        sent_at=kept("sent_at", sent_at),
-        reason=kept("reason", reason),
-        attempt=row.attempt + overtakes,
-        now=now,
-    )
+    new = msgspec.structs.replace(row, status=status, attempt=row.attempt + overtakes, **changed)
+    return await store.change_state(tx, new, now=now)
 
 
 async def run(world: "World", row: CampaignRow) -> None:

@@ -87,27 +87,7 @@ async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def change_state(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    due_at: datetime | None,
-    started_at: Moment | None,
-    paused_from: str | None,
-    releasing: bool,
-    content_id: UUID | None,
-    expected: int,
-    cursor: UUID | None,
-    filled: bool,
-    ab_test_started_at: Moment | None,
-    evidence: Jsonb | None,
-    sent_at: Moment | None,
-    reason: str | None,
-    attempt: int,
-    now: Moment,
-) -> CampaignRow: ...
+async def change_state(tx: Transaction, row: CampaignRow, *, now: Moment) -> CampaignRow: ...
 
 
 @statement("""
@@ -316,21 +296,9 @@ async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> 
     insert into campaign_variants (project_id, id, campaign_id, position, name, subject, template_id, weight,
                                    created_at)
     values (%(project_id)s, %(id)s, %(campaign_id)s, %(position)s, %(name)s, %(subject)s, %(template_id)s, %(weight)s,
-            %(now)s)
+            %(created_at)s)
 """)
-async def insert_variant(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    campaign_id: UUID,
-    position: int,
-    name: str,
-    subject: str | None,
-    template_id: UUID | None,
-    weight: int,
-    now: Moment,
-) -> None: ...
+async def insert_variant(tx: Transaction, variant: VariantRow) -> None: ...
 
 
 @statement("delete from campaign_variants where project_id = %(project_id)s and campaign_id = %(campaign_id)s")

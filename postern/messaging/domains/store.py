@@ -81,31 +81,12 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
         dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
         return_path_verified = %(return_path_verified)s, tracking_verified = %(tracking_verified)s,
         dmarc_verified = %(dmarc_verified)s, verified_at = %(verified_at)s, watched_since = %(watched_since)s,
-        failing_since = %(failing_since)s, last_checked_at = %(now)s, due_at = %(due_at)s,
-        updated_at = case when %(changed)s then %(now)s else updated_at end
+        failing_since = %(failing_since)s, last_checked_at = %(last_checked_at)s, due_at = %(due_at)s,
+        updated_at = %(updated_at)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def record_check(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    checks: Jsonb,
-    spf_verified: bool,
-    dkim_verified: bool,
-    ed25519_verified: bool,
-    return_path_verified: bool,
-    tracking_verified: bool,
-    dmarc_verified: bool,
-    verified_at: Moment | None,
-    watched_since: Moment,
-    failing_since: Moment | None,
-    due_at: Moment | None,
-    changed: bool,
-    now: Moment,
-) -> StoredDomain: ...
+async def record_check(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
 
 
 @statement("""

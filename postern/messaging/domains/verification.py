@@ -1,13 +1,14 @@
 """Looking at a domain, and writing down what was seen: asked for by its owner, or due."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.config import Settings
-from postern.kernel.database.statements import Jsonb, Transaction
-from postern.kernel.values import to_plain
+from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
@@ -72,30 +73,25 @@ async def record_check(
     sign = sign_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
     status = NEXT_STATUS[status, sign]
     wait = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
-    new: dict[str, Any] = {
-        "status": status,
-        "checks": seen.checks,
-        "dkim_verified": _known(dkim, domain.dkim_verified),
-        "ed25519_verified": _known(seen.verdict("DKIM_ED25519"), domain.ed25519_verified),
-        "spf_verified": _known(seen.verdict("SPF"), domain.spf_verified),
-        "return_path_verified": _known(seen.verdict("RETURN_PATH"), domain.return_path_verified),
-        "tracking_verified": _known(seen.verdict("TRACKING"), domain.tracking_verified),
-        "dmarc_verified": _known(seen.verdict("DMARC"), domain.dmarc_verified),
-    }
-    changed = any(new[name] != getattr(domain, name) for name in VISIBLE)
-    new["checks"] = Jsonb(to_plain(new["checks"]))
-    row = await store.record_check(
-        tx,
-        project_id=domain.project_id,
-        id=domain.id,
+    new = msgspec.structs.replace(
+        domain,
+        status=status,
+        checks=seen.checks,
+        dkim_verified=_known(dkim, domain.dkim_verified),
+        ed25519_verified=_known(seen.verdict("DKIM_ED25519"), domain.ed25519_verified),
+        spf_verified=_known(seen.verdict("SPF"), domain.spf_verified),
+        return_path_verified=_known(seen.verdict("RETURN_PATH"), domain.return_path_verified),
+        tracking_verified=_known(seen.verdict("TRACKING"), domain.tracking_verified),
+        dmarc_verified=_known(seen.verdict("DMARC"), domain.dmarc_verified),
         verified_at=_verified_at(domain, status, now),
         watched_since=watched_since,
         failing_since=failing_since,
+        last_checked_at=now,
         due_at=now + wait if wait else None,
-        changed=changed,
-        now=now,
-        **new,
     )
+    if any(getattr(new, name) != getattr(domain, name) for name in VISIBLE):
+        new = msgspec.structs.replace(new, updated_at=now)
+    row = await store.record_check(tx, new)
     return row, EVENTS.get(status) if status != domain.status else None
 
 

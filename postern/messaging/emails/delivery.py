@@ -19,17 +19,18 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Problem
+from postern.kernel.values import new_id
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.leases import lease_keeper
-from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, Send, SendBody
+from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, AsSent, CapturedMail, Send, SendBody
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
 from postern.messaging.emails.rules import SendOutcome
-from postern.messaging.emails.transports import CapturedMail, NoSmartHost, capture_transport, is_captured, transport_of
+from postern.messaging.emails.transports import NoSmartHost, capture_transport, is_captured, transport_of
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
@@ -210,13 +211,24 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
     if not plan.envelope.recipients:
         return DeliveryOutcome(results=plan.decided, host="postern.test", duration=NO_TIME)
     if is_captured(world, plan.settings, test=send.test):
-        capture = CapturedMail(send.project_id, send.id, plan.envelope, send.sender, prepared.subject, b"")
-        message = prepared.message
+        message, sealed = prepared.message, None
         if job.body and job.body.secrets:
-            capture = msgspec.structs.replace(capture, sealed=seal_captured(world, send.id, message))
+            sealed = seal_captured(world, send.id, message)
             words, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
             made = await world.rendering.compose(ComposeRequest(words, draft, (), str(send.project_id)), now=0)
             message = made.message
+        capture = CapturedMail(
+            project_id=send.project_id,
+            id=new_id(),
+            send_id=send.id,
+            mail_from=plan.envelope.mail_from,
+            recipients=list(plan.envelope.recipients),
+            sender=send.sender,
+            subject=prepared.subject,
+            message=message,
+            sealed=sealed,
+            captured_at=world.clock(),
+        )
         outcome = await capture_transport(world, capture).deliver(plan.envelope, message)
     else:
         try:

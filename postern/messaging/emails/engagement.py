@@ -6,7 +6,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import Record, new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, TouchedSend
+from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntry, TouchedSend
 
 
 class EngagementMark(Record):
@@ -66,16 +66,13 @@ async def unsubscribe_recipient(tx: Transaction, send: TouchedSend, *, source: s
     """
     if send.test:
         return False
-    added = await store.suppress(
-        tx,
-        project_id=[send.project_id],
-        id=[new_id()],
-        address=[send.recipient.lower()],
-        reason=["UNSUBSCRIBE"],
-        source=[source],
-        detail=[None],
-        send_id=[send.id],
-        created_at=[at],
-        strength=SUPPRESSION_STRENGTH,
+    address = SuppressionEntry(
+        project_id=send.project_id,
+        id=new_id(),
+        address=send.recipient.lower(),
+        reason="UNSUBSCRIBE",
+        source=source,
+        send_id=send.id,
+        created_at=at,
     )
-    return bool(added)
+    return bool(await store.suppress(tx, [address], strength=SUPPRESSION_STRENGTH))

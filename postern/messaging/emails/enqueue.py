@@ -5,7 +5,7 @@ The send commits with whatever led to it, and the same `once_key` never makes a 
 
 import asyncio
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -81,20 +81,7 @@ async def enqueue_all(
         _send_of(project_id, letter, subject, reason, now)
         for letter, subject, reason in zip(letters, subjects, reasons, strict=True)
     ]
-    made = await store.insert_once(
-        tx,
-        project_id=project_id,
-        id=[send.id for send in sends],
-        once_key=[letter.once_key for letter in letters],
-        contact_id=[letter.contact_id for letter in letters],
-        message_id=[send.message_id for send in sends],
-        subject=[send.subject for send in sends],
-        sender=[send.sender for send in sends],
-        recipient=[send.recipient for send in sends],
-        domain_id=[send.domain_id for send in sends],
-        reason=reasons,
-        now=now,
-    )
+    made = await store.insert_once(tx, sends)
     new = set(made)
     kept = [(send, letter) for send, letter in zip(sends, letters, strict=True) if send.id in new]
     if kept:
@@ -118,42 +105,21 @@ def _skip_event(send: Send, now: Moment) -> Event:
 
 def _send_of(project_id: UUID, letter: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
     send_id, sender = new_id(), address_of(letter.sender)
-    never: datetime | None = None
     return Send(
         project_id=project_id,
         id=send_id,
         status="QUEUED" if reason is None else "SUPPRESSED",
         lane=MARKETING,
-        test=False,
         message_id=f"<{send_id}@{sender.domain}>",
         subject=subject,
         sender=str(sender),
         recipient=letter.to,
         to_addresses=[letter.to],
-        cc_addresses=None,
-        bcc_addresses=None,
         contact_id=letter.contact_id,
-        campaign_id=None,
-        variant_id=None,
-        content_id=None,
         domain_id=letter.domain_id,
-        tags=None,
-        pending=None,
+        once_key=letter.once_key,
         due_at=now if reason is None else None,
-        attempt=0,
-        tries=0,
-        handed_over=None,
-        ambiguous_attempts=0,
         reason=reason,
-        scheduled_at=never,
-        expires_at=never,
-        sent_at=never,
-        delayed_at=never,
-        delivered_at=never,
-        opened_at=never,
-        clicked_at=never,
-        bounced_at=never,
-        complained_at=never,
         created_at=now,
     )
 

@@ -307,46 +307,48 @@ class SendAttempt(Record):
 
 
 class Send(Record):
-    """The row of a send."""
+    """The row of a send. What has no value here is what a new send has."""
 
     project_id: UUID
     id: UUID
     status: SendStatus
     lane: int
-    test: bool
+    test: bool = False
     message_id: str
     subject: str
     sender: str
     recipient: str
     to_addresses: list[str]
-    cc_addresses: list[str] | None
-    bcc_addresses: list[str] | None
-    contact_id: UUID | None
-    campaign_id: UUID | None
-    variant_id: UUID | None
-    content_id: UUID | None
-    domain_id: UUID | None
-    tags: list[str] | None
-    pending: Any
+    cc_addresses: list[str] | None = None
+    bcc_addresses: list[str] | None = None
+    contact_id: UUID | None = None
+    campaign_id: UUID | None = None
+    variant_id: UUID | None = None
+    content_id: UUID | None = None
+    domain_id: UUID | None = None
+    once_key: str | None = None
+    """What the send is, for ever, where another feature accepted it: the project has no second one with this key."""
+    tags: list[str] | None = None
+    pending: Any = None
     """Recipients still to be handed over; null means all."""
     outcomes: Any = None
     """What became of each recipient, by address, where there are several."""
     due_at: Moment | None
-    attempt: int
-    tries: int
-    handed_over: int | None
+    attempt: int = 0
+    tries: int = 0
+    handed_over: int | None = None
     """The attempt that was handed over and not yet settled."""
-    ambiguous_attempts: int
-    reason: str | None
-    scheduled_at: Moment | None
-    expires_at: Moment | None
-    sent_at: Moment | None
-    delayed_at: Moment | None
-    delivered_at: Moment | None
-    opened_at: Moment | None
-    clicked_at: Moment | None
-    bounced_at: Moment | None
-    complained_at: Moment | None
+    ambiguous_attempts: int = 0
+    reason: str | None = None
+    scheduled_at: Moment | None = None
+    expires_at: Moment | None = None
+    sent_at: Moment | None = None
+    delayed_at: Moment | None = None
+    delivered_at: Moment | None = None
+    opened_at: Moment | None = None
+    clicked_at: Moment | None = None
+    bounced_at: Moment | None = None
+    complained_at: Moment | None = None
     created_at: Moment
     dated_at: Moment | None = None
     """The `Date` of the message: when it was first handed over."""
@@ -359,6 +361,22 @@ class AsSent(Record):
     """The DKIM-Signature fields, each with its CRLF."""
     links_base: str
     """Scheme and host of the tracked links."""
+
+
+class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that is kept instead of sent."""
+
+    project_id: UUID
+    id: UUID
+    send_id: UUID
+    mail_from: str
+    recipients: list[str]
+    sender: str
+    subject: str
+    message: bytes
+    sealed: bytes | None = None
+    """The message encrypted, where it has one-time secrets; `message` is then without them."""
+    captured_at: Moment
 
 
 class TouchedSend(Record):
@@ -432,6 +450,19 @@ SUPPRESSION_STRENGTH: list[str] = ["UNSUBSCRIBE", "MANUAL", "BOUNCE", "COMPLAINT
 """From the weakest reason to the strongest: a stronger one takes the place of a weaker one, never the other way."""
 
 
+class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An address that is to be suppressed, in lower case, and why."""
+
+    project_id: UUID
+    id: UUID
+    address: str
+    reason: SuppressionReason
+    source: str
+    detail: str | None = None
+    send_id: UUID | None = None
+    created_at: Moment
+
+
 class FormerReason(Record):
     """Why an address was suppressed before a stronger reason came."""
 
@@ -458,6 +489,20 @@ class Suppression(Record):
     """Since when it is suppressed."""
     updated_at: Moment
     """Since when for this reason."""
+
+
+class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
+    """An idempotency key of a request, with what it stands for."""
+
+    project_id: UUID
+    route: str
+    key: str
+    """A digest of what the caller sent."""
+    body_hash: bytes
+    send_ids: list[UUID] = []
+    status: int | None = None
+    """The answer's HTTP status, where it is known."""
+    response: Any = None
 
 
 class IdempotencyRow(Record):

@@ -142,7 +142,7 @@ async def send_email(
     repeated request within 24 hours gets the first answer again and sends nothing.
     """
     wait = _wait(call, prefer)
-    key = read_key("emails", idempotency_key, data)
+    key = read_key(call.project_id, "emails", idempotency_key, data)
     settings = await settings_of(call)
     try:
         require_transport(call.world, settings, test=call.environment == "TEST")
@@ -168,7 +168,7 @@ async def send_email(
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([each.send for each in sends], statuses)
     if key is not None:
-        await call.world.batcher(finish_all)((call.project_id, key, 201, result))
+        await call.world.batcher(finish_all)(msgspec.structs.replace(key, status=201, response=result))
     return _created(result)
 
 
@@ -187,7 +187,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     Items are independent and the answer keeps their order: one that cannot be accepted has `error` and status
     `FAILED`, the others go out. Accepted ones are committed together and `QUEUED`; the workers hand them over.
     """
-    key = read_key("emails/batch", idempotency_key, data)
+    key = read_key(call.project_id, "emails/batch", idempotency_key, data)
     settings = await settings_of(call)
     items: list[EmailBatchItem] = []
     shared = SubmissionContext()
@@ -279,17 +279,14 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
             raise NotScheduled
         if send.expires_at is not None and send.expires_at <= data.scheduled_at:
             raise Invalid.at("/scheduledAt", "It would expire before it is sent.", "too_late")
-        moved = await store.change_schedule(
-            tx,
-            project_id=call.project_id,
-            id=send_id,
+        changed = msgspec.structs.replace(
+            send,
             status="SCHEDULED",
             due_at=max(data.scheduled_at, call.now),
             scheduled_at=data.scheduled_at,
             reason=None,
-            tries=send.tries,
-            now=call.now,
         )
+        moved = await store.change_schedule(tx, changed, now=call.now)
         await events.record_all(tx, [event_of(moved, "email.scheduled", call.now, scheduledAt=moved.scheduled_at)])
         tx.makes_due("sends")
     return entry_of(moved)
@@ -307,17 +304,8 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
         send = await _locked(call, tx, send_id)
         if send.status not in WAITING or send.handed_over is not None:
             raise NotCancellable
-        moved = await store.change_schedule(
-            tx,
-            project_id=call.project_id,
-            id=send_id,
-            status="CANCELLED",
-            due_at=None,
-            scheduled_at=send.scheduled_at,
-            reason="Cancelled.",
-            tries=send.tries,
-            now=call.now,
-        )
+        changed = msgspec.structs.replace(send, status="CANCELLED", due_at=None, reason="Cancelled.")
+        moved = await store.change_schedule(tx, changed, now=call.now)
         await store.erase_sealed(tx, project_id=[call.project_id], ids=[send_id])
         await events.record_all(tx, [event_of(moved, "email.cancelled", call.now)])
     return entry_of(moved)
@@ -350,17 +338,10 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
                 raise NotRetriable("Its one-time code or link was erased with the first attempt; have a new one sent.")
-        moved = await store.change_schedule(
-            tx,
-            project_id=call.project_id,
-            id=send_id,
-            status="QUEUED",
-            due_at=call.now,
-            scheduled_at=call.now,
-            reason=None,
-            tries=0,
-            now=call.now,
+        changed = msgspec.structs.replace(
+            send, status="QUEUED", due_at=call.now, scheduled_at=call.now, reason=None, tries=0
         )
+        moved = await store.change_schedule(tx, changed, now=call.now)
         await events.record_all(tx, [event_of(moved, "email.queued", call.now, retry=True)])
         tx.makes_due("sends")
     return entry_of(moved)

@@ -10,7 +10,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.values import new_id
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, TouchedSend
+from postern.messaging.emails.model import SUPPRESSION_STRENGTH, AsSent, Send, SuppressionEntry, TouchedSend
 from postern.messaging.emails.pre_send_check import LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
@@ -205,18 +205,20 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
     if hard:
         # One row an address, in one order: two of a group may have bounced at the same mailbox.
         hard = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in hard}.items())]
-        await store.suppress(
-            tx,
-            project_id=[send.project_id for send, _, _ in hard],
-            id=[new_id() for _ in hard],
-            address=[address.lower() for _, address, _ in hard],
-            reason=["BOUNCE"] * len(hard),
-            source=["reply"] * len(hard),
-            detail=[said for _, _, said in hard],
-            send_id=[send.id for send, _, _ in hard],
-            created_at=[now] * len(hard),
-            strength=SUPPRESSION_STRENGTH,
-        )
+        added = [
+            SuppressionEntry(
+                project_id=send.project_id,
+                id=new_id(),
+                address=address.lower(),
+                reason="BOUNCE",
+                source="reply",
+                detail=said,
+                send_id=send.id,
+                created_at=now,
+            )
+            for send, address, said in hard
+        ]
+        await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
     recovered = [each for each in attempts if each.verdict.sent and each.send.tries > 0]
     if recovered:
         await store.forget_soft_bounces(

@@ -11,12 +11,15 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Record
 from postern.messaging.emails.model import (
     AsSent,
+    CapturedMail,
     ContentState,
+    IdempotencyKey,
     IdempotencyRow,
     Send,
     SendAttempt,
     SendBody,
     Suppression,
+    SuppressionEntry,
     TouchedSend,
 )
 
@@ -101,6 +104,14 @@ class SendCounter(Record):
     count: int
 
 
+INSERTED = (
+    *("project_id", "id", "status", "test", "message_id", "subject", "sender", "recipient", "to_addresses"),
+    *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "attempt", "scheduled_at", "expires_at"),
+    "created_at",
+)
+"""The fields of a new send that `insert_sends` stores as they are."""
+
+
 # Many rows travel as one JSON value: encoding it is far cheaper than dumping a dozen arrays.
 @statement("""
     with v as materialized (
@@ -155,17 +166,7 @@ async def insert_words(
     returning project_id, route, key
 """)
 async def claim_keys(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    route: list[str],
-    key: list[str],
-    body_hash: list[bytes],
-    send_ids: list[Jsonb],
-    status: list[int | None],
-    response: list[Jsonb | None],
-    lease: timedelta,
-    window: timedelta,
+    tx: Transaction, keys: list[IdempotencyKey], *, lease: timedelta, window: timedelta
 ) -> list[ClaimedKey]: ...
 
 
@@ -187,15 +188,7 @@ async def known_key(
                 %(response)s::jsonb[]) as v (project_id, route, key, status, response)
     where (known.project_id, known.route, known.key) = (v.project_id, v.route, v.key) and known.status is null
 """)
-async def finish_keys(
-    db: Queries,
-    *,
-    project_id: list[UUID],
-    route: list[str],
-    key: list[str],
-    status: list[int],
-    response: list[Jsonb],
-) -> None: ...
+async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None: ...
 
 
 @statement("""
@@ -484,18 +477,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def change_schedule(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    due_at: datetime | None,
-    scheduled_at: datetime | None,
-    reason: str | None,
-    tries: int,
-    now: Moment,
-) -> Send: ...
+async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: ...
 
 
 # An attempt may be settled while its renewal is on the way: the time of its next one, further off, is left alone.
@@ -547,19 +529,7 @@ async def lease_times(
     returning id, address, reason, source, detail, send_id, history, created_at,
               coalesce(updated_at, created_at) as updated_at
 """)
-async def suppress(
-    tx: Transaction,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    address: list[str],
-    reason: list[str],
-    source: list[str],
-    detail: list[str | None],
-    send_id: list[UUID | None],
-    created_at: list[Moment],
-    strength: list[str],
-) -> list[Suppression]: ...
+async def suppress(tx: Transaction, added: list[SuppressionEntry], *, strength: list[str]) -> list[Suppression]: ...
 
 
 @statement("""
@@ -653,20 +623,7 @@ async def forget_soft_bounces(tx: Transaction, *, project_id: list[UUID], addres
          as v (project_id, id, send_id, mail_from, recipients, sender, subject, message, sealed, captured_at)
     on conflict (project_id, send_id) do nothing
 """)
-async def capture(
-    db: Queries,
-    *,
-    project_id: list[UUID],
-    id: list[UUID],
-    send_id: list[UUID],
-    mail_from: list[str],
-    recipients: list[Jsonb],
-    sender: list[str],
-    subject: list[str],
-    message: list[bytes],
-    sealed: list[bytes | None],
-    captured_at: list[Moment],
-) -> None: ...
+async def capture(db: Queries, messages: list[CapturedMail]) -> None: ...
 
 
 @statement("""
@@ -730,31 +687,18 @@ async def move_sends(
 @statement("""
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        contact_id, domain_id, once_key, due_at, reason, created_at, updated_at)
-    select %(project_id)s::uuid, id, case when reason is null then 'QUEUED' else 'SUPPRESSED' end, 1, false,
-           message_id, subject, sender, recipient, array[recipient], contact_id, domain_id, once_key,
-           case when reason is null then %(now)s::timestamptz end, reason, %(now)s, %(now)s
-    from unnest(%(id)s::uuid[], %(once_key)s::text[], %(contact_id)s::uuid[], %(message_id)s::text[],
-                %(subject)s::text[], %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[],
-                %(reason)s::text[])
-        as v (id, once_key, contact_id, message_id, subject, sender, recipient, domain_id, reason)
+    select project_id, id, status, lane, false, message_id, subject, sender, recipient, array[recipient], contact_id,
+           domain_id, once_key, due_at, reason, created_at, created_at
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(lane)s::int[], %(once_key)s::text[],
+                %(contact_id)s::uuid[], %(message_id)s::text[], %(subject)s::text[], %(sender)s::text[],
+                %(recipient)s::text[], %(domain_id)s::uuid[], %(due_at)s::timestamptz[], %(reason)s::text[],
+                %(created_at)s::timestamptz[])
+        as v (project_id, id, status, lane, once_key, contact_id, message_id, subject, sender, recipient, domain_id,
+              due_at, reason, created_at)
     on conflict (project_id, once_key) where once_key is not null do nothing
     returning id
 """)
-async def insert_once(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: list[UUID],
-    once_key: list[str],
-    contact_id: list[UUID],
-    message_id: list[str],
-    subject: list[str],
-    sender: list[str],
-    recipient: list[str],
-    domain_id: list[UUID | None],
-    reason: list[str | None],
-    now: Moment,
-) -> list[UUID]: ...
+async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 
 
 # Taken before counting what contacts got, so that two transactions do not both fill the last place of a contact.

@@ -38,6 +38,7 @@ from postern.messaging.emails.model import (
     Email,
     EmailAttachment,
     EmailInvalid,
+    IdempotencyKey,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
     IdempotencyRow,
@@ -67,14 +68,6 @@ if TYPE_CHECKING:
 
 CHECKED_CHARACTERS = 1_000_000
 """From how many on it is tried whether words fit into a message once they are encoded."""
-
-
-class IdempotencyKey(msgspec.Struct, frozen=True):
-    """An idempotency key as it was sent, with what it stands for."""
-
-    route: str
-    key: str
-    body_hash: bytes
 
 
 class NewSend(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,30 +145,14 @@ async def check_email(
         to_addresses=[str(each) for each in to],
         cc_addresses=[str(each) for each in cc] or None,
         bcc_addresses=[str(each) for each in bcc] or None,
-        contact_id=None,
-        campaign_id=None,
-        variant_id=None,
-        content_id=None,
         domain_id=domain_id,
         tags=data.tags,
-        pending=None,
         due_at=Moment.of(scheduled_at)
         if scheduled_at
         else call.now + (call.world.settings.lease if at_once else timedelta()),
         attempt=1 if at_once and not scheduled_at else 0,
-        tries=0,
-        handed_over=None,
-        ambiguous_attempts=0,
-        reason=None,
         scheduled_at=Moment.of(scheduled_at) if scheduled_at else None,
         expires_at=Moment.of(data.expires_at) if data.expires_at else None,
-        sent_at=None,
-        delayed_at=None,
-        delivered_at=None,
-        opened_at=None,
-        clicked_at=None,
-        bounced_at=None,
-        complained_at=None,
         created_at=call.now,
         dated_at=call.now if at_once and not scheduled_at else None,
     )
@@ -430,7 +407,7 @@ def _schedule(call: Call, data: Email) -> datetime | None:
     return data.scheduled_at if data.scheduled_at is not None and data.scheduled_at > call.now else None
 
 
-def read_key(route: str, text: str | None, data: Any) -> IdempotencyKey | None:
+def read_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
     """The `Idempotency-Key`, bare or quoted (RFC 8941 string). Raises Invalid."""
     if text is None:
         return None
@@ -443,7 +420,12 @@ def read_key(route: str, text: str | None, data: Any) -> IdempotencyKey | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         canonical = written  # An e-mail of a batch that cannot be read stands for itself, to the byte.
     # Callers write whom a mail is for into their keys: kept is only a digest of it.
-    return IdempotencyKey(route, hashlib.sha256(key.encode()).hexdigest(), hashlib.sha256(canonical).digest())
+    return IdempotencyKey(
+        project_id=project_id,
+        route=route,
+        key=hashlib.sha256(key.encode()).hexdigest(),
+        body_hash=hashlib.sha256(canonical).digest(),
+    )
 
 
 async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | None:
@@ -551,19 +533,17 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
             first.setdefault((request.project_id, request.key.route, request.key.key), request)
     if not first:
         return [True] * len(requests)
-    mine = [(request, request.key) for request in first.values() if request.key]
-    won = await store.claim_keys(
-        tx,
-        project_id=[request.project_id for request, _ in mine],
-        route=[key.route for _, key in mine],
-        key=[key.key for _, key in mine],
-        body_hash=[key.body_hash for _, key in mine],
-        send_ids=[Jsonb([each.send.id for each in request.sends]) for request, _ in mine],
-        status=[request.response[0] if request.response else None for request, _ in mine],
-        response=[Jsonb(request.response[1]) if request.response else None for request, _ in mine],
-        lease=IDEMPOTENCY_LEASE,
-        window=IDEMPOTENCY_WINDOW,
-    )
+    mine = [
+        msgspec.structs.replace(
+            request.key,
+            send_ids=[each.send.id for each in request.sends],
+            status=request.response[0] if request.response else None,
+            response=request.response[1] if request.response else None,
+        )
+        for request in first.values()
+        if request.key
+    ]
+    won = await store.claim_keys(tx, mine, lease=IDEMPOTENCY_LEASE, window=IDEMPOTENCY_WINDOW)
     claimed = {(row.project_id, row.route, row.key) for row in won}
     return [
         request.key is None
@@ -574,26 +554,9 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
 
 async def _insert(tx: Transaction, new: list[NewSend]) -> None:
     rows = [
-        {
-            "project_id": send.project_id,
-            "id": send.id,
-            "status": send.status,
-            "test": send.test,
-            "message_id": send.message_id,
-            "subject": send.subject,
-            "sender": send.sender,
-            "recipient": send.recipient,
-            "to_addresses": send.to_addresses,
-            "cc_addresses": send.cc_addresses,
-            "bcc_addresses": send.bcc_addresses,
-            "domain_id": send.domain_id,
-            "contact_id": send.contact_id,
-            "tags": send.tags or None,
+        {name: getattr(send, name) for name in store.INSERTED}
+        | {
             "due_at": send.due_at or send.created_at,
-            "attempt": send.attempt,
-            "scheduled_at": send.scheduled_at,
-            "expires_at": send.expires_at,
-            "created_at": send.created_at,
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
             "haystack": search_text(send),
@@ -631,14 +594,7 @@ def job_of(new: NewSend) -> DeliveryJob:
     return DeliveryJob(send=new.send, body=new.body, is_marked=True)
 
 
-async def finish_all(world: "World", finished: list[tuple[UUID, IdempotencyKey, int, Any]]) -> list[None]:
+async def finish_all(world: "World", finished: list[IdempotencyKey]) -> list[None]:
     """Keep the answers that repeated requests will get."""
-    await store.finish_keys(
-        world.db,
-        project_id=[project_id for project_id, _, _, _ in finished],
-        route=[key.route for _, key, _, _ in finished],
-        key=[key.key for _, key, _, _ in finished],
-        status=[status for _, _, status, _ in finished],
-        response=[Jsonb(response) for _, _, _, response in finished],
-    )
+    await store.finish_keys(world.db, finished)
     return [None] * len(finished)

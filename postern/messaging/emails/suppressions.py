@@ -17,6 +17,7 @@ from postern.messaging.emails.model import (
     SUPPRESSION_STRENGTH,
     SUPPRESSIONS_BULK,
     Suppression,
+    SuppressionEntry,
     SuppressionMissing,
     SuppressionReason,
 )
@@ -186,19 +187,19 @@ async def suppress(
     detail: str | None,
 ) -> list[Suppression]:
     """Suppress addresses (lower case) in an open transaction; returns those that were new or got a stronger reason."""
-    count = len(addresses)
-    return await store.suppress(
-        tx,
-        project_id=[call.project_id] * count,
-        id=[new_id() for _ in addresses],
-        address=addresses,
-        reason=[reason] * count,
-        source=[source] * count,
-        detail=[detail] * count,
-        send_id=[None] * count,
-        created_at=[call.now] * count,
-        strength=SUPPRESSION_STRENGTH,
-    )
+    added = [
+        SuppressionEntry(
+            project_id=call.project_id,
+            id=new_id(),
+            address=address,
+            reason=reason,
+            source=source,
+            detail=detail,
+            created_at=call.now,
+        )
+        for address in addresses
+    ]
+    return await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
 
 
 def _address(path: str, text: str) -> str:

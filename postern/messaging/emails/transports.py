@@ -9,10 +9,10 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.config import SettingInvalid
-from postern.kernel.database.statements import Jsonb
 from postern.kernel.http.problems import Unavailable
-from postern.kernel.values import NO_ID, new_id
+from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
+from postern.messaging.emails.model import CapturedMail
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail.smtp import Tls
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 
 LEASED_AHEAD = timedelta(seconds=5)
 """How far ahead the times of a relay's rate are given out."""
-
-
-class CapturedMail(msgspec.Struct, frozen=True):
-    """A message that is kept instead of sent."""
-
-    project_id: UUID
-    send_id: UUID
-    envelope: Envelope
-    sender: str
-    subject: str
-    message: bytes
-    sealed: bytes | None = None
-    """The message encrypted, where it has one-time secrets; `message` is then without them."""
 
 
 class NoSmartHost(Unavailable):
@@ -156,25 +143,13 @@ def _named_relay(text: str) -> RelayServer:
 def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
     """A transport that keeps this one message for the inbox view."""
 
-    async def keep(envelope: Envelope, message: bytes) -> None:
-        await world.batcher(capture_all)(msgspec.structs.replace(capture, envelope=envelope, message=message))
+    async def keep(_envelope: Envelope, _message: bytes) -> None:
+        await world.batcher(capture_all)(capture)
 
     return CaptureTransport(keep)
 
 
 async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
     """Keep captured messages, all in one statement."""
-    await store.capture(
-        world.db,
-        project_id=[each.project_id for each in captures],
-        id=[new_id() for _ in captures],
-        send_id=[each.send_id for each in captures],
-        mail_from=[each.envelope.mail_from for each in captures],
-        recipients=[Jsonb(list(each.envelope.recipients)) for each in captures],
-        sender=[each.sender for each in captures],
-        subject=[each.subject for each in captures],
-        message=[each.message for each in captures],
-        sealed=[each.sealed for each in captures],
-        captured_at=[world.clock() for _ in captures],
-    )
+    await store.capture(world.db, captures)
     return [None] * len(captures)

@@ -93,6 +93,18 @@ class Template(Record):
     updated_at: Moment
 
 
+class Wording(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of a template, checked."""
+
+    subject: str | None
+    builder_json: dict[str, Any] | None
+    html: str | None
+    is_rendered: bool
+    text: str | None
+    engine: Engine
+    variables: list[str]
+
+
 class StoredTemplate(Record):
     """The row of a template."""
 

@@ -1,13 +1,12 @@
 """Templates: written, previewed, duplicated, and read by whatever sends."""
 
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 import msgspec
 import psycopg
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
@@ -145,14 +144,8 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
         name = row.name if data.name is msgspec.UNSET else data.name
         if name == row.name and _is_unchanged(wording, row):  # No new version of the same words.
             return row
-        row = await store.update_template(
-            tx,
-            project_id=call.project_id,
-            id=known.id,
-            name=name,
-            now=max(call.now, row.updated_at + row.updated_at.resolution),
-            **_columns(wording),
-        )
+        now = max(call.now, row.updated_at + row.updated_at.resolution)
+        row = await store.update_template(tx, wording, project_id=call.project_id, id=known.id, name=name, now=now)
         await store.insert_version(tx, project_id=call.project_id, id=known.id, created_by=call.caller.actor_label)
         await store.delete_old_versions(
             tx, project_id=call.project_id, id=known.id, version=row.version - VERSIONS_KEPT
@@ -253,17 +246,9 @@ async def _insert(tx: Transaction, call: Call, name: str, wording: Wording) -> S
     await tx.lock_quota("templates", call.project_id)
     if await store.count_templates(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
-    row = await store.insert_template(
-        tx, project_id=call.project_id, id=new_id(), name=name, now=call.now, **_columns(wording)
-    )
+    row = await store.insert_template(tx, wording, project_id=call.project_id, id=new_id(), name=name, now=call.now)
     await store.insert_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
     return row
-
-
-def _columns(wording: Wording) -> dict[str, Any]:
-    found = {name: getattr(wording, name) for name in wording.__struct_fields__}
-    builder = found["builder_json"]
-    return {**found, "builder_json": None if builder is None else Jsonb(builder)}
 
 
 def _is_unchanged(wording: Wording, row: StoredTemplate) -> bool:

@@ -7,22 +7,10 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.problems import Invalid
-from postern.messaging.templates.model import StoredTemplate, TemplatePreview
+from postern.messaging.templates.model import StoredTemplate, TemplatePreview, Wording
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.protocols.mail.templates.template import VALUES_DEPTH, Engine, RenderFailed, require_depth
-
-
-class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of a template, checked."""
-
-    subject: str | None
-    builder_json: dict[str, Any] | None
-    html: str | None
-    is_rendered: bool
-    text: str | None
-    engine: Engine
-    variables: list[str]
 
 
 async def compile_words(

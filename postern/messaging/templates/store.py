@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.messaging.templates.model import ListedTemplate, StoredTemplate, TemplateVersion, TemplateWords
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.messaging.templates.model import ListedTemplate, StoredTemplate, TemplateVersion, TemplateWords, Wording
 
 
 @statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
@@ -52,19 +52,7 @@ async def count_templates(db: Queries, *, project_id: UUID) -> int: ...
     returning *
 """)
 async def insert_template(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    subject: str | None,
-    builder_json: Jsonb | None,
-    html: str | None,
-    is_rendered: bool,
-    text: str | None,
-    engine: str,
-    variables: list[str],
-    now: Moment,
+    tx: Transaction, wording: Wording, *, project_id: UUID, id: UUID, name: str, now: Moment
 ) -> StoredTemplate: ...
 
 
@@ -76,19 +64,7 @@ async def insert_template(
     returning *
 """)
 async def update_template(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    subject: str | None,
-    builder_json: Jsonb | None,
-    html: str | None,
-    is_rendered: bool,
-    text: str | None,
-    engine: str,
-    variables: list[str],
-    now: Moment,
+    tx: Transaction, wording: Wording, *, project_id: UUID, id: UUID, name: str, now: Moment
 ) -> StoredTemplate: ...
 
 

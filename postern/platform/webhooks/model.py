@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+import msgspec
+
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Record
@@ -111,6 +113,21 @@ class DueDelivery(Record):
     event_id: UUID
     attempt: int
     tried: int
+
+
+class DeliveryVerdict(msgspec.Struct, frozen=True):
+    """What becomes of a delivery."""
+
+    status: DeliveryStatus
+    due_at: Moment | None = None
+    tried: bool = True
+    """Whether a request was made."""
+    response_status: int | None = None
+    response_body: str | None = None
+    response_ms: float | None = None
+    error_message: str | None = None
+    gone: bool = False
+    """Whether the endpoint asked not to be called again (410)."""
 
 
 class DeliveryRow(Record):

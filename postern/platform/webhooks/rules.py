@@ -1,7 +1,6 @@
 """Who wants what, when a failed attempt is repeated, and when a subscription is given up."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -12,7 +11,7 @@ from postern.kernel.http.operation import camel
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse, Outcome
 from postern.kernel.values import to_json
 from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, EventContact, is_about_contacts, is_custom_name
-from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus
+from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus, DeliveryVerdict
 
 SCHEDULE = tuple(
     timedelta(seconds=seconds) for seconds in (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -27,22 +26,6 @@ GIVEN_UP_FAILURES = 10
 AREAS = frozenset(name.partition(".")[0] for name in EVENT_NAMES)
 CUSTOM = "custom"
 """Marks subscriptions to events that the customer sends in."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryVerdict:
-    """What becomes of a delivery."""
-
-    status: DeliveryStatus
-    due_at: Moment | None = None
-    tried: bool = True
-    """Whether a request was made."""
-    response_status: int | None = None
-    response_body: str | None = None
-    response_ms: float | None = None
-    error_message: str | None = None
-    gone: bool = False
-    """Whether the endpoint asked not to be called again (410)."""
 
 
 def keys_of(type: str) -> set[str]:

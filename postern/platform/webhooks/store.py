@@ -5,7 +5,14 @@ from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.platform.webhooks.model import DeliveryRow, FailureState, Webhook, WebhookInUse, WebhookSubscription
+from postern.platform.webhooks.model import (
+    DeliveryRow,
+    DeliveryVerdict,
+    FailureState,
+    Webhook,
+    WebhookInUse,
+    WebhookSubscription,
+)
 
 
 @statement("""
@@ -158,18 +165,12 @@ async def insert_deliveries_of(
 """)
 async def settle(
     tx: Transaction,
+    verdicts: list[DeliveryVerdict],
     *,
     project_id: UUID,
-    now: Moment,
     id: list[UUID],
     attempt: list[int],
-    status: list[str],
-    due_at: list[Moment | None],
-    tried: list[bool],
-    response_status: list[int | None],
-    response_body: list[str | None],
-    response_ms: list[float | None],
-    error_message: list[str | None],
+    now: Moment,
 ) -> None: ...
 
 

@@ -20,12 +20,12 @@ from postern.platform.webhooks.model import (
     DELIVERIES_KEPT,
     RESPONSE_BYTES,
     TIDY_EVERY,
+    DeliveryVerdict,
     DueDelivery,
     ExpiredDeliveries,
     WebhookInUse,
 )
 from postern.platform.webhooks.operations import signed_headers
-from postern.platform.webhooks.rules import DeliveryVerdict
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -108,17 +108,11 @@ class _SubscriptionBatch:
         async with self.world.db.transaction() as tx:
             await store.settle(
                 tx,
+                verdicts,
                 project_id=self.webhook.project_id,
-                now=now,
                 id=[job.id for job, _ in done],
                 attempt=[job.attempt for job, _ in done],
-                status=[verdict.status for verdict in verdicts],
-                due_at=[verdict.due_at for verdict in verdicts],
-                tried=[verdict.tried for verdict in verdicts],
-                response_status=[verdict.response_status for verdict in verdicts],
-                response_body=[verdict.response_body for verdict in verdicts],
-                response_ms=[verdict.response_ms for verdict in verdicts],
-                error_message=[verdict.error_message for verdict in verdicts],
+                now=now,
             )
             await _record_result(tx, self.webhook, verdicts, now)
 
