@@ -1,7 +1,7 @@
-"""Group commit: what many requests want at the same moment is done together, and nobody waits for a timer.
+"""Batches concurrent calls into one, without a timer (group commit).
 
-The first to come is served at once; whoever comes while it is being served forms the next group. One group is
-in the making at a time, so its size follows the load by itself.
+The first call starts a batch at once; calls that arrive while it runs form the next batch, so the batch size follows
+the load.
 """
 
 import asyncio
@@ -12,15 +12,16 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 GROUP_LIMIT = 500
-"""Items done together at most."""
+"""Items of one batch."""
 
 
 class Batcher(Generic[Item, Result]):
-    """Gathers single calls into calls of `do`, which answers in the order of its items.
+    """Collects single calls into calls of `do`, which returns one result per item, in order.
 
-    An answer that is an exception is raised for its item alone; an exception that `do` raises is everybody's.
-    With `pause_seconds`, a group waits until that long after the one before it, for work that nobody waits for and
-    that is cheaper in large groups.
+    A result that is an exception is raised to the caller of that item; an exception that `do` raises is raised to all
+    callers of the batch. With `pause_seconds`, batches start at least that long after the end of the previous one, for
+    background work that is cheaper in large batches. `at_most` is the size of a batch, `side_by_side` the number of
+    concurrent batches.
     """
 
     def __init__(
@@ -51,32 +52,32 @@ class Batcher(Generic[Item, Result]):
 
     async def _serve(self) -> None:
         try:
-            await asyncio.sleep(0)  # Whoever is in this turn of the loop comes along.
+            await asyncio.sleep(0)  # Include the calls of the current event loop iteration.
             await self._serve_waiting()
         finally:
-            # In the same turn in which nobody was waiting any more: whoever comes next starts anew.
+            # No await since the queue was found empty, so the next call starts a new task.
             self._serving -= 1
 
     async def _serve_waiting(self) -> None:
         while self._waiting:
-            group, self._waiting = self._waiting[: self._at_most], self._waiting[self._at_most :]
+            batch, self._waiting = self._waiting[: self._at_most], self._waiting[self._at_most :]
             try:
-                answers = await self._do([item for item, _ in group])
+                results = await self._do([item for item, _ in batch])
             except BaseException as error:
-                answers = [error] * len(group)
+                results = [error] * len(batch)
                 if isinstance(error, asyncio.CancelledError):
-                    _set_result(group, answers)
+                    _set_result(batch, results)
                     raise
-            _set_result(group, answers)
+            _set_result(batch, results)
             if self._pause_seconds:
                 await asyncio.sleep(self._pause_seconds)
 
 
-def _set_result(group: list[tuple[Item, "asyncio.Future[Result]"]], answers: Sequence[Result | BaseException]) -> None:
-    for (_, future), answer in zip(group, answers, strict=True):
+def _set_result(batch: list[tuple[Item, "asyncio.Future[Result]"]], results: Sequence[Result | BaseException]) -> None:
+    for (_, future), result in zip(batch, results, strict=True):
         if future.done():
-            continue  # Whoever waited has gone; what was done stays done.
-        if isinstance(answer, BaseException):
-            future.set_exception(answer)
+            continue  # The caller was cancelled; the work is done anyway.
+        if isinstance(result, BaseException):
+            future.set_exception(result)
         else:
-            future.set_result(answer)
+            future.set_result(result)

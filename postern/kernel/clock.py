@@ -1,32 +1,32 @@
-"""Time, as one type that knows how it is written."""
+"""The timestamp type `Moment` and replaceable clocks."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, Self
 
 
 class Moment(datetime):
-    """A point in time in UTC. Its own type, so that JSON always shows exactly three decimals."""
+    """A UTC timestamp. A type of its own, so that JSON always has exactly three decimals."""
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
-        # By way of a float, the last moments of the year 9999 would become the year 10000.
+        # Conversion through a float would round the end of the year 9999 up to the year 10000.
         utc = moment.astimezone(UTC)
         return cls.combine(utc.date(), utc.time(), UTC)
 
 
 class Clock(Protocol):
-    """Whatever says what time it is."""
+    """A callable that returns the current time."""
 
     def __call__(self) -> Moment: ...
 
 
 def system_clock() -> Moment:
-    """The machine's clock."""
+    """The system's current time."""
     return Moment.now(UTC)
 
 
 class FixedClock:
-    """A clock that stands until it is moved; it ships because tests move time instead of waiting."""
+    """A clock for tests, moved explicitly; without `start` it runs with an offset to the system's clock."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self.offset = timedelta()

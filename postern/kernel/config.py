@@ -1,4 +1,4 @@
-"""What an operator may set, read once from the environment."""
+"""The settings of an instance, read once from environment variables."""
 
 import os
 import re
@@ -46,111 +46,113 @@ YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 class SettingInvalid(Exception):
-    """An environment variable that makes no sense; the message names it."""
+    """An environment variable is invalid; the message names it and the expected value."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The instance's settings. Every field's variable is `POSTERN_<NAME>` unless said otherwise."""
+    """The settings of an instance. Every field's variable is `POSTERN_<NAME>` unless stated otherwise."""
 
     host: str = "127.0.0.1"
     port: int = 8025
     data: Path = msgspec.field(default_factory=lambda: default_data_folder())
-    """The data folder; the default belongs to the installation, so it is the same from whatever folder one starts."""
+    """The data folder. The default depends on the installation, not on the current folder."""
     database_url: str | None = None
-    """`DATABASE_URL`; absent means the embedded server in the data folder."""
+    """`DATABASE_URL`; without it, the embedded PostgreSQL server in the data folder is used."""
     secret: str | None = None
-    """Master key for several hosts on one database; absent means a file in the data folder."""
+    """The master key, for several hosts with one database; without it, a file in the data folder is used."""
     base_url: str | None = None
-    """How the outside reaches this server: tracking links, invitations, SAML. Default: http://host:port."""
+    """The public URL of this server, for tracking links, invitations and SAML. Default: http://host:port."""
     admin_token: str | None = None
-    """Lets a scraper read /metrics; needed once the base URL is not loopback, or behind a proxy."""
+    """The bearer token for /metrics; required if the base URL is not loopback, or behind a proxy."""
     security_contact: str | None = None
-    """Whom to tell of a weakness of this server, for /.well-known/security.txt: `mailto:…` or `https://…`."""
+    """Where to report vulnerabilities of this server, for /.well-known/security.txt: `mailto:…` or `https://…`."""
     free_space: int = 200
-    """Megabytes that must be free where the data folder is; with less, /readyz says that the server is not ready."""
+    """Megabytes that must be free on the data folder's disk; with less, /readyz reports not ready."""
     transport: str = "capture"
-    """The instance's way out for projects that set none: `capture` or `relay`."""
+    """The transport of projects without their own: `capture` or `relay`."""
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     mail_from: str | None = None
-    """Who writes to developers (invitations, resets): `Name <a@b>`; default: postern@ the server's own name."""
+    """The sender of mail to developers (invitations, resets): `Name <a@b>`; default: postern@ the server's name."""
     dns: tuple[str, ...] = ()
-    """Nameservers, `address` or `address:port`, comma-separated; empty means the system's."""
+    """DNS servers, `address` or `address:port`, comma-separated; empty means the system's."""
     dns_zone: str | None = None
-    """The zone this service publishes DKIM and return-path records in, if it runs one."""
+    """The zone in which this service publishes DKIM and return-path records, if it runs one."""
     return_path_domain: str | None = None
-    """Domain of the envelope sender when a sending domain has no return-path of its own."""
+    """Domain of the envelope sender if a sending domain has no return-path of its own."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Special address ranges that hosts named by projects (webhooks, relays, providers) may have all the same."""
+    """Special-purpose networks that hosts named by projects (webhooks, relays, providers) may be in."""
     sending_addresses: tuple[str, ...] = ()
-    """The addresses mail leaves from, for SPF advice and blocklists."""
+    """The IP addresses from which mail is sent, for SPF advice and blocklist checks."""
     blocklists: str | None = None
-    """Which blocklists are watched: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: the usual eight."""
+    """The blocklists to check: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: eight common lists."""
     send_wait: timedelta = timedelta(seconds=2)
-    """`POSTERN_SEND_WAIT` in seconds: how long an accepting request waits for the hand-over."""
+    """`POSTERN_SEND_WAIT` in seconds: how long a send request waits for delivery to the relay before it responds."""
     lease: timedelta = timedelta(seconds=60)
-    """`POSTERN_LEASE` in seconds: after how long the sends of a process that died are taken up by another.
+    """`POSTERN_LEASE` in seconds: after how long another process takes over the sends of a process that died.
 
-    A living process renews what it has in hand three times as often.
+    A running process renews its leases three times as often.
     """
     database_pool: int = 16
     database_wait: timedelta = timedelta(seconds=60)
-    """`POSTERN_DATABASE_WAIT` in seconds: how long a starting process waits for a database that does not answer yet."""
+    """`POSTERN_DATABASE_WAIT` in seconds: how long a starting process waits for the database to respond."""
     drain: timedelta = timedelta(seconds=20)
-    """`POSTERN_DRAIN` in seconds: how long a stopping process may finish what it has in hand."""
+    """`POSTERN_DRAIN` in seconds: how long a stopping process may finish running work."""
     log_format: str = "auto"
     """`json`, `console` or `auto` (console on a terminal)."""
     log_level: str = "info"
     project_rate: int = 5_000
-    """Requests a second that one project may make to one API process, unless the project sets its own."""
+    """Requests per second of one project to one API process, unless the project sets its own limit."""
     breached_passwords: str | None = None
-    """A service that knows breached passwords by ranges, `https://api.pwnedpasswords.com/range`; absent means none."""
+    """A range API of breached passwords, `https://api.pwnedpasswords.com/range`; without it there is no check."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.1"), ip_network("::1"))
-    """Proxies that may say in `X-Forwarded-For` for whom they ask."""
+    """Proxies whose `X-Forwarded-For` header is trusted."""
     header_limit: int = 65_536
-    """Bytes of a request's head: its first line and all fields."""
+    """Bytes of a request's head: request line and header fields."""
     header_wait: timedelta = timedelta(seconds=10)
-    """`POSTERN_HEADER_WAIT` in seconds: how long the head of a request may take, from when the connection was made."""
+    """`POSTERN_HEADER_WAIT` in seconds: how long the head of a request may take, from the start of the connection."""
     body_wait: timedelta = timedelta(seconds=30)
-    """`POSTERN_BODY_WAIT` in seconds: within which a body must end or go on by 4 KiB, and an answer must be read on."""
+    """`POSTERN_BODY_WAIT` in seconds: the time for each 4 KiB of a request body, and for the client to read a
+    response."""
     idle_wait: timedelta = timedelta(seconds=60)
-    """`POSTERN_IDLE_WAIT` in seconds: how long a connection is kept open between two requests."""
+    """`POSTERN_IDLE_WAIT` in seconds: how long an idle keep-alive connection is kept open."""
     connections: int = 2_000
-    """Connections that one API process has at a time."""
+    """Concurrent connections of one API process."""
     connections_per_address: int = 200
-    """How many of them one address (or IPv6 network of 64 bits) has, unless it is a trusted proxy."""
+    """Concurrent connections from one address (or IPv6 /64 network), unless it is a trusted proxy."""
     sign_up: bool = True
-    """Whether strangers may create developer accounts."""
+    """Whether anyone may create a developer account."""
 
     billing: str = "manual"
-    """Where accounts book plans: `manual` (a page of this server, no money) or `stripe`."""
+    """How accounts book plans: `manual` (a page of this server, without payment) or `stripe`."""
     stripe_secret_key: str | None = None
     stripe_webhook_secret: str | None = None
-    """Signs what Stripe sends to /billing/stripe/events."""
+    """The signing secret of Stripe's webhook endpoint /billing/stripe/events."""
     stripe_api: str = "https://api.stripe.com"
     stripe_price_monthly: str | None = None
     stripe_price_yearly: str | None = None
     stripe_price_b2b_monthly: str | None = None
     stripe_price_b2b_yearly: str | None = None
     plan_limits: str | None = None
-    """`free: projects=3 customers=1000 emails=10000; pro: emails=500000` (e-mails a month); absent means no limits."""
+    """`free: projects=3 customers=1000 emails=10000; pro: emails=500000` (emails per month); without it there are no
+    limits."""
 
     @property
     def public_url(self) -> str:
-        """`base_url`, or what the server listens on."""
+        """`base_url`, or the URL that the server listens on. Without a trailing slash."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
         return (self.base_url or f"http://{shown}:{self.port}").rstrip("/")
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
-        """The hosts of `relay`, in lower case; empty where mail is captured."""
+        """The hosts of `relay` in lower case; empty if the transport is `capture`."""
         if self.transport != "relay":
             return ()
         return tuple(host for part in (self.relay or "").split() if (host := urlsplit(part).hostname))
 
     @property
     def origin(self) -> str:
-        """The base URL as browsers write it in `Origin`: scheme, host, and the port if it is not the scheme's own."""
+        """The base URL as in the `Origin` header: scheme, host, and the port unless it is the default."""
         parts = urlsplit(self.public_url.lower())
         own_port = {"http": "80", "https": "443"}.get(parts.scheme)
         host = parts.netloc.rpartition("@")[2]
@@ -158,37 +160,37 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_tls(self) -> bool:
-        """Whether the outside reaches this server over TLS."""
+        """Whether the base URL is https."""
         return self.public_url.lower().startswith("https:")
 
     @property
     def is_local(self) -> bool:
-        """Whether the base URL is one of this machine alone, so that nobody else can have followed it."""
+        """Whether the base URL is loopback, so that it works on this machine only."""
         return is_loopback(urlsplit(self.public_url).hostname or "")
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings that the environment spells. Raises SettingInvalid naming the variable."""
-    given: dict[str, Any] = {}
+    """Read the settings from the environment. Raises SettingInvalid."""
+    values: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
         variable = "DATABASE_URL" if field.name == "database_url" else f"POSTERN_{field.name.upper()}"
         text = environment.get(variable, "").strip()
         if text:
             try:
-                given[field.name] = _read(field.name, text)
+                values[field.name] = _read(field.name, text)
             except ValueError as error:
-                # A secret is not shown, not even to whoever mistyped it: the sentence goes to logs.
-                shown = variable if field.name in SECRET else f"{variable}={text!r}"
-                raise SettingInvalid(f"{shown}: {error}") from None
-    if "data" in given:
-        given["data"] = given["data"].expanduser().absolute()
-    return Settings(**given)
+                # The message is logged, so it must not contain a secret.
+                assignment = variable if field.name in SECRET else f"{variable}={text!r}"
+                raise SettingInvalid(f"{assignment}: {error}") from None
+    if "data" in values:
+        values["data"] = values["data"].expanduser().absolute()
+    return Settings(**values)
 
 
 def default_data_folder() -> Path:
-    """The data folder of this installation: `var` of a source tree, or one of the user's for an installed package.
+    """The default data folder: `var` in a source tree, a folder in the user's data directory for an installed package.
 
-    It never depends on the current folder: a command must find the database that the server made.
+    It never depends on the current folder, so that commands find the server's database.
     """
     source = Path(__file__).resolve().parents[2]
     if (source / "pyproject.toml").is_file() and (source / "migrations").is_dir():
@@ -230,15 +232,15 @@ def _read(name: str, text: str) -> Any:
     return text
 
 
-def _number(text: str, kind: type[Number], words: str) -> Number:
+def _number(text: str, kind: type[Number], expected: str) -> Number:
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(f"expected a {words}") from None
+        raise ValueError(f"expected a {expected}") from None
 
 
 def _web_address(text: str) -> str:
-    """A URL of a server: a scheme, a host, perhaps a port and a path. Raises ValueError."""
+    """An http or https URL with a host and optional port and path. Raises ValueError."""
     try:
         parts = urlsplit(text)
         is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -251,7 +253,7 @@ def _web_address(text: str) -> str:
 
 
 def _database(text: str) -> str:
-    """The URL of a database, or libpq's words for one. Raises ValueError without its password."""
+    """A connection URL or libpq connection string. Raises ValueError; the message does not contain the password."""
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict
 
@@ -262,7 +264,7 @@ def _database(text: str) -> str:
     return text
 
 
-def _within(number: Number, least: Number, most: Number) -> Number:
-    if not least <= number <= most:  # Also what is not a number.
-        raise ValueError(f"expected a number from {least:g} to {most:g}")
+def _within(number: Number, minimum: Number, maximum: Number) -> Number:
+    if not minimum <= number <= maximum:  # Also rejects NaN.
+        raise ValueError(f"expected a number from {minimum:g} to {maximum:g}")
     return number

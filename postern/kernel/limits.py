@@ -1,4 +1,4 @@
-"""Rate limits: how much one caller may ask for, and how it is told (IETF draft `RateLimit` headers)."""
+"""Rate limits per caller, reported in `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers)."""
 
 import time
 from collections import OrderedDict
@@ -9,12 +9,12 @@ from ipaddress import IPv6Address, IPv6Network
 from postern.kernel.http.problems import RateLimited
 
 KEYS_REMEMBERED = 50_000
-"""Callers that one process keeps a balance for; the longest-silent are forgotten first."""
+"""Token buckets that one process keeps; the least recently used are dropped first."""
 
 
 @dataclass(frozen=True)
 class RateLimit:
-    """`quota` requests per `window`, in bursts of at most `quota`."""
+    """`quota` requests per `window`, with bursts of at most `quota`."""
 
     name: str
     quota: int
@@ -31,9 +31,9 @@ class TooManyRequests(RateLimited):
 
 
 def network_of(address: str) -> str:
-    """What one subscriber of an Internet provider has: an IPv4 address, or an IPv6 network of 64 bits (RFC 6177).
+    """The network that one Internet subscriber has: an IPv4 address, or an IPv6 /64 network (RFC 6177).
 
-    Whatever is counted per address is counted per this: the owner of such a network has 2^64 addresses.
+    Limits per address count this network, because the owner of a /64 has 2^64 addresses.
     """
     if ":" not in address:
         return address
@@ -45,15 +45,15 @@ def network_of(address: str) -> str:
 
 
 class RateLimiter:
-    """Token buckets in this process. Each process counts for itself: the limit protects it, it is no quota."""
+    """Token buckets in the memory of this process. Each process counts by itself: the limit protects the process."""
 
     def __init__(self) -> None:
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take(self, rate: RateLimit, key: str) -> str:
-        """Take one request from the balance of `key`. Returns the `RateLimit` header. Raises TooManyRequests.
+        """Take one request from the bucket of `key`. Returns the `RateLimit` header. Raises TooManyRequests.
 
-        Parts of a key are separated by `|`; an IPv6 address among them counts as its network.
+        Parts of a key are separated by `|`; an IPv6 address among them counts as its /64 network.
         """
         if ":" in key:
             key = "|".join(network_of(part) for part in key.split("|"))

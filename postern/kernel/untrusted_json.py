@@ -1,4 +1,4 @@
-"""JSON from other people's servers, refused unless everything in it can be stored and compared."""
+"""Parsing JSON of third-party servers; documents with content that cannot be stored or compared are rejected."""
 
 import math
 from itertools import accumulate
@@ -7,25 +7,26 @@ from typing import Any, Final
 import msgspec
 
 DEPTH_LIMIT: Final = 32
-"""Arrays and objects inside each other."""
+"""Nesting depth of arrays and objects."""
 INTEGER_LIMIT: Final = 2**63
-"""Integers are smaller than this and larger than its negative: what a PostgreSQL bigint and a JWT's time hold."""
+"""Integers must be between its negative and this value, exclusive: the range of a PostgreSQL bigint."""
 
 
 CALLERS_DEPTH_LIMIT: Final = 64
-"""Arrays and objects inside each other in JSON of our own callers. What goes deeper could be read in one place and be
-too deep in another, where it is part of something larger or more is on Python's stack."""
+"""Nesting depth of arrays and objects in request bodies. A deeper document could be accepted in one place and exceed
+Python's recursion limit in another, where it is part of a larger one.
+"""
 
 
 class JsonRefused(ValueError):
-    """The document cannot be used; the message says why and quotes nothing of it."""
+    """The document cannot be used. The message says why, without quoting the document."""
 
 
 def read_untrusted_json(document: bytes) -> Any:
-    """The value of a JSON document (RFC 8259). Raises JsonRefused.
+    """Parse a JSON document (RFC 8259). Raises JsonRefused.
 
-    Beside what is no JSON in UTF-8, it refuses nesting deeper than 32, NUL characters and unpaired surrogates in
-    texts and names (PostgreSQL stores neither), and numbers that are not finite or have more than 63 bits.
+    Besides invalid JSON and invalid UTF-8 it rejects nesting deeper than 32, NUL characters and unpaired surrogates in
+    strings and names (PostgreSQL stores neither), and numbers that are not finite or exceed 63 bits.
     """
     try:
         value = msgspec.json.decode(document.decode("utf-8"))
@@ -44,20 +45,20 @@ _STEPS: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
 
 
 def is_too_deep(document: bytes) -> bool:
-    """Whether a document that is known to be JSON is nested deeper than CALLERS_DEPTH_LIMIT. Linear in its size."""
+    """Whether valid JSON is nested deeper than CALLERS_DEPTH_LIMIT, in linear time."""
     if document.count(b"[") + document.count(b"{") <= CALLERS_DEPTH_LIMIT:
         return False
-    # Without escapes every second piece between quotes is a text. This is five times as fast as an expression.
+    # Without escapes, every second piece between quotes is a string. Five times as fast as a regular expression.
     unescaped = document.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > CALLERS_DEPTH_LIMIT
 
 
 def _check(document: Any) -> None:
-    """Without recursion: how deep a document goes is what is asked here."""
-    waiting: list[tuple[Any, int]] = [(document, 1)]
-    while waiting:
-        value, depth = waiting.pop()
+    """Check the parsed document iteratively, because its depth is not limited yet."""
+    remaining: list[tuple[Any, int]] = [(document, 1)]
+    while remaining:
+        value, depth = remaining.pop()
         if isinstance(value, str):
             _check_text(value)
         elif isinstance(value, bool) or value is None:
@@ -72,10 +73,10 @@ def _check(document: Any) -> None:
             if depth > DEPTH_LIMIT:
                 raise JsonRefused("nested too deeply")
             if isinstance(value, dict):
-                waiting += ((name, depth) for name in value)
-                waiting += ((each, depth + 1) for each in value.values())
+                remaining += ((name, depth) for name in value)
+                remaining += ((item, depth + 1) for item in value.values())
             else:
-                waiting += ((each, depth + 1) for each in value)
+                remaining += ((item, depth + 1) for item in value)
 
 
 def _check_text(text: str) -> None:

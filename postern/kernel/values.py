@@ -1,4 +1,4 @@
-"""Base types. A Body is what callers send; a Record is what the database keeps and we return."""
+"""Base types: `Body` for request bodies, `Record` for database rows and response objects; ids, timestamps and JSON."""
 
 import os
 import time
@@ -12,12 +12,12 @@ from uuid import UUID
 import msgspec
 
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
-"""An ISO 8601 moment that a caller sends; must say its time zone."""
+"""An ISO 8601 timestamp in a request; it must have a time zone."""
 
 A_NAME = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
-"""One line that is not blank."""
+"""Pattern of one line of text that is not blank."""
 ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*(?!\n)$"
-"""The pattern of a text that can stand in the header of a mail, as names of people and things do."""
+"""Pattern of one line of text that is safe in a mail header, for names of people and things."""
 
 NameForPeople = Annotated[
     str,
@@ -28,14 +28,14 @@ NameForPeople = Annotated[
         description="A name for people: one line of text, not only blanks.",
     ),
 ]
-"""What somebody calls a person or a thing, as requests give it."""
+"""The display name of a person or thing in requests."""
 
 NO_ID = UUID(int=0)
-"""The identifier that no record has: what a malformed identifier is read as."""
+"""The id that no record has; malformed ids are parsed as this one."""
 
 
 class KeywordOnly(type(msgspec.Struct)):
-    """Makes every field of every descendant keyword-only, which msgspec does not inherit by itself."""
+    """Makes the fields of every subclass keyword-only, which msgspec does not inherit."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
         config.setdefault("kw_only", True)
@@ -44,12 +44,12 @@ class KeywordOnly(type(msgspec.Struct)):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Body(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, metaclass=KeywordOnly):
-    """Something a caller sent. Unknown fields are refused, so a typo is never silently ignored."""
+    """A request body. Unknown fields are rejected, so that a misspelled field is not silently ignored."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Record(msgspec.Struct, frozen=True, rename="camel", metaclass=KeywordOnly):
-    """A row as callers see it: snake_case columns in SQL, camelCase in JSON."""
+    """A database row or response object: snake_case columns in SQL, camelCase in JSON."""
 
 
 class Deleted(Record):
@@ -68,7 +68,7 @@ View = TypeVar("View", bound=Record)
 
 
 def is_address(url: str) -> bool:
-    """Whether a URL can be taken apart: its host and port are such."""
+    """Whether the URL can be parsed and has a valid port."""
     try:
         parts = urlsplit(url)
         return parts.port is None or parts.port > 0
@@ -82,13 +82,13 @@ NO_APP_SCHEMES = frozenset(
         *("mailto", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
     )
 )
-"""Schemes that browsers or systems give a meaning of their own: none of them leads back to a page or an app."""
+"""Schemes with a meaning of their own in browsers or operating systems, which cannot be an app's redirect scheme."""
 
 
 def is_own_address(url: str) -> bool:
-    """Whether a browser may be sent to a URL with a code: a page over TLS, one on loopback, or an app's own scheme.
+    """Whether a redirect URL that receives a code is acceptable: https, http on loopback, or an app's own scheme.
 
-    What is sent to a page without TLS can be read on the way (RFC 9700 §2.6); apps: RFC 8252 §7.
+    A URL without TLS would expose the code to the network (RFC 9700 §2.6); for app schemes see RFC 8252 §7.
     """
     if not is_address(url):
         return False
@@ -101,7 +101,7 @@ def is_own_address(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is that of the machine itself (RFC 6761 §6.3)."""
+    """Whether a host name or address is a loopback one (RFC 6761 §6.3)."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -111,19 +111,19 @@ def is_loopback(host: str) -> bool:
 
 
 def as_seen(view: type[View], row: Record, /, **more: Any) -> View:
-    """What callers see of a row: the fields of `view` from `row`, and `more` that the row lacks."""
-    given = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
-    return view(**given, **more)
+    """Build the response object `view` from the fields of `row` and the additional fields `more`."""
+    fields = {name: getattr(row, name) for name in view.__struct_fields__ if name not in more}
+    return view(**fields, **more)
 
 
 _latest = 0
-"""The moment in the last identifier of this process, in 1/4096 ms."""
+"""The timestamp of the last id of this process, in units of 1/4096 ms."""
 
 
 def new_id() -> UUID:
-    """A UUIDv7 (RFC 9562 §5.7 and §6.2 method 3): sorts by creation time to 0.25 µs, 62 bits of chance.
+    """A UUIDv7 (RFC 9562 §5.7, §6.2 method 3): sorts by creation time with 0.25 µs precision, 62 random bits.
 
-    In one process a later one is always the larger one, also where the clock is coarse or steps back.
+    Within one process ids always increase, even if the clock is coarse or is set back.
     """
     global _latest
     millis, nanos = divmod(time.time_ns(), 1_000_000)
@@ -134,36 +134,36 @@ def new_id() -> UUID:
 
 
 def as_id(text: object) -> UUID:
-    """The identifier that `text` spells in canonical form, or the one that no record has."""
+    """Parse a UUID in canonical form; NO_ID if it is anything else."""
     try:
-        found = UUID(str(text))
+        parsed = UUID(str(text))
     except ValueError:
         return NO_ID
-    return found if str(found) == str(text).lower() else NO_ID
+    return parsed if str(parsed) == str(text).lower() else NO_ID
 
 
-@lru_cache(4_096)  # What is written together mostly happened in the same few moments.
+@lru_cache(4_096)  # Rows of one response often share timestamps.
 def timestamp(moment: datetime) -> str:
-    """`2026-01-31T12:00:00.000Z`: the one way a moment is written in JSON, CSV and headers."""
+    """`2026-01-31T12:00:00.000Z`: the format of all timestamps in JSON, CSV and headers."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
-def _written(value: Any) -> Any:
+def _encode_datetime(value: Any) -> Any:
     if isinstance(value, datetime):
         return timestamp(value)
     raise NotImplementedError(f"{type(value).__name__} has no JSON form.")
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_written)
+_encoder = msgspec.json.Encoder(enc_hook=_encode_datetime)
 
 
 def to_json(value: Any) -> bytes:
-    """`value` as JSON; moments (`kernel.clock.Moment`) with exactly three decimals."""
+    """Encode `value` as JSON; timestamps have exactly three decimals."""
     return _encoder.encode(value)
 
 
 def to_plain(value: Any) -> Any:
-    """`value` as dicts, lists and plain values, as its JSON would decode."""
+    """`value` as dicts, lists and plain values, like its decoded JSON."""
     return msgspec.json.decode(to_json(value))

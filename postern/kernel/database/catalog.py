@@ -1,6 +1,6 @@
-"""What a project holds, as the catalog of the database tells it: every table that has a `project_id`.
+"""The tables of tenants, read from the database catalog: every table with a `project_id` column.
 
-Deleting and exporting a project go by this list, so that what a later feature adds is included by itself.
+Deletion and export of a project use this list, so that tables of new features are included automatically.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from postern.kernel.database.statements import Queries
 CHUNK = 2_000
 """Rows that one statement reads or deletes."""
 CHUNKS_AT_ONCE = 100
-"""Chunks before a deletion is given back, so that none keeps a worker for itself."""
+"""Chunks after which a deletion is interrupted, so that it does not block a worker."""
 OF_PROJECT = SQL("project_id = %(project_id)s")
 
 
@@ -28,14 +28,14 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class RowsToDelete(NamedTuple):
-    """Rows to delete: those of a table for which the condition holds."""
+    """Rows to delete: the rows of a table that match the condition."""
 
     table: str
     which: Composable
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table of tenants' rows."""
+    """A table with tenants' rows."""
 
     name: str
     columns: tuple[Column, ...]
@@ -64,39 +64,41 @@ REFERENCES = SQL("""
 
 
 async def tenant_tables(db: Queries) -> list[Table]:
-    """The tables that hold rows of projects; one that refers to another comes before it."""
+    """The tables with a `project_id`; a table comes before the tables that it references."""
     async with db.connection() as connection:
-        found = await (await connection.execute(TABLES)).fetchall()
+        rows = await (await connection.execute(TABLES)).fetchall()
         references = await (await connection.execute(REFERENCES)).fetchall()
     tables = {
         name: Table(
             name,
-            tuple(Column(*each) for each in columns),
-            tuple(Column(*each) for each in key),
+            tuple(Column(*column) for column in columns),
+            tuple(Column(*column) for column in key),
         )
-        for name, columns, key in found
+        for name, columns, key in rows
     }
-    waits_for: dict[str, set[str]] = {name: set() for name in tables}
+    referencing: dict[str, set[str]] = {name: set() for name in tables}
     for child, parent in references:
         if child in tables and parent in tables:
-            waits_for[parent].add(child)
-    return [tables[name] for name in _children_first(waits_for)]
+            referencing[parent].add(child)
+    return [tables[name] for name in _children_first(referencing)]
 
 
-def _children_first(waits_for: dict[str, set[str]]) -> list[str]:
-    """Names such that each comes after those it waits for; circles are cut at their first name."""
+def _children_first(referencing: dict[str, set[str]]) -> list[str]:
+    """Order the names so that each comes after the tables that reference it; cycles are broken at their first name."""
     order: list[str] = []
-    left = {name: set(names) for name, names in sorted(waits_for.items())}
-    while left:
-        free = [name for name, names in left.items() if not names & left.keys()] or [next(iter(left))]
-        for name in free:
-            del left[name]
-        order += free
+    remaining = {name: set(names) for name, names in sorted(referencing.items())}
+    while remaining:
+        unreferenced = [name for name, names in remaining.items() if not names & remaining.keys()] or [
+            next(iter(remaining))
+        ]
+        for name in unreferenced:
+            del remaining[name]
+        order += unreferenced
     return order
 
 
-# What goes when a row goes, by keys of (project_id, something).
-FOLLOWERS = SQL("""
+# Foreign keys of (project_id, column) with ON DELETE CASCADE.
+CASCADES = SQL("""
     select child.relname, parent.relname, of_child.attname
     from pg_constraint f join pg_class child on child.oid = f.conrelid join pg_class parent on parent.oid = f.confrelid
     join pg_attribute of_child on of_child.attrelid = f.conrelid and of_child.attnum = f.conkey[2]
@@ -106,13 +108,13 @@ FOLLOWERS = SQL("""
 
 
 async def tables_referencing(db: Queries, table: str) -> list[RowsToDelete]:
-    """The rows that would go with one row of a table, of `project_id` and `id`; who follows a follower comes first."""
+    """The rows that a deletion of one row (by `project_id` and `id`) cascades to, referencing rows first."""
     async with db.connection() as connection:
-        found = await (await connection.execute(FOLLOWERS)).fetchall()
+        references = await (await connection.execute(CASCADES)).fetchall()
     tree = [RowsToDelete(table, SQL("project_id = %(project_id)s and id = %(id)s"))]
-    for parent in tree:  # It grows while it is walked: breadth first.
-        for child, of, column in found:
-            if of == parent.table:
+    for parent in tree:  # Breadth-first search: the list grows during the loop.
+        for child, referenced, column in references:
+            if referenced == parent.table:
                 ids = SQL("select id from {} where {}").format(Identifier(parent.table), parent.which)
                 which = SQL("project_id = %(project_id)s and {} in ({})").format(Identifier(column), ids)
                 tree.append(RowsToDelete(child, which))
@@ -120,14 +122,14 @@ async def tables_referencing(db: Queries, table: str) -> list[RowsToDelete]:
 
 
 async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any) -> bool:
-    """Delete up to CHUNKS_AT_ONCE chunks of rows; true if a whole round found nothing left.
+    """Delete up to CHUNKS_AT_ONCE chunks of rows. Returns True if a complete pass found no rows.
 
-    Each chunk is a transaction of its own: whoever is killed in between has done no harm, and begins again.
+    Each chunk is a transaction of its own, so an interrupted deletion can simply be started again.
     """
     chunks = 0
     found = True
     while found:
-        found = False  # Deleting some rows writes others (counters), so a last round must find nothing.
+        found = False  # Deletions write other rows (counters), so the last pass must find none.
         for each in doomed:
             while await delete_some(db, each, values):
                 found = True
@@ -139,9 +141,9 @@ async def delete_rows(db: Queries, doomed: Sequence[RowsToDelete], **values: Any
 
 
 async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any], limit: int = CHUNK) -> int:
-    """Delete at most `limit` rows, in a transaction of its own; returns how many.
+    """Delete at most `limit` rows in a transaction of its own and return how many.
 
-    Rows that others still refer to stay for now: none, in that case.
+    If other rows still reference one of them, nothing is deleted and 0 is returned.
     """
     query = SQL("""
         delete from {table} where project_id = %(project_id)s
@@ -155,12 +157,12 @@ async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any],
 
 
 async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
-    """The rows of a project as JSON objects with camelCase names, in the order of the key, a chunk at a time.
+    """The rows of a project as JSON objects with camelCase names, in primary key order, one chunk at a time.
 
-    Each chunk is a query of its own that goes on after the last key: memory stays flat, and a slow reader holds
-    neither a connection nor a snapshot.
+    Each chunk is a separate query that continues after the last key, so memory use is constant and a slow reader holds
+    no connection or snapshot.
     """
-    key = SQL(", ").join(Identifier(each.name) for each in table.key)
+    key = SQL(", ").join(Identifier(column.name) for column in table.key)
     last: tuple[str, ...] | None = None
     while True:
         query = SQL("""
@@ -168,15 +170,15 @@ async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list
                 select * from {table} where project_id = %(project_id)s and {after} order by {key} limit %(limit)s
             ) as row cross join lateral (select {columns}) as shown order by {key}
         """).format(
-            marks=SQL(", ").join(SQL("{}::text").format(Identifier("row", each.name)) for each in table.key),
+            marks=SQL(", ").join(SQL("{}::text").format(Identifier("row", column.name)) for column in table.key),
             table=Identifier(table.name),
             after=SQL("true") if last is None else _after(table.key),
             key=key,
-            columns=SQL(", ").join(_shown(each) for each in columns),
+            columns=SQL(", ").join(_as_json_column(column) for column in columns),
         )
         async with db.connection() as connection:
-            given = {"project_id": project_id, "limit": CHUNK, **_named(last or ())}
-            rows = await (await connection.execute(query, given)).fetchall()
+            parameters = {"project_id": project_id, "limit": CHUNK, **_key_parameters(last or ())}
+            rows = await (await connection.execute(query, parameters)).fetchall()
         if rows:
             yield [row[0] for row in rows]
         if len(rows) < CHUNK:
@@ -185,18 +187,21 @@ async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list
 
 
 def _after(key: tuple[Column, ...]) -> Composable:
-    """The rows after the last one shown, whose key comes as the parameters `key_0`, `key_1` …"""
-    values = [SQL("cast({} as {})").format(Placeholder(f"key_{at}"), SQL(each.type)) for at, each in enumerate(key)]  # type: ignore[arg-type]
-    names = SQL(", ").join(Identifier(each.name) for each in key)
+    """The condition for rows after the last key, which the parameters `key_0`, `key_1` … hold."""
+    values = [
+        SQL("cast({} as {})").format(Placeholder(f"key_{index}"), SQL(column.type))  # type: ignore[arg-type]
+        for index, column in enumerate(key)
+    ]
+    names = SQL(", ").join(Identifier(column.name) for column in key)
     return SQL("({}) > ({})").format(names, SQL(", ").join(values))
 
 
-def _named(last: tuple[str, ...]) -> dict[str, str]:
+def _key_parameters(last: tuple[str, ...]) -> dict[str, str]:
     return {f"key_{at}": value for at, value in enumerate(last)}
 
 
-def _shown(column: Column) -> Composable:
-    """A column under its name in JSON; moments as everywhere in the API."""
+def _as_json_column(column: Column) -> Composable:
+    """A column with its camelCase name; timestamps in the API's format."""
     source: Composable = Identifier("row", column.name)
     if column.type == "timestamp with time zone":
         source = SQL("""to_char({} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""").format(source)

@@ -1,7 +1,7 @@
-"""The schema's history: numbered SQL files, applied in order, each once and forward only.
+"""Schema migrations: numbered SQL files, applied in order, each once, forward only.
 
-Any number of processes may try at the same time; an advisory lock lets one through. A release may run
-on the schema of the next one, so migrations that this source does not know are no error.
+Several processes may run them concurrently; an advisory lock serializes them. A release may run on the schema of the
+next one, so migrations in the database that this source does not have are no error.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from psycopg.errors import LockNotAvailable
 
 OLDEST_SERVER = 15
 LOCK_TIMEOUT = "4s"
-"""How long a migration may queue for a table, since everybody else queues behind it."""
+"""How long a migration may wait for a table lock, because other queries queue behind it."""
 TRIES = 5
 RECONNECT_SECONDS = 0.25
 AT_ONCE = timedelta(0)
 LOCK_KEY = 0x706F737465726E
-"""Which advisory lock lets one process migrate at a time: `postern` in ASCII."""
+"""The key of the advisory lock that serializes migrations: `postern` in ASCII."""
 
 TABLE = """
     create table if not exists schema_migrations (
@@ -40,12 +40,12 @@ APPLIED = "select number from schema_migrations"
 
 
 class MigrationError(Exception):
-    """The schema cannot be brought up to date; the message says why."""
+    """The schema cannot be migrated; the message says why."""
 
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema."""
+    """One numbered migration."""
 
     number: int
     name: str
@@ -53,17 +53,16 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """What tells that the file has changed since it was applied."""
+        """SHA-256 of the file, to detect changes after it was applied."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE) -> list[str]:
-    """Apply what is missing on the database at `url` and return the names of what was applied.
+    """Apply the missing migrations to the database at `url` and return the names of those applied.
 
-    A database that does not answer yet is waited for, at most `within`.
-
-    Raises MigrationError for an old server, a changed file, a statement that fails or a table that stays
-    locked. What was applied before the failure stays applied.
+    Waits at most `within` for a database that does not accept connections yet. Raises MigrationError for an
+    unsupported server version, a changed file, a failing statement or a table that stays locked. Migrations applied
+    before the failure remain.
     """
     known = migrations(folder)
     with connect_with_retries(url, within) as connection:
@@ -75,65 +74,65 @@ def migrate(url: str, *, folder: Path | None = None, within: timedelta = AT_ONCE
 
 
 def connect_with_retries(url: str, within: timedelta) -> Connection:
-    """Connect, waiting for a database that is starting or restarting. Raises OperationalError after `within`.
+    """Connect to a database that may be starting or restarting. Raises OperationalError after `within`.
 
-    libpq tells a refused connection, a server in recovery and a wrong password by words alone, so all are tried again.
+    libpq distinguishes a refused connection, recovery and a wrong password only by the message, so all are retried.
     """
     deadline = time.monotonic() + within.total_seconds()
-    said = False
+    reported = False
     while True:
         try:
             return psycopg.connect(url, autocommit=True)
         except psycopg.OperationalError as error:
             if time.monotonic() >= deadline:
                 raise
-            if not said:
-                said = True
+            if not reported:
+                reported = True
                 print(f"Waiting for the database: {str(error).strip()}", file=sys.stderr, flush=True)
         time.sleep(RECONNECT_SECONDS)
 
 
 async def pending(connection: AsyncConnection, *, folder: Path | None = None) -> list[str]:
-    """The names of the migrations that the connected database lacks, in order; empty when it is ready."""
-    found = await (await connection.execute(HAS_TABLE)).fetchone()
-    rows = await (await connection.execute(APPLIED)).fetchall() if found and found[0] else []
-    return _without({number for (number,) in rows}, folder)
+    """The names of the missing migrations in order; empty if the schema is up to date."""
+    has_table = await (await connection.execute(HAS_TABLE)).fetchone()
+    rows = await (await connection.execute(APPLIED)).fetchall() if has_table and has_table[0] else []
+    return _not_in({number for (number,) in rows}, folder)
 
 
 def missing(connection: Connection, *, folder: Path | None = None) -> list[str]:
-    """`pending`, for a connection that waits."""
-    found = connection.execute(HAS_TABLE).fetchone()
-    rows = connection.execute(APPLIED).fetchall() if found and found[0] else []
-    return _without({number for (number,) in rows}, folder)
+    """`pending` for a synchronous connection."""
+    has_table = connection.execute(HAS_TABLE).fetchone()
+    rows = connection.execute(APPLIED).fetchall() if has_table and has_table[0] else []
+    return _not_in({number for (number,) in rows}, folder)
 
 
-def _without(applied: set[int], folder: Path | None) -> list[str]:
+def _not_in(applied: set[int], folder: Path | None) -> list[str]:
     return [migration.name for migration in migrations(folder) if migration.number not in applied]
 
 
 def migrations(folder: Path | None = None) -> list[Migration]:
-    """The migrations of this source tree or installed package, in order."""
-    found: list[Migration] = []
+    """The migrations of this source tree or installed package, in order. Raises MigrationError."""
+    result: list[Migration] = []
     for path in sorted((folder or migrations_folder()).glob("*.sql")):
-        named = re.fullmatch(r"(\d{4})_[a-z0-9_]+", path.stem)
-        if named is None:
-            raise MigrationError(f"{path.name} is not named like 0001_what_it_does.sql.")
-        found.append(Migration(int(named[1]), path.stem, path.read_text(encoding="utf-8")))
-    for one, next_one in pairwise(found):
-        if one.number == next_one.number:
-            raise MigrationError(f"{one.name} and {next_one.name} have the same number.")
-    return found
+        match = re.fullmatch(r"(\d{4})_[a-z0-9_]+", path.stem)
+        if match is None:
+            raise MigrationError(f"{path.name} must be named like 0001_what_it_does.sql.")
+        result.append(Migration(int(match[1]), path.stem, path.read_text(encoding="utf-8")))
+    for previous, current in pairwise(result):
+        if previous.number == current.number:
+            raise MigrationError(f"{previous.name} and {current.name} have the same number.")
+    return result
 
 
 def migrations_folder() -> Path:
-    """Beside the package in a source tree, inside it in an installed one."""
+    """The folder of the SQL files: beside the package in a source tree, inside it when installed."""
     package = Path(__file__).resolve().parents[2]
     installed = package / "_migrations"
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
 def check_server(version: int) -> None:
-    """Refuse a PostgreSQL that is too old; `version` is libpq's number, such as 150004."""
+    """Raise MigrationError for an unsupported PostgreSQL; `version` is libpq's number, such as 150004."""
     if version < OLDEST_SERVER * 10_000:
         raise MigrationError(
             f"This database is PostgreSQL {version // 10_000}; Postern needs {OLDEST_SERVER} or newer."
@@ -154,16 +153,16 @@ def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
 
 
 def _apply(connection: Connection, migration: Migration) -> bool:
-    """Apply one migration unless it has been, and say whether it was applied now."""
+    """Apply one migration unless it already is; returns whether it was applied now."""
     with connection.transaction():
         connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
-        found = connection.execute(
+        row = connection.execute(
             "select checksum from schema_migrations where number = %s", [migration.number]
         ).fetchone()
-        if found is not None:
-            _compare(migration, found[0])
+        if row is not None:
+            _compare(migration, row[0])
             return False
-        # After the advisory lock, whose wait is as long as another process migrates.
+        # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
         connection.execute(migration.text.encode())
         connection.execute(
@@ -182,7 +181,7 @@ def _compare(migration: Migration, applied: str) -> None:
 
 
 def _line(error: psycopg.Error, migration: Migration) -> str:
-    """Where in the file the server stumbled, as ` (line 12)`."""
+    """The line of the error in the file, such as ` (line 12)`."""
     position = error.diag.statement_position
     if position is None:
         return ""

@@ -1,12 +1,11 @@
-"""The one HTTP client for addresses that callers chose.
+"""HTTP client for URLs that users supply, protected against SSRF.
 
-    request → read the URL strictly → all addresses of the name → refuse if any is special
-            → connect to an address that was looked at → send → Answer | OutboundRefused | OutboundFailed
+    request → parse the URL strictly → resolve all addresses of the host → refuse if any is special
+            → connect to a checked address → send → OutboundResponse | OutboundRefused | OutboundFailed
 
-It is small on purpose. It follows no redirect, reads no proxy setting, asks for no compression, keeps a
-bounded part of the answer for a bounded time, and looks the name up anew for each request, so that a
-name which changes its mind (DNS rebinding) gains nothing. Connections are reused between requests to the
-same name at the same address, which is what makes it fast.
+The client follows no redirects, reads no proxy settings, requests no compression, and keeps a limited part of the
+response for a limited time. It checks the addresses of the host for each request, which defeats DNS rebinding.
+Connections are reused between requests to the same host at the same address.
 """
 
 import asyncio
@@ -33,20 +32,20 @@ from postern.kernel.outbound.ssrf import (
 )
 
 TOTAL = timedelta(seconds=15)
-"""How long one request may take from the lookup to the last byte we want."""
+"""The time limit of one request, from the lookup to the last byte of the response."""
 CONNECT = timedelta(seconds=5)
-"""How much of that may pass before there is a connection, TLS included."""
+"""The time limit for establishing a connection, including TLS."""
 KEPT_BYTES = 4_096
 HEAD_BYTES = 32_768
-"""How long the head of an answer may be, interim (1xx) answers included."""
+"""The size limit of a response's head, including interim (1xx) responses."""
 DRAINED_BYTES = 65_536
-"""How much more of a body we read only to be able to use the connection again."""
+"""How much of a body is read beyond the kept part, so that the connection can be reused."""
 ADDRESSES_TRIED = 4
 OPEN_CONNECTIONS = 600
-"""Requests side by side; with the idle ones below the 1,024 descriptors that a process commonly gets."""
+"""Concurrent requests; with the idle connections below the common limit of 1,024 file descriptors."""
 IDLE_CONNECTIONS = 200
 IDLE_SECONDS = 4.0
-"""Shorter than the five seconds after which common servers hang up."""
+"""Shorter than the five seconds after which common servers close idle connections."""
 USER_AGENT = "Postern/0.1"
 KEPT_HEADERS = frozenset(
     {"cache-control", "content-type", "date", "etag", "expires", "last-modified", "location", "retry-after"}
@@ -60,26 +59,26 @@ _VALUE = re.compile(r"[\x20-\x7e\t]*")
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
-    """What the other side said, whatever its status."""
+    """The response of the server, whatever its status."""
 
     status: int
     headers: Mapping[str, str]
-    """Those of KEPT_HEADERS that were sent, names in lower case."""
+    """The received headers of KEPT_HEADERS, names in lower case."""
     body: bytes
-    """The first bytes of the body, as many as the request wanted to keep."""
+    """The first bytes of the body, as many as the request asked to keep."""
     complete: bool
-    """Whether `body` is all of it."""
+    """Whether `body` is the complete body."""
     seconds: float
 
     @property
     def ok(self) -> bool:
-        """2xx. A redirect is not: it is never followed."""
+        """Whether the status is 2xx. Redirects are not followed and do not count."""
         return 200 <= self.status < 300
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundRefused:
-    """We did not call: the address is none that a customer may make us call."""
+    """No request was made: the URL or its address is not allowed."""
 
     reason: str
     seconds: float = 0.0
@@ -87,7 +86,7 @@ class OutboundRefused:
 
 @dataclass(frozen=True, slots=True)
 class OutboundFailed:
-    """We called and got no answer that can be used."""
+    """The request failed without a usable response."""
 
     kind: Trouble
     reason: str
@@ -98,7 +97,7 @@ Outcome = OutboundResponse | OutboundRefused | OutboundFailed
 
 
 class HostNotFound(LookupError):
-    """The DNS says no address of a host, or says nothing. The text is for people."""
+    """The host has no address, or the lookup failed. The message is for users."""
 
 
 class _Failure(Exception):
@@ -107,12 +106,12 @@ class _Failure(Exception):
         self.kind: Trouble = kind
 
 
-class _HungUp(_Failure):
-    """A connection in use ended before the first byte of an answer."""
+class _ConnectionClosed(_Failure):
+    """A connection was closed before the first byte of a response."""
 
 
 class _Key(NamedTuple):
-    """Connections with the same key are interchangeable."""
+    """Identifies interchangeable connections."""
 
     secure: bool
     host: str
@@ -121,7 +120,7 @@ class _Key(NamedTuple):
 
 
 class Outbound:
-    """The client. One per process and event loop; `async with open_outbound(…)` closes it."""
+    """The client, one per process and event loop. `async with open_outbound(…)` closes it."""
 
     def __init__(
         self,
@@ -132,7 +131,7 @@ class Outbound:
         total: timedelta = TOTAL,
         connect: timedelta = CONNECT,
     ) -> None:
-        """`lookup` gives all addresses of a name, `allowed` opens networks that are special."""
+        """`lookup` returns all addresses of a name; `allowed` permits special-purpose networks."""
         self._lookup, self._allowed = lookup, allowed
         self._tls = tls
         self._total, self._connect = total.total_seconds(), connect.total_seconds()
@@ -140,16 +139,16 @@ class Outbound:
         self._idle: dict[_Key, list[_Connection]] = {}
         self._idle_count = 0
         self.opened = 0
-        """How many connections were ever opened."""
+        """The number of connections opened so far."""
 
     async def get(self, url: str, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES) -> Outcome:
-        """Fetch a document, keeping at most `keep` bytes of it."""
+        """Send a GET request; keep at most `keep` bytes of the response body."""
         return await self.send("GET", url, headers=headers, keep=keep)
 
     async def post(
         self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES
     ) -> Outcome:
-        """Send `body`, keeping at most `keep` bytes of the answer's."""
+        """Send a POST request with `body`; keep at most `keep` bytes of the response body."""
         return await self.send("POST", url, body=body, headers=headers, keep=keep)
 
     async def send(
@@ -161,72 +160,72 @@ class Outbound:
         headers: Mapping[str, str] | None = None,
         keep: int = KEPT_BYTES,
     ) -> Outcome:
-        """One request, one outcome; nothing is retried, and nothing that the other side does raises."""
-        # Waiting for a turn is not the other side's slowness, so it does not count.
+        """Send one request without retries. Failures are returned, not raised."""
+        # The time limit does not include waiting for a free slot.
         async with self._slots:
             return await self._send(method, url, body, headers or {}, keep)
 
     async def _send(self, method: Method, url: str, body: bytes, headers: Mapping[str, str], keep: int) -> Outcome:
         clock = asyncio.get_running_loop().time
-        began = clock()
+        started_at = clock()
         try:
             target = read_target(url)
-            request = _written(method, target, headers, body)
+            request = _encode_request(method, target, headers, body)
             async with asyncio.timeout(self._total):
                 addresses = await self._addresses(target)
                 head = await self._exchange(target, addresses, request, keep)
-        except AddressRefused as refused:
-            return OutboundRefused(str(refused), clock() - began)
+        except AddressRefused as error:
+            return OutboundRefused(str(error), clock() - started_at)
         except TimeoutError:
-            return OutboundFailed("timeout", f"No complete answer in {self._total:g} s.", clock() - began)
+            return OutboundFailed("timeout", f"No complete response within {self._total:g} s.", clock() - started_at)
         except _Failure as failure:
-            return OutboundFailed(failure.kind, str(failure), clock() - began)
-        return OutboundResponse(head.status, head.headers, bytes(head.body), head.complete, clock() - began)
+            return OutboundFailed(failure.kind, str(failure), clock() - started_at)
+        return OutboundResponse(head.status, head.headers, bytes(head.body), head.complete, clock() - started_at)
 
     async def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all idle connections."""
         for connections in list(self._idle.values()):
             for connection in list(connections):
                 connection.abort()
-        # The transports close in the loop's next turn.
+        # The transports close in the next iteration of the event loop.
         await asyncio.sleep(0)
 
     async def resolve(self, host: str) -> list[str]:
-        """The addresses that a connection to a host which a customer named may go to, whatever is spoken there.
+        """The addresses of a user-supplied host, for connections by other protocols.
 
-        Raises AddressRefused if one of them is special, and HostNotFound where there is none to be found.
+        Raises AddressRefused if one of them is special-purpose, HostNotFound if there is none.
         """
         try:
-            found = await self._permitted(host, addresses_in(host))
+            addresses = await self._permitted(host, addresses_in(host))
         except _Failure as failure:
             raise HostNotFound(str(failure)) from None
-        return [str(address) for address in found]
+        return [str(address) for address in addresses]
 
     async def _addresses(self, target: OutboundUrl) -> list[Address]:
         return await self._permitted(target.host, target.spelled)
 
-    async def _permitted(self, host: str, spelled: Sequence[str]) -> list[Address]:
-        if spelled:
-            return permitted(spelled, self._allowed)
+    async def _permitted(self, host: str, known_addresses: Sequence[str]) -> list[Address]:
+        if known_addresses:
+            return permitted(known_addresses, self._allowed)
         try:
             async with asyncio.timeout(self._connect):
-                found = await self._lookup(host)
+                addresses = await self._lookup(host)
         except TimeoutError:
             raise _Failure("dns", f"The address of {host} could not be found in time.") from None
-        except Exception as trouble:
-            # Which resolver is used is not known here, so neither is what it raises.
-            raise _Failure("dns", f"The address of {host} could not be found.") from trouble
-        if not found:
+        except Exception as error:
+            # `lookup` is injected and may raise any exception.
+            raise _Failure("dns", f"The address of {host} could not be found.") from error
+        if not addresses:
             raise _Failure("dns", f"{host} has no address.")
-        return permitted(found, self._allowed)
+        return permitted(addresses, self._allowed)
 
     async def _exchange(self, target: OutboundUrl, addresses: list[Address], request: bytes, keep: int) -> "_Received":
         keys = [_Key(target.secure, target.host, target.port, address) for address in addresses]
         while idle := self._take_idle(keys):
             try:
                 return await self._exchange_on(idle, request, keep)
-            except _HungUp:
-                # The other side closed an idle connection as we wrote (RFC 9112 §9.3.1): not its answer.
+            except _ConnectionClosed:
+                # The server closed the idle connection while the request was written (RFC 9112 §9.3.1): use another.
                 continue
         return await self._exchange_on(await self._open(keys), request, keep)
 
@@ -243,21 +242,21 @@ class Outbound:
         return received
 
     async def _open(self, keys: list[_Key]) -> "_Connection":
-        """Connect to the first address that answers; all of them share the time."""
-        trouble = _Failure("connect", "The connection could not be made.")
-        tried = keys[:ADDRESSES_TRIED]
-        for key in tried:
+        """Connect to the first address that accepts; all addresses share the time limit."""
+        failure = _Failure("connect", "The connection could not be made.")
+        candidates = keys[:ADDRESSES_TRIED]
+        for key in candidates:
             try:
-                async with asyncio.timeout(self._connect / len(tried)):
+                async with asyncio.timeout(self._connect / len(candidates)):
                     return await self._connect_to(key)
-            except ssl.SSLError as wrong:
-                reason = getattr(wrong, "verify_message", "") or wrong.reason or "no common ground"
-                trouble = _Failure("tls", f"The TLS connection could not be made: {reason}.")
+            except ssl.SSLError as error:
+                reason = getattr(error, "verify_message", "") or error.reason or "no common TLS version or cipher"
+                failure = _Failure("tls", f"The TLS connection could not be made: {reason}.")
             except TimeoutError:
-                trouble = _Failure("connect", "The connection was not made in time.")
-            except OSError as wrong:
-                trouble = _Failure("connect", f"The connection could not be made: {wrong.strerror or wrong}.")
-        raise trouble
+                failure = _Failure("connect", "The connection was not made in time.")
+            except OSError as error:
+                failure = _Failure("connect", f"The connection could not be made: {error.strerror or error}.")
+        raise failure
 
     async def _connect_to(self, key: _Key) -> "_Connection":
         loop = asyncio.get_running_loop()
@@ -287,7 +286,7 @@ class Outbound:
         connection.idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, connection.abort)
 
     def _drop_idle(self, connection: "_Connection") -> None:
-        """Forget an idle connection: it is taken, or it ended."""
+        """Remove an idle connection that is taken or closed."""
         if connection.idle is None:
             return
         connection.idle.cancel()
@@ -311,15 +310,15 @@ async def open_outbound(
 
 
 def default_tls() -> ssl.SSLContext:
-    """TLS 1.2 or newer, names checked, trusting this machine's authorities and Mozilla's."""
+    """TLS 1.2 or newer with host name checks, trusting the system's and Mozilla's certificate authorities."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 
 
-def _written(method: Method, target: OutboundUrl, headers: Mapping[str, str], body: bytes) -> bytes:
-    """A request as it goes on the wire (RFC 9112 §3)."""
+def _encode_request(method: Method, target: OutboundUrl, headers: Mapping[str, str], body: bytes) -> bytes:
+    """The request as bytes (RFC 9112 §3)."""
     lines = [
         f"{method} {target.path} HTTP/1.1",
         f"Host: {target.authority}",
@@ -329,7 +328,7 @@ def _written(method: Method, target: OutboundUrl, headers: Mapping[str, str], bo
     ]
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise ValueError(f"{name!r} is not a header that can be sent.")
+            raise ValueError(f"{name!r} is not a valid header.")
         lines.append(f"{name}: {value}")
     if method != "GET":
         lines.append(f"Content-Length: {len(body)}")
@@ -338,15 +337,16 @@ def _written(method: Method, target: OutboundUrl, headers: Mapping[str, str], bo
 
 @dataclass(slots=True)
 class _Received:
-    """An answer while it arrives."""
+    """A response while it is received."""
 
     keep: int
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict[str, str])
     framed: bool = False
-    """Whether the answer says where it ends; otherwise it ends with the connection (RFC 9112 §6.3)."""
+    """Whether the response has a length or chunked encoding; otherwise closing the connection ends it (RFC 9112 §6.3).
+    Whether the response has a length or chunked encoding; otherwise closing the connection ends it (RFC 9112 §6.3)."""
     begun: bool = False
-    """Whether the final answer's head is complete."""
+    """Whether the head of the final response is complete."""
     body: bytearray = field(default_factory=bytearray)
     complete: bool = True
     ended: bool = False
@@ -354,7 +354,7 @@ class _Received:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, one request at a time; llhttp reads the answers."""
+    """One connection with one request at a time; llhttp parses the responses."""
 
     def __init__(self, key: _Key, ended: Callable[["_Connection"], None]) -> None:
         self.key, self._ended = key, ended
@@ -366,10 +366,10 @@ class _Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
 
     async def exchange(self, request: bytes, keep: int) -> _Received:
-        """Write a request and read its answer. Raises _Failure; the caller sets the time."""
+        """Send a request and read its response. Raises _Failure; the caller limits the time."""
         self.reusable = False
         if self._transport is None or self._transport.is_closing():
-            raise _HungUp("protocol", "The connection was closed before an answer came.")
+            raise _ConnectionClosed("protocol", "The connection was closed before a response arrived.")
         self._received = _Received(keep)
         self._parser = httptools.HttpResponseParser(self)
         self._done = asyncio.get_running_loop().create_future()
@@ -380,12 +380,12 @@ class _Connection(asyncio.Protocol):
             self._done = None
 
     def abort(self) -> None:
-        """Hang up without ceremony: a farewell would wait for the other side."""
+        """Close the connection immediately, without waiting for the server."""
         self._ended(self)
         if self._transport:
             self._transport.abort()
 
-    # What asyncio calls.
+    # Callbacks of asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -393,17 +393,17 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         received, done = self._received, self._done
         if done is None or done.done():
-            # Nobody asked: whatever this is, it must not become the answer to the next request.
+            # Unsolicited data must not become the response to the next request.
             self.abort()
             return
         received.raw_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._fail("The answer switches to another protocol.")
+            self._fail("The response switches to another protocol.")
         except httptools.HttpParserError:
             if not received.ended:
-                self._fail("The answer is not HTTP.")
+                self._fail("The response is not HTTP.")
             else:
                 self._finish(reusable=False)
         else:
@@ -420,15 +420,15 @@ class _Connection(asyncio.Protocol):
         if received.begun and not received.framed and exc is None:
             self._finish(reusable=False)
         elif received.raw_bytes == 0:
-            done.set_exception(_HungUp("protocol", "The connection was closed before an answer came."))
+            done.set_exception(_ConnectionClosed("protocol", "The connection was closed before a response arrived."))
         else:
-            self._fail("The connection was closed in the middle of the answer.")
+            self._fail("The connection was closed in the middle of the response.")
 
-    # What llhttp calls.
+    # Callbacks of llhttp.
 
     def on_message_begin(self) -> None:
         if self._received.ended:
-            # A second answer to one request: this connection is out of step.
+            # A second response to one request: the connection is out of sync.
             self.reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -455,14 +455,14 @@ class _Connection(asyncio.Protocol):
         received = self._received
         if received.ended:
             return
-        room = received.keep - len(received.body)
-        received.body += body[:room] if room > 0 else b""
-        if len(body) > room:
+        capacity = received.keep - len(received.body)
+        received.body += body[:capacity] if capacity > 0 else b""
+        if len(body) > capacity:
             received.complete = False
 
     def on_message_complete(self) -> None:
         if not self._received.begun or self._received.ended:
-            return  # An interim answer (RFC 9110 §15.2), the real one follows; or a surplus one.
+            return  # An interim response (RFC 9110 §15.2), or a surplus one.
         self._received.ended = True
         self._finish(reusable=self._parser.should_keep_alive())
 
@@ -470,7 +470,7 @@ class _Connection(asyncio.Protocol):
         if received.ended:
             return
         if not received.begun and received.raw_bytes > HEAD_BYTES:
-            self._fail("The head of the answer is too long.")
+            self._fail("The head of the response is too long.")
         elif received.begun and received.raw_bytes > HEAD_BYTES + 2 * received.keep + DRAINED_BYTES:
             received.complete = False
             self._finish(reusable=False)

@@ -1,9 +1,9 @@
-"""Which addresses a customer may make this server call.
+"""Protection against server-side request forgery (SSRF): which addresses users may make this server call.
 
-Whoever names an address for us to call could name our own database, a cloud's metadata page or a
-printer in the next room. So an address is read strictly, every address of its name is looked at, and
-none may be special. `ipaddress.is_global` calls several tunnels into private space global, so the
-table here is our own: the IANA special-purpose registries, multicast, and what is not handed out yet.
+A user-supplied URL could name our own database, a cloud's metadata service or an internal device. URLs are therefore
+parsed strictly, every address of the host is checked, and special-purpose addresses are refused. `ipaddress.is_global`
+accepts several tunnels into private networks, so this module has its own table: the IANA special-purpose registries,
+multicast and unallocated space.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ import idna
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
-"""All addresses of a name, as text; raises whatever it likes when there is no answer."""
+"""Returns all addresses of a name as text; raises any exception if the lookup fails."""
 
 URL_CHARACTERS = 2_048
 NAME_CHARACTERS = 253
@@ -41,7 +41,7 @@ SPECIAL_V4 = [
         "10.0.0.0/8",  # private (RFC 1918)
         "100.64.0.0/10",  # carrier-grade NAT (RFC 6598)
         "127.0.0.0/8",  # loopback (RFC 1122)
-        "168.63.129.16/32",  # Azure's host agent: public on paper, inside on Azure
+        "168.63.129.16/32",  # Azure's host agent: an internal service despite its public address
         "169.254.0.0/16",  # link-local, the metadata pages of most clouds (RFC 3927)
         "172.16.0.0/12",  # private (RFC 1918)
         "192.0.0.0/24",  # protocol assignments (RFC 6890)
@@ -59,19 +59,19 @@ SPECIAL_V4 = [
     )
 ]
 GLOBAL_V6 = IPv6Network("2000::/3")
-"""The only IPv6 space handed out for use on the Internet (RFC 4291 §2.4); all else is special."""
+"""The only IPv6 space allocated for global unicast (RFC 4291 §2.4); everything else is special."""
 SPECIAL_V6 = [
     ip_network(text)
     for text in (
         "2001::/23",  # protocol assignments, Teredo among them (RFC 2928, RFC 4380)
         "2001:db8::/32",  # documentation (RFC 3849)
-        "2002::/16",  # 6to4: any IPv4 address can hide in it (RFC 3056)
+        "2002::/16",  # 6to4: embeds any IPv4 address (RFC 3056)
         "2620:4f:8000::/48",  # AS112 (RFC 7534)
         "3fff::/20",  # documentation (RFC 9637)
     )
 ]
 NAT64 = IPv6Network("64:ff9b::/96")
-"""The well-known translation prefix (RFC 6052): as good or bad as the IPv4 address inside."""
+"""The well-known translation prefix (RFC 6052); the embedded IPv4 address is checked."""
 
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
@@ -81,51 +81,51 @@ _PATH_SAFE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class AddressRefused(ValueError):
-    """A customer's address that we will not call. The text says why, in words for the customer."""
+    """A user-supplied address that will not be called. The text tells the user why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundUrl:
-    """An http or https address, read strictly."""
+    """A strictly parsed http or https URL."""
 
     secure: bool
     host: str
-    """The name in ASCII and lower case, or the bare address."""
+    """The host name in lower-case ASCII, or the IP address without brackets."""
     port: int
     path: str
-    """Path and query as they go on the wire; at least `/`."""
+    """Path and query, percent-encoded; at least `/`."""
     literal: Address | None
-    """The address, if one was written instead of a name."""
+    """The IP address if the host is one, else None."""
 
     @property
     def authority(self) -> str:
-        """What goes into the Host header (RFC 9112 §3.2)."""
+        """The value of the Host header (RFC 9112 §3.2)."""
         host = f"[{self.host}]" if isinstance(self.literal, IPv6Address) else self.host
         return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
 
     @property
     def spelled(self) -> list[str]:
-        """The addresses that the URL itself says, without a lookup; none for a name."""
+        """The addresses known without a DNS lookup; empty for a name other than localhost."""
         if self.literal:
             return [str(self.literal)]
         if self.host == "localhost" or self.host.endswith(".localhost"):
-            # RFC 6761 §6.3: these names are loopback and are not asked of the DNS.
+            # RFC 6761 §6.3: these names are loopback and are not looked up in the DNS.
             return ["127.0.0.1", "::1"]
         return []
 
 
 def read_target(url: str) -> OutboundUrl:
-    """Read a URL so that nobody else can read it differently. Raises AddressRefused."""
+    """Parse a URL so strictly that no other parser can read it differently. Raises AddressRefused."""
     if len(url) > URL_CHARACTERS:
-        raise AddressRefused(f"A URL has at most {URL_CHARACTERS} characters.")
+        raise AddressRefused(f"The URL is longer than {URL_CHARACTERS} characters.")
     if _UNSAFE.search(url):
-        raise AddressRefused("A URL has no spaces, control characters or backslashes.")
+        raise AddressRefused("The URL must not contain spaces, control characters or backslashes.")
     scheme, separator, rest = url.partition("://")
     secure = scheme.lower() == "https"
     if not separator or not (secure or scheme.lower() == "http"):
         raise AddressRefused("The URL must begin with https:// or http://.")
     if "#" in rest:
-        raise AddressRefused("A URL that we call has no fragment (#…).")
+        raise AddressRefused("The URL must not have a fragment (#…).")
     end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
     host, port = _read_authority(rest[:end])
     path = rest[end:] if rest[end : end + 1] == "/" else "/" + rest[end:]
@@ -141,37 +141,37 @@ def read_target(url: str) -> OutboundUrl:
 
 def _read_authority(authority: str) -> tuple[str, int | None]:
     if "@" in authority:
-        raise AddressRefused("A URL that we call has no user name or password in it.")
-    found = _AUTHORITY.fullmatch(authority)
-    if not found or not found["host"]:
+        raise AddressRefused("The URL must not contain a user name or password.")
+    match = _AUTHORITY.fullmatch(authority)
+    if not match or not match["host"]:
         raise AddressRefused("The URL has no host, or its port is not a number.")
-    port = int(found["port"]) if found["port"] else None
+    port = int(match["port"]) if match["port"] else None
     if port is not None and not 0 < port < 65_536:
-        raise AddressRefused("A port is a number from 1 to 65535.")
-    if found["host"].startswith("["):
-        return found["host"], port
+        raise AddressRefused("The port must be a number from 1 to 65535.")
+    if match["host"].startswith("["):
+        return match["host"], port
     try:
-        # Non-ASCII digits and dots become ASCII here, so this comes before looking for numbers.
-        ascii_host = idna.encode(found["host"], uts46=True).decode() if not found["host"].isascii() else ""
-    except idna.IDNAError as wrong:
-        raise AddressRefused("The URL's host is not a valid domain name.") from wrong
-    return (ascii_host or found["host"]).lower().removesuffix("."), port
+        # IDNA maps non-ASCII digits and dots to ASCII, so this precedes the check for IP addresses.
+        ascii_host = idna.encode(match["host"], uts46=True).decode() if not match["host"].isascii() else ""
+    except idna.IDNAError as error:
+        raise AddressRefused("The URL's host is not a valid domain name.") from error
+    return (ascii_host or match["host"]).lower().removesuffix("."), port
 
 
 def _literal(host: str) -> Address | None:
-    """The address that the host spells, None for a name. Other spellings of numbers are refused."""
+    """The IP address that the host is, None for a name. Raises AddressRefused for other notations of IP addresses."""
     if host.startswith("["):
         try:
             return _plain(IPv6Address(host[1:-1] if "%" not in host else ""))
-        except ValueError as wrong:
-            raise AddressRefused("The URL's host is not a valid IPv6 address.") from wrong
+        except ValueError as error:
+            raise AddressRefused("The URL's host is not a valid IPv6 address.") from error
     if not _LOOKS_LIKE_A_NUMBER.fullmatch(host.rpartition(".")[2]):
         return None
-    # 0177.1, 0x7f000001 and 2130706433 are 127.0.0.1 to some resolvers and names to others.
+    # Some resolvers read 0177.1, 0x7f000001 and 2130706433 as 127.0.0.1, others as names.
     try:
         return IPv4Address(host)
-    except ValueError as wrong:
-        raise AddressRefused("Write an IPv4 address as four decimal numbers: 192.0.2.1.") from wrong
+    except ValueError as error:
+        raise AddressRefused("Write an IPv4 address as four decimal numbers: 192.0.2.1.") from error
 
 
 def _name(host: str) -> str:
@@ -181,13 +181,13 @@ def _name(host: str) -> str:
 
 
 def _plain(address: Address) -> Address:
-    """The IPv4 address inside `::ffff:0:0/96` (RFC 4291 §2.5.5.2), anything else as it is."""
+    """The IPv4 address of an IPv4-mapped one (`::ffff:0:0/96`, RFC 4291 §2.5.5.2); other addresses unchanged."""
     return getattr(address, "ipv4_mapped", None) or address
 
 
 @lru_cache(maxsize=10_000)
 def is_special(address: Address) -> bool:
-    """Whether an address is anything but an ordinary one on the public Internet."""
+    """Whether an address is not an ordinary one on the public Internet."""
     address = _plain(address)
     if isinstance(address, IPv4Address):
         return any(address in network for network in SPECIAL_V4)
@@ -196,30 +196,30 @@ def is_special(address: Address) -> bool:
     return address not in GLOBAL_V6 or any(address in network for network in SPECIAL_V6)
 
 
-def permitted(found: Sequence[str], allowed: Sequence[Network]) -> list[Address]:
-    """The addresses a name has, if every one of them may be called. Raises AddressRefused.
+def permitted(texts: Sequence[str], allowed: Sequence[Network]) -> list[Address]:
+    """The addresses of a host, if all of them may be called. Raises AddressRefused.
 
-    All or nothing: a name with one good and one bad address is an attempt to get through.
+    A name with both public and special addresses is refused: it is an attempt to bypass the check.
     """
-    addresses = [_plain(ip_address(text)) for text in found]
+    addresses = [_plain(ip_address(text)) for text in texts]
     for address in addresses:
         if is_special(address) and not any(address in network for network in allowed):
-            raise AddressRefused("The host leads to an address that is not on the public Internet.")
+            raise AddressRefused("The host has an address that is not on the public Internet.")
     return addresses
 
 
 def check_target(url: str, allowed: Sequence[Network]) -> None:
-    """Refuse a URL when it is given, where it can be known then that it will not be called. Raises AddressRefused.
+    """Validate a URL when it is configured. Raises AddressRefused.
 
-    Names are looked up when they are called, and judged anew each time.
+    Names are looked up and checked again for each request.
     """
     permitted(read_target(url).spelled, allowed)
 
 
 def addresses_in(host: str) -> list[str]:
-    """The addresses that a bare host says by itself (`192.0.2.1`, `2001:db8::1`, `localhost`); none for a name.
+    """The addresses of a host that need no DNS lookup (`192.0.2.1`, `2001:db8::1`, `localhost`); empty for a name.
 
-    Raises AddressRefused for what is neither a name nor an address in its one spelling.
+    Raises AddressRefused if the host is neither a name nor an IP address in its standard notation.
     """
     host = host.lower().removesuffix(".")
     if ":" in host:
@@ -229,7 +229,7 @@ def addresses_in(host: str) -> list[str]:
         name = host if literal else _name(host)
     except AddressRefused:
         raise AddressRefused(
-            "A host is a domain name, an IPv4 address as four decimal numbers, or an IPv6 address."
+            "The host must be a domain name, an IPv4 address as four decimal numbers, or an IPv6 address."
         ) from None
     if literal:
         return [str(literal)]
@@ -237,36 +237,37 @@ def addresses_in(host: str) -> list[str]:
 
 
 def check_host(host: str, allowed: Sequence[Network]) -> None:
-    """Refuse a host when it is given, where it can be known then that it will not be called. Raises AddressRefused."""
+    """Validate a host when it is configured. Raises AddressRefused."""
     permitted(addresses_in(host), allowed)
 
 
 def read_networks(text: str) -> list[Network]:
-    """Networks from `127.0.0.0/8, ::1/128` (POSTERN_OUTBOUND_ALLOW). Raises ValueError."""
+    """Parse networks such as `127.0.0.0/8, ::1/128` (POSTERN_OUTBOUND_ALLOW). Raises ValueError."""
     return [ip_network(part) for part in text.replace(",", " ").split()]
 
 
 class CachedLookup:
-    """A lookup that asks once per name and few seconds, however many ask at the same time.
+    """Caches lookups of a name for a few seconds and shares concurrent ones.
 
-    That is no gap in the guard: what it answers is looked at anew each time, and connected to as it is.
+    The SSRF check stays effective: the addresses are checked for every request, and connections go to the checked
+    addresses.
     """
 
     def __init__(self, lookup: Lookup, *, seconds: float = NAME_REMEMBERED_SECONDS) -> None:
         self._lookup, self._seconds = lookup, seconds
-        self._known: dict[str, tuple[float, asyncio.Future[Sequence[str]]]] = {}
+        self._cache: dict[str, tuple[float, asyncio.Future[Sequence[str]]]] = {}
 
     async def __call__(self, name: str) -> Sequence[str]:
-        until, answer = self._known.get(name, (0.0, None))
-        if answer is None or until <= monotonic() or _failed(answer):
-            answer = asyncio.ensure_future(self._lookup(name))
-            self._known.pop(name, None)
-            self._known[name] = (monotonic() + self._seconds, answer)
-            if len(self._known) > NAMES_REMEMBERED:
-                del self._known[next(iter(self._known))]
-        # One caller's giving up must not end the question for the others.
-        return await asyncio.shield(answer)
+        expires_at, lookup = self._cache.get(name, (0.0, None))
+        if lookup is None or expires_at <= monotonic() or _failed(lookup):
+            lookup = asyncio.ensure_future(self._lookup(name))
+            self._cache.pop(name, None)
+            self._cache[name] = (monotonic() + self._seconds, lookup)
+            if len(self._cache) > NAMES_REMEMBERED:
+                del self._cache[next(iter(self._cache))]
+        # Cancelling one caller must not cancel the lookup for the others.
+        return await asyncio.shield(lookup)
 
 
-def _failed(answer: asyncio.Future[Sequence[str]]) -> bool:
-    return answer.done() and (answer.cancelled() or answer.exception() is not None)
+def _failed(lookup: asyncio.Future[Sequence[str]]) -> bool:
+    return lookup.done() and (lookup.cancelled() or lookup.exception() is not None)
