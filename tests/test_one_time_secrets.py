@@ -466,14 +466,14 @@ async def test_a_server_that_quotes_the_message_does_not_bring_the_secret_into_t
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
     await door.settings(mailFrom="door@example.com")
     address = new_address()
-    world.chance.randrange, before = lambda *_: 424_242, world.chance.randrange
+    world.random.randrange, before = lambda *_: 424_242, world.random.randrange
     try:
         sink.behaviour.replies["DOT"] = b"554 5.7.1 Refused: 424242 looks like a code"
         assert (await door.post("/sign-in/code", {"email": address})).status_code == 200
         await door.work_off()
         await tried(world, project)
     finally:
-        world.chance.randrange = before
+        world.random.randrange = before
     (row,) = (await project.client.get(f"/emails/logs?q={address}")).json()["data"]
     for path in ("", "/attempts", "/message"):
         text = plain((await project.client.get(f"/emails/logs/{row['id']}{path}")).content, "message/rfc822")
