@@ -1,1 +1,1 @@
-"""Projects: what a team sends from and signs people in to, and the API keys that speak for one."""
+"""Projects, which own all other records, and their API keys."""

@@ -36,24 +36,24 @@ class TooManyKeys(Unprocessable):
 
 
 FREQUENCY_CAP = 10
-"""Marketing messages that one contact gets within 24 hours, unless the project says otherwise."""
+"""Default of `frequencyCap`: marketing messages that one contact gets within 24 hours."""
 FREQUENCY_CAP_MAX = 10_000
 RELAY_PASSWORD_LIMIT = 1_000
-"""Characters of a relay's password, as it is given."""
+"""Maximum characters of a relay's password."""
 
 SEALED_LIMIT = 8_400
-"""Characters of one as it is kept: sealed, in hexadecimal, and of up to four bytes each."""
+"""Maximum characters of an encrypted password in hexadecimal; each character takes up to four bytes."""
 
 
 class ProjectRelay(Body):
-    """A smart host that takes the project's mail."""
+    """A smart host (SMTP relay) for the project's mail."""
 
     host: HostName
     port: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 587
     tls: Literal["none", "starttls", "starttls-required", "implicit"] = "starttls-required"
     username: Annotated[str, msgspec.Meta(max_length=320)] | None = None
     password: Annotated[str, msgspec.Meta(max_length=SEALED_LIMIT)] | None = None
-    """At most 1,000 characters. Never shown again: reads as `********`; sending that back keeps it."""
+    """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
     weight: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
     messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
 
@@ -101,36 +101,36 @@ ORIGINS_LIMIT = 50
 
 
 class SignInSettings(Record):
-    """How a project's customers sign in."""
+    """Settings for sign-in of the project's customers."""
 
     methods: list[SignInMethod] = msgspec.field(default_factory=lambda: list(SIGN_IN_METHODS))
     sign_up: bool = True
-    """Whether strangers may sign up; accounts can always be created by API."""
+    """Whether new customers can sign up; the API can always create customers."""
     verify_email: Literal["REQUIRED", "LATER"] = "REQUIRED"
-    """REQUIRED: an account begins when its address is proven, and nobody learns which addresses have one.
-    LATER: sign-up signs in at once, and an address that is taken is told as such."""
+    """REQUIRED: the customer is created when the address is verified; responses do not reveal existing addresses.
+    LATER: sign-up signs in at once; the response tells if the address is taken."""
     allowed_origins: list[str] = []
-    """Web pages that may call the sign-in operations (CORS)."""
+    """Web origins that can call the sign-in operations (CORS)."""
     redirect_urls: list[str] = []
-    """Where hosted pages, links and providers may send people back to; compared exactly."""
+    """Allowed redirect URLs of hosted pages, links and providers; compared exactly."""
     mail_from: str | None = None
-    """Sender of sign-in mails; must belong to a verified sending domain."""
+    """Sender of sign-in e-mails; must belong to a verified sending domain."""
     security_mails: list[SecurityMail] = msgspec.field(default_factory=lambda: list(SECURITY_MAILS))
     contacts: Literal["NONE", "LINK", "CREATE"] = "NONE"
-    """Whether a customer who signs up is linked to the contact with that address, or made one."""
+    """Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing."""
     passkey_domain: str | None = None
-    """The domain that passkeys belong to (relying party id); null is this server's own."""
+    """Relying party id of passkeys, a domain; null for that of this server."""
     app_name: str | None = None
     logo_url: str | None = None
     accent_color: str | None = None
     require_sso: bool = False
-    """Whether all customers sign in by the single sign-on of an organization and in no other way."""
+    """Whether all customers can sign in only by the single sign-on of an organization."""
     require_mfa: bool = False
-    """Whether all customers sign in with a second factor; who has none sets one up first."""
+    """Whether all customers must sign in with a second factor; customers without one must set it up first."""
 
 
 class ProjectSettings(Record):
-    """What a project may set for itself. Null means the instance's default."""
+    """Settings of a project. Null means the default of the instance."""
 
     transport: Literal["capture", "relay"] | None = None
     relays: list[ProjectRelay] | None = None
@@ -148,7 +148,7 @@ class ProjectSettings(Record):
     """Requests a second; null is the instance's default."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
-    """Settings of features that keep their own shape (sign-in methods, contact creation …)."""
+    """Further settings with a structure defined by the feature (sign-in methods, contact creation …)."""
 
 
 def frequency_cap_of(settings: ProjectSettings) -> int:
@@ -168,7 +168,7 @@ class Project(Record):
 
 
 class ApiKey(Record):
-    """A key that speaks for one project. `key` is whole only in the answer to its creation."""
+    """An API key of a project. Only the response to its creation contains the whole `key`."""
 
     id: UUID
     name: str
@@ -176,7 +176,7 @@ class ApiKey(Record):
     environment: Environment
     key: str
     permissions: list[str] | None
-    """Null: everything of the project, nothing of the account."""
+    """Null for all permissions of the project, and none of the account."""
     ip_allow_list: list[str] | None
     expires_at: Moment | None
     last_used_at: Moment | None
@@ -184,7 +184,7 @@ class ApiKey(Record):
 
 
 class KeyInUse(Record):
-    """What admitting a key needs to know, in one row."""
+    """An API key with its project, as needed to authenticate a request."""
 
     hash: bytes
     id: UUID

@@ -1,4 +1,4 @@
-"""Projects and API keys: what a signed-in developer does with them, and how a key is read."""
+"""HTTP operations on projects and API keys, and authentication by API key."""
 
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "********"
 USED_AT_MOST_EVERY = timedelta(minutes=1)
-"""How often the last use of a key is written down."""
+"""Minimum time between updates of a key's last use."""
 
 Unset = msgspec.UnsetType
 UNSET = msgspec.UNSET
@@ -81,7 +81,7 @@ class NewProject(Body):
 
 
 class SignInChange(Body):
-    """Sign-in settings to change; what is left out stays, null goes back to the default."""
+    """Sign-in settings to change; omitted fields stay, null resets to the default."""
 
     methods: Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=8)] | None | Unset = UNSET
     sign_up: bool | Unset = UNSET
@@ -96,13 +96,13 @@ class SignInChange(Body):
     logo_url: LogoUrl | None | Unset = UNSET
     accent_color: Color | None | Unset = UNSET
     require_sso: bool | Unset = UNSET
-    """Whether all customers have to use single sign-on. Needs a connection that signs people on now."""
+    """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | Unset = UNSET
-    """Whether all customers need a second factor to sign in; who has none sets one up first."""
+    """Whether all customers must sign in with a second factor; customers without one must set it up first."""
 
 
 class SettingsChange(Body):
-    """Settings to change; what is left out stays, null goes back to the default."""
+    """Settings to change; omitted fields stay, null resets to the default."""
 
     transport: Literal["capture", "relay"] | None | Unset = UNSET
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
@@ -119,7 +119,7 @@ class SettingsChange(Body):
 
 
 class ProjectChange(Body):
-    """What to change about a project."""
+    """Fields to change."""
 
     name: Name | Unset = UNSET
     settings: SettingsChange | Unset = UNSET
@@ -138,7 +138,7 @@ class NewApiKey(Body):
 
 @get("/projects", needs="projects:read", accepts=DEVELOPER_ONLY)
 async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Project]:
-    """The projects of your account, newest first."""
+    """List the projects of your account, newest first."""
     rows = await store.projects_of(
         call.db, account_id=call.account_id, before=before_id(call, "projects", cursor), limit=limit + 1
     )
@@ -147,7 +147,7 @@ async def list_projects(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 
 @post("/projects", needs="projects:write", accepts=DEVELOPER_ONLY, status=201, example={"name": "Acme"})
 async def create_project(call: Call, data: NewProject) -> Project:
-    """Create a project. Everything else belongs to one; projects never see each other."""
+    """Create a project. All other records belong to a project; projects are isolated from each other."""
     async with call.db.transaction() as tx:
         await require_quota(tx, call, "projects")
         project = await new_project(tx, call.account_id, data.name, call)
@@ -157,7 +157,7 @@ async def create_project(call: Call, data: NewProject) -> Project:
 
 @get("/projects/{project_id}", needs="projects:read")
 async def get_project(call: Call) -> Project:
-    """One project with its settings."""
+    """Get a project with its settings."""
     return _shown(await require_project(call.db, call.project_id))
 
 
@@ -169,7 +169,7 @@ async def get_project(call: Call) -> Project:
     example={"name": "Acme", "settings": {"trackOpens": False}},
 )
 async def change_project(call: Call, data: ProjectChange) -> Project:
-    """Rename a project or change its settings; settings that are left out stay as they are."""
+    """Change the name or settings of a project. Omitted settings stay."""
     async with call.db.transaction() as tx:
         await tx.lock_quota("required sso", call.project_id)
         project = await store.lock_project(tx, project_id=call.project_id)
@@ -191,7 +191,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
 
 @get("/projects/{project_id}/api-keys", needs="keys:read", accepts=DEVELOPER_ONLY)
 async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[ApiKey]:
-    """The project's API keys, newest first. Values are never shown again: `key` is the prefix and the last four."""
+    """List the project's API keys, newest first. `key` has only the prefix and the last four characters."""
     rows = await store.keys(
         call.db, project_id=call.project_id, before=before_id(call, "api-keys", cursor), limit=limit + 1
     )
@@ -208,11 +208,11 @@ async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
     shows={"key": "sk_live_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8x7Qp"},
 )
 async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
-    """Create an API key. The answer is the only place where `key` is shown whole.
+    """Create an API key. Only this response contains the whole `key`.
 
-    `permissions` narrows it (null: everything of the project, nothing of the account), `ipAllowList` takes
-    addresses or CIDR ranges, `expiresAt` ends it. Mail sent with a TEST key only ever reaches the inbox view.
-    `customers:impersonate` has to be named, and its creator must have it.
+    `permissions` limits it (null: all of the project, none of the account), `ipAllowList` takes IP addresses or CIDR
+    ranges, and `expiresAt` sets its expiry. E-mails sent with a TEST key are only stored in the inbox, never delivered.
+    `customers:impersonate` must be listed explicitly, and the creator must have it.
     """
     _check(call, data)
     for name in NAMED_ONLY.intersection(data.permissions or ()):
@@ -239,7 +239,7 @@ async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
     problems=[ApiKeyMissing],
 )
 async def delete_api_key(call: Call, id: UUID) -> ApiKey:
-    """Delete an API key. It is refused from the next request on."""
+    """Delete an API key. Later requests with it are rejected."""
     async with call.db.transaction() as tx:
         key = await store.delete_key(tx, project_id=call.project_id, id=id)
         if key is None:
@@ -249,7 +249,7 @@ async def delete_api_key(call: Call, id: UUID) -> ApiKey:
 
 
 async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, *, captured: bool = False) -> Project:
-    """Make a project in an open transaction (sign-up makes the first one); `captured`: all its mail is."""
+    """Create a project within a transaction, also at sign-up. `captured`: its mail is stored but not delivered."""
     settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
     return await store.insert_project(
         tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
@@ -259,7 +259,7 @@ async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, 
 async def new_api_key(
     tx: Transaction, call: Call, data: NewApiKey, *, project_id: UUID | None = None
 ) -> tuple[ApiKey, str]:
-    """Make a key in an open transaction; also returns its value, which nobody can find out later."""
+    """Create a key within a transaction; also returns its value, of which only a hash is stored."""
     project_id = project_id or call.project_id
     await tx.lock_quota("keys", project_id)
     if await store.count_keys(tx, project_id=project_id) >= KEYS_PER_PROJECT:
@@ -286,17 +286,17 @@ async def new_api_key(
 
 
 async def release_mail(tx: Transaction, account_id: UUID) -> None:
-    """Let the projects of an account that has been proven send as the server does: they captured until now."""
+    """End capturing of mail for the projects of an account whose address was verified."""
     await store.release_mail(tx, account_id=account_id)
 
 
 async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
-    """Delete every API key of an account's projects; they are refused from the next request on."""
+    """Delete every API key of an account's projects."""
     await store.delete_keys_of_account(tx, account_id=account_id)
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:
-    """The project. Raises ProjectMissing. Relay passwords in it are sealed; see `relay_password`."""
+    """The project. Raises ProjectMissing. Relay passwords in it are encrypted; see `relay_password`."""
     project = await store.project(db, project_id=project_id)
     if project is None:
         raise ProjectMissing
@@ -304,13 +304,13 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
 
 
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
-    """The projects of an account, newest first: at most 1,000, which go on `before` the last one."""
+    """The projects of an account, newest first: at most 1,000 per call; pass the last id as `before` for the next."""
     rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
     return [_shown(each) for each in rows]
 
 
 async def read_key(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """Who an API key stands for; None if `token` is no API key. Its row is read at every request."""
+    """The caller of an API key; None if `token` is not a valid one. The key is read on every request."""
     if not token.startswith(("sk_", "pk_")):
         return None
     if not looks_like_key(token):
@@ -320,7 +320,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
     if key.ip_allow_list is not None and not _is_listed(origin.ip, key.ip_allow_list):
-        raise PermissionMissing("This key is not allowed from your address.")
+        raise PermissionMissing("This API key is not allowed from your IP address; check its `ipAllowList`.")
     if project_id is not None and project_id != key.project_id:
         raise ProjectMissing
     if key.last_used_at is None or key.last_used_at < now - USED_AT_MOST_EVERY:
@@ -341,13 +341,13 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
 
 
 async def keys_of_all(world: "World", hashes: list[bytes]) -> list[KeyInUse | None]:
-    """The keys behind hashes, read together for the requests that come together, and never remembered."""
-    found = {row.hash: row for row in await store.keys_in_use(world.db, hashes=hashes)}
-    return [found.get(each) for each in hashes]
+    """Look up keys by hash for concurrent requests in one statement. Nothing is cached."""
+    rows = {row.hash: row for row in await store.keys_in_use(world.db, hashes=hashes)}
+    return [rows.get(key_hash) for key_hash in hashes]
 
 
 def relay_password(world: "World", project_id: UUID, relay: ProjectRelay) -> str | None:
-    """The password that a stored relay has, in clear."""
+    """The decrypted password of a stored relay."""
     if relay.password is None:
         return None
     return world.secrets.open(bytes.fromhex(relay.password), f"relay:{project_id}").decode()
@@ -362,24 +362,24 @@ def _shown(project: Project) -> Project:
 
 
 def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
-    """Raises Invalid for settings that cannot hold together."""
+    """Apply a change of settings. Raises Invalid for contradictory settings."""
     if change is UNSET:
         return settings
-    given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
-    if given.get("relays"):
-        given["relays"] = [
-            _sealed(call, each, settings.relays or [], index) for index, each in enumerate(given["relays"])
+    changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    if changes.get("relays"):
+        changes["relays"] = [
+            _sealed(call, each, settings.relays or [], index) for index, each in enumerate(changes["relays"])
         ]
-        for index, relay in enumerate(given["relays"]):
+        for index, relay in enumerate(changes["relays"]):
             _require_public(call, f"/settings/relays/{index}/host", relay.host)
-    if "sign_in" in given:
-        given["sign_in"] = _sign_in_changed(settings.sign_in, given["sign_in"])
-    if "extra" in given:
-        merged = {**settings.extra, **given["extra"]}
-        given["extra"] = {name: value for name, value in merged.items() if value is not None}
-        if len(msgspec.json.encode(given["extra"])) > 65_536:
+    if "sign_in" in changes:
+        changes["sign_in"] = _sign_in_changed(settings.sign_in, changes["sign_in"])
+    if "extra" in changes:
+        merged = {**settings.extra, **changes["extra"]}
+        changes["extra"] = {name: value for name, value in merged.items() if value is not None}
+        if len(msgspec.json.encode(changes["extra"])) > 65_536:
             raise Invalid.at("/settings/extra", "These settings take more than 64 KiB.", "too_large")
-    changed = msgspec.structs.replace(settings, **given)
+    changed = msgspec.structs.replace(settings, **changes)
     if changed.transport == "relay" and not changed.relays and not call.world.settings.relay:
         message = "The transport `relay` needs smart hosts in `relays`: this server has none of its own."
         raise Invalid.at("/settings/relays", message, "required")
@@ -387,7 +387,7 @@ def _changed(call: Call, settings: ProjectSettings, change: SettingsChange | Uns
 
 
 def _require_public(call: Call, path: str, host: str) -> None:
-    """Raises Invalid for a host that is certain to be refused when it is connected to."""
+    """Raises Invalid for a host to which connections are never allowed."""
     try:
         check_host(host, call.world.settings.outbound_allow)
     except AddressRefused as refused:
@@ -395,26 +395,26 @@ def _require_public(call: Call, path: str, host: str) -> None:
 
 
 def _sign_in_changed(settings: SignInSettings, change: SignInChange) -> SignInSettings:
-    """Raises Invalid for a sender or a place to go back to that is no address."""
-    given = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    """Apply a change of sign-in settings. Raises Invalid for an invalid sender or redirect URL."""
+    changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
     default = SignInSettings()
-    given = {name: getattr(default, name) if value is None else value for name, value in given.items()}
-    if "allowed_origins" in given:
-        given["allowed_origins"] = [_as_browsers_write(origin) for origin in given["allowed_origins"]]
-    if given.get("mail_from") is not None:
+    changes = {name: getattr(default, name) if value is None else value for name, value in changes.items()}
+    if "allowed_origins" in changes:
+        changes["allowed_origins"] = [_serialise_origin(origin) for origin in changes["allowed_origins"]]
+    if changes.get("mail_from") is not None:
         try:
-            parse_address(given["mail_from"])
+            parse_address(changes["mail_from"])
         except AddressInvalid as error:
             raise Invalid.at("/settings/signIn/mailFrom", error.detail, "invalid_address") from None
-    for index, url in enumerate(given.get("redirect_urls", [])):
+    for index, url in enumerate(changes.get("redirect_urls", [])):
         if not is_own_address(url):
             message = "Use https://…, http:// on loopback only, or the scheme of an app, like com.acme.app:/back."
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
-    return msgspec.structs.replace(settings, **given)
+    return msgspec.structs.replace(settings, **changes)
 
 
-def _as_browsers_write(origin: str) -> str:
-    """An origin with a host in small letters and without the port that its scheme has anyway (RFC 6454 §6.1)."""
+def _serialise_origin(origin: str) -> str:
+    """Serialise an origin like browsers: lower-case host, no default port (RFC 6454 §6.1)."""
     scheme, _, host = origin.lower().partition("://")
     return f"{scheme}://{host.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
@@ -433,7 +433,7 @@ def _sealed(call: Call, relay: ProjectRelay, known: list[ProjectRelay], index: i
 
 
 def _check(call: Call, data: NewApiKey) -> None:
-    """What a type alone cannot check. Raises Invalid."""
+    """Validate a new API key beyond its types. Raises Invalid."""
     faults = [
         ProblemError(
             path=f"/permissions/{index}",

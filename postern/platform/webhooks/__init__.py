@@ -1,1 +1,1 @@
-"""Webhooks: your server is told what happened, signed, again and again until it has understood."""
+"""Webhooks: signed delivery of events to subscribed URLs, with retries."""

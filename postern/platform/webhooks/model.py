@@ -1,4 +1,4 @@
-"""Subscriptions, deliveries and their limits."""
+"""Records, limits and problems of webhook subscriptions and deliveries."""
 
 from datetime import timedelta
 from typing import Any, Literal
@@ -16,11 +16,11 @@ WEBHOOKS_PER_PROJECT = 100
 EVENTS_PER_WEBHOOK = 100
 DESCRIPTION_CHARACTERS = 500
 PAYLOAD_BYTES = 20_000
-"""Larger payloads are sent without their details; the record itself can be fetched."""
+"""Maximum bytes of a payload. Larger ones are sent without details; fetch the record by its id."""
 RESPONSE_BYTES = 4_096
 REPLAYED_AT_ONCE = 10_000
 GRACE = timedelta(hours=24)
-"""How long the secret before the last rotation still signs, unless the rotation says otherwise."""
+"""Default time for which the previous secret still signs after a rotation."""
 GRACE_SECONDS_LIMIT = 7 * 86_400
 DELIVERIES_KEPT = timedelta(days=30)
 TIDY_EVERY = timedelta(days=1)
@@ -35,7 +35,7 @@ class DeliveryMissing(Missing):
 
 
 class WebhookInactive(Conflict):
-    """That webhook subscription is switched off; switch it on first."""
+    """This webhook subscription is inactive; activate it first."""
 
 
 class TooManyWebhooks(Unprocessable):
@@ -43,33 +43,33 @@ class TooManyWebhooks(Unprocessable):
 
 
 class Webhook(Record):
-    """Who is told, and of what."""
+    """A subscription of a URL to events."""
 
     id: UUID
     app_id: UUID
     url: str
     events: list[str]
-    """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for those that you send in."""
+    """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
     description: str
     active: bool
     failing_since: Moment | None
-    """When the first of an unbroken run of failed attempts was made; null while it works."""
+    """When the current series of failed attempts began; null if the last attempt succeeded."""
     disabled_at: Moment | None
     disabled_reason: str | None
-    """Why the service switched it off; null if you did, or it is on."""
+    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
     previous_secret_expires_at: Moment | None
     created_at: Moment
     updated_at: Moment
 
 
 class WebhookWithSecret(Webhook):
-    """A subscription in the answers to its creation and to a rotation: the only two that show the secret."""
+    """A subscription with its secret, which only the responses to creation and rotation contain."""
 
     secret: str
 
 
 class WebhookInUse(Record):
-    """What delivering needs to know of a subscription."""
+    """A subscription, as needed for delivery."""
 
     id: UUID
     project_id: UUID
@@ -82,7 +82,7 @@ class WebhookInUse(Record):
 
 
 class WebhookSubscription(Record):
-    """What fanning out needs to know of a subscription."""
+    """A subscription, as needed to find the subscribers of an event."""
 
     project_id: UUID
     id: UUID
@@ -97,7 +97,7 @@ class FailureState(Record):
 
 
 class ExpiredDeliveries(Record):
-    """A subscription whose day has come."""
+    """A subscription whose expired deliveries are due to be deleted, claimed by a worker."""
 
     project_id: UUID
     id: UUID
@@ -105,7 +105,7 @@ class ExpiredDeliveries(Record):
 
 
 class DueDelivery(Record):
-    """A delivery that is to be tried now."""
+    """A due delivery, claimed by a worker."""
 
     project_id: UUID
     id: UUID
@@ -116,7 +116,7 @@ class DueDelivery(Record):
 
 
 class DeliveryVerdict(msgspec.Struct, frozen=True):
-    """What becomes of a delivery."""
+    """The result of an attempt, and whether and when to retry."""
 
     status: DeliveryStatus
     due_at: Moment | None = None
@@ -127,11 +127,11 @@ class DeliveryVerdict(msgspec.Struct, frozen=True):
     response_ms: float | None = None
     error_message: str | None = None
     gone: bool = False
-    """Whether the endpoint asked not to be called again (410)."""
+    """Whether the endpoint responded with 410 Gone, which ends the subscription."""
 
 
 class DeliveryRow(Record):
-    """A delivery as it is stored: the payload lies with the event."""
+    """A stored delivery. The payload is created from the event."""
 
     id: UUID
     subscription_id: UUID
@@ -150,7 +150,7 @@ class DeliveryRow(Record):
 
 
 class WebhookDelivery(Record):
-    """One event for one subscription, and how its last attempt went."""
+    """The delivery of an event to a subscription, with the result of its last attempt."""
 
     id: UUID
     subscription_id: UUID
@@ -162,7 +162,7 @@ class WebhookDelivery(Record):
     attempts: int
     response_status: int | None
     response_time: float | None
-    """Of the last attempt, in milliseconds."""
+    """Duration of the last attempt, in milliseconds."""
     error_message: str | None
     created_at: Moment
     attempted_at: Moment | None
@@ -171,26 +171,26 @@ class WebhookDelivery(Record):
 
 
 class WebhookDeliveryDetail(WebhookDelivery):
-    """A delivery with what the endpoint answered to the last attempt: the first 4 KiB."""
+    """A delivery with the first 4 KiB of the response to the last attempt."""
 
     response_body: str | None
 
 
 class WebhookTestResult(Record):
-    """How a test call went."""
+    """The result of a test request."""
 
     status: int | None
-    """The HTTP status; null if there was no answer."""
+    """The HTTP status; null if there was no response."""
     ok: bool
     response_time: float
     """In milliseconds."""
     reason: str | None
-    """Why there was no answer, or why the answer counts as a failure; null if it went well."""
+    """Why there was no response, or why the response is a failure; null if the test succeeded."""
 
 
 class WebhookReplayResult(Record):
-    """How many deliveries begin anew."""
+    """Number of deliveries that are sent again."""
 
     replayed: int
     more: bool
-    """Whether there are others beyond the limit of one call; repeat it for them."""
+    """Whether there are more; if so, repeat the request."""

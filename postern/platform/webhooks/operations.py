@@ -1,4 +1,4 @@
-"""Webhook subscriptions: what a developer does with them, and how events become deliveries."""
+"""HTTP operations on webhooks, and the creation of deliveries for events."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -65,7 +65,7 @@ class NewWebhook(Body):
 
 
 class WebhookChange(Body):
-    """What to change about a subscription; what is left out stays."""
+    """Fields to change; omitted fields stay."""
 
     url: Url | Unset = UNSET
     events: EventList | Unset = UNSET
@@ -77,22 +77,22 @@ class WebhookSecretRotation(Body):
     """How to rotate a secret."""
 
     grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=GRACE_SECONDS_LIMIT)] = int(GRACE.total_seconds())
-    """How long the old secret signs beside the new one; 0 to 604,800 (7 days)."""
+    """How long the old secret signs in addition to the new one, in seconds; 0 to 604,800 (7 days)."""
 
 
 class WebhookReplay(Body):
-    """Which deliveries begin anew."""
+    """Filter of the deliveries to send again."""
 
     since: Timestamp | None = None
-    """Created at or after; the last 30 days if left out."""
+    """Created at or after this time; defaults to 30 days ago."""
     until: Timestamp | None = None
-    """Created before; now if left out."""
+    """Created before this time; defaults to now."""
     status: DeliveryStatus = "FAILED"
 
 
 @get("/projects/{project_id}/webhooks", needs="webhooks:read")
 async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Webhook]:
-    """The project's webhook subscriptions, newest first. Secrets are not shown."""
+    """List the project's webhook subscriptions, newest first, without secrets."""
     rows = await store.webhooks(
         call.db, project_id=call.project_id, before=before_id(call, "webhooks", cursor), limit=limit + 1
     )
@@ -107,13 +107,13 @@ async def list_webhooks(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
     example={"url": "https://example.com/hooks/postern", "events": ["email.delivered", "email.bounced"]},
 )
 async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
-    """Subscribe an address to events.
+    """Subscribe a URL to events.
 
-    Every event is sent as a POST signed by Standard Webhooks (`webhook-id`, `webhook-timestamp`,
-    `webhook-signature`) with the `secret` of this answer, which is shown here and after a rotation only. Any
-    2xx within 15 seconds is success; otherwise up to ten attempts are made over three days. Redirects are not
-    followed, and addresses that are not on the public Internet are not called. `send.delivered` is an older
-    name of `email.delivered`; events that you send in yourself are subscribed to as `custom.<name>`.
+    Each event is sent as a POST request, signed according to Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) with the `secret`, which is returned only here and by a rotation. A 2xx response within 15
+    seconds is a success; otherwise up to ten attempts are made over three days. Redirects are not followed, and
+    addresses that are not on the public Internet are not called. `send.delivered` is a former name of
+    `email.delivered`; subscribe to custom events as `custom.<name>`.
     """
     _check(call, data.url, data.events)
     webhook_id, secret = new_id(), new_webhook_secret()
@@ -139,7 +139,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
 
 @get("/projects/{project_id}/webhooks/{id}", needs="webhooks:read", problems=[WebhookMissing])
 async def get_webhook(call: Call, id: UUID) -> Webhook:
-    """One webhook subscription, with how it fares. The secret is not shown."""
+    """Get a webhook subscription with its status, without the secret."""
     return await _require(call.db, call.project_id, id)
 
 
@@ -150,10 +150,9 @@ async def get_webhook(call: Call, id: UUID) -> Webhook:
     example={"events": ["email.*"], "active": True},
 )
 async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
-    """Change where or of what a subscription tells, or switch it off and on.
+    """Change the URL or events of a subscription, or activate or deactivate it.
 
-    Switching on forgets its failures. What is pending while it is off fails when its time comes, and can be
-    replayed.
+    Activation resets its failures. Deliveries that become due while it is inactive fail, and can be replayed.
     """
     async with call.db.transaction() as tx:
         webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
@@ -181,7 +180,7 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
 
 @delete("/projects/{project_id}/webhooks/{id}", needs="webhooks:write", problems=[WebhookMissing])
 async def delete_webhook(call: Call, id: UUID) -> Webhook:
-    """Delete a subscription and its deliveries. Nothing more is sent to it."""
+    """Delete a subscription and its deliveries. Pending deliveries are not sent."""
     async with call.db.transaction() as tx:
         webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
         if webhook is None:
@@ -199,10 +198,10 @@ async def delete_webhook(call: Call, id: UUID) -> Webhook:
     example={"gracePeriodSeconds": 86_400},
 )
 async def rotate_webhook_secret(call: Call, id: UUID, data: WebhookSecretRotation | None = None) -> WebhookWithSecret:
-    """Give a subscription a new secret and show it, once.
+    """Rotate the secret of a subscription. The new secret is returned only here.
 
-    The old one signs beside it for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 ends it now), so
-    that you can change over without losing anything. A secret older than those two is dead at once.
+    The old secret signs in addition to it for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end it now),
+    so that you can change over without rejecting deliveries. Secrets older than those two end at once.
     """
     secret = new_webhook_secret()
     grace = timedelta(seconds=(data or WebhookSecretRotation()).grace_period_seconds)
@@ -232,12 +231,12 @@ async def list_webhook_deliveries(
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
 ) -> LinkedList[WebhookDelivery]:
-    """What was sent to a subscription in the last 30 days, newest first.
+    """List the deliveries of a subscription in the last 30 days, newest first.
 
-    `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event` narrow it, one or several, comma-separated.
+    Filter by `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event`, each one or several, comma-separated.
     """
     if event and (unknown := [name for name in event if name not in EVENT_NAMES and not is_custom_name(name)]):
-        raise Invalid.at("query/event", f"`{unknown[0][:100]}` is no event; there are: {', '.join(EVENT_NAMES)}.")
+        raise Invalid.at("query/event", f"There is no event `{unknown[0][:100]}`. There are: {', '.join(EVENT_NAMES)}.")
     await _require(call.db, call.project_id, id)
     scope = f"deliveries|{id}|{','.join(status or [])}|{','.join(event or [])}"
     rows = await store.deliveries(
@@ -249,9 +248,9 @@ async def list_webhook_deliveries(
         events=event,
         limit=limit + 1,
     )
-    found = linked_list(call, scope, rows, limit)
-    payloads = await _payloads(call, [row.event_id for row in found.items])
-    return LinkedList([_shown(row, payloads) for row in found.items], found.next_cursor)
+    page = linked_list(call, scope, rows, limit)
+    payloads = await _payloads(call, [row.event_id for row in page.items])
+    return LinkedList([_shown(row, payloads) for row in page.items], page.next_cursor)
 
 
 @get(
@@ -260,7 +259,7 @@ async def list_webhook_deliveries(
     problems=[DeliveryMissing],
 )
 async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> WebhookDeliveryDetail:
-    """One delivery, with the first 4 KiB of what the endpoint answered to the last attempt."""
+    """Get a delivery with the first 4 KiB of the response to the last attempt."""
     row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
     if row is None:
         raise DeliveryMissing
@@ -274,11 +273,11 @@ async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> Webho
     problems=[DeliveryMissing, WebhookInactive],
 )
 async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> None:
-    """Send a delivery again now, whatever became of it: same `webhook-id`, new timestamp, a new round of attempts."""
+    """Send a delivery again, whatever its status: same `webhook-id`, new timestamp, and a new series of attempts."""
     async with call.db.transaction() as tx:
         await _require_active(tx, call.project_id, id, DeliveryMissing)
-        found = await store.replay(tx, project_id=call.project_id, webhook_id=id, id=delivery_id, now=call.now)
-        if not found:
+        replayed = await store.replay(tx, project_id=call.project_id, webhook_id=id, id=delivery_id, now=call.now)
+        if not replayed:
             raise DeliveryMissing
         tx.makes_due("webhook_deliveries")
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, delivery_id=str(delivery_id))
@@ -291,9 +290,9 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
     example={"since": "2026-01-31T00:00:00.000Z", "status": "FAILED"},
 )
 async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -> WebhookReplayResult:
-    """Send all deliveries of a time and status again, oldest first: what an outage of yours made you miss.
+    """Send all deliveries of a period and status again, oldest first, for example after an outage.
 
-    At most 10,000 in one call; `more` says that others are left. Those under way are left alone.
+    At most 10,000 per request; `more` tells whether there are others. Pending deliveries are not affected.
     """
     since = data.since or call.now - DELIVERIES_KEPT
     until = data.until or call.now + timedelta(milliseconds=1)
@@ -318,10 +317,10 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -
 
 @post("/projects/{project_id}/webhooks/{id}/test", needs="webhooks:write", problems=[WebhookMissing])
 async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
-    """Send a signed `webhook.test` to the subscription's address now, and say how it went.
+    """Send a signed `webhook.test` event to the subscription's URL now, and return the result.
 
-    `status` is null if there was no answer; `reason` says why, or what is wrong with the answer. It is tried once,
-    also while the subscription is off, and no delivery is recorded.
+    `status` is null if there was no response; `reason` tells why, or why the response is a failure. It is tried once,
+    even if the subscription is inactive, and no delivery is recorded.
     """
     webhook = await store.webhook_in_use(call.db, project_id=call.project_id, id=id)
     if webhook is None:
@@ -340,41 +339,41 @@ async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
 
 
 async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
-    """Make a delivery for every subscription that wants an event, in the transaction that records it."""
+    """Create a delivery for each matching subscription, in the transaction that records the events."""
     subscriptions = await store.subscriptions(tx, project_id=list({event.project_id for event in events}))
     if not subscriptions:
         return
     keys = {name: rules.keys_of(name) for name in {event.type for event in events}}
-    made = [
+    matches = [
         (event, subscription.id)
         for event in events
         for subscription in subscriptions
         if subscription.project_id == event.project_id and rules.wants(subscription.events, keys[event.type])
     ]
-    if not made:
+    if not matches:
         return
     await store.insert_deliveries(
         tx,
-        project_id=[event.project_id for event, _ in made],
-        id=[new_id() for _ in made],
-        webhook_id=[webhook_id for _, webhook_id in made],
-        event_id=[event.id for event, _ in made],
-        event=[event.type for event, _ in made],
-        at=[event.occurred_at for event, _ in made],
+        project_id=[event.project_id for event, _ in matches],
+        id=[new_id() for _ in matches],
+        webhook_id=[webhook_id for _, webhook_id in matches],
+        event_id=[event.id for event, _ in matches],
+        event=[event.type for event, _ in matches],
+        at=[event.occurred_at for event, _ in matches],
     )
     tx.makes_due("webhook_deliveries")
 
 
 async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """The same for events that one statement recorded, by one statement."""
+    """Like `enqueue_deliveries`, for events that a statement inserted in bulk; also by one statement."""
     subscriptions = await store.subscriptions(tx, project_id=[written.project_id])
-    wanted = [
+    matches = [
         (subscription.id, name)
         for name in written.types
         for subscription in subscriptions
         if rules.wants(subscription.events, rules.keys_of(name))
     ]
-    if not wanted:
+    if not matches:
         return
     await store.insert_deliveries_of(
         tx,
@@ -382,14 +381,14 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> No
         first_id=written.first_id,
         last_id=written.last_id,
         delivery_id=new_id(),
-        webhook_id=[webhook_id for webhook_id, _ in wanted],
-        event=[name for _, name in wanted],
+        webhook_id=[webhook_id for webhook_id, _ in matches],
+        event=[name for _, name in matches],
     )
     tx.makes_due("webhook_deliveries")
 
 
 def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
-    """The headers of a request to a subscription, signed with every secret that is alive at `now`."""
+    """The headers of a request to a subscription, signed with every secret that is valid at `now`."""
     context = _context(webhook.project_id, webhook.id)
     alive = [secrets.open(webhook.sealed_secret, context).decode()]
     expires_at = webhook.previous_secret_expires_at
@@ -415,7 +414,7 @@ def _check(call: Call, url: str, entries: Sequence[str]) -> None:
     names = ", ".join(EVENT_NAMES)
     faults += [
         ProblemError(
-            path=f"/events/{index}", code="unknown_event", message=f"`{entry}` is no event. There are: {names}."
+            path=f"/events/{index}", code="unknown_event", message=f"There is no event `{entry}`. There are: {names}."
         )
         for index, entry in enumerate(entries)
         if not rules.is_known(entry)
@@ -442,9 +441,9 @@ async def _require_active(
 
 
 async def _payloads(call: Call, ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
-    found = await events.with_ids(call.db, call.project_id, ids)
-    contacts = await events.contacts_of(call.db, call.project_id, found)
-    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in found}
+    rows = await events.with_ids(call.db, call.project_id, ids)
+    contacts = await events.contacts_of(call.db, call.project_id, rows)
+    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in rows}
 
 
 def _shown(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:

@@ -1,4 +1,4 @@
-"""Who wants what, when a failed attempt is repeated, and when a subscription is given up."""
+"""Matching of subscriptions, payloads, the retry schedule, and deactivation of failing subscriptions."""
 
 from collections.abc import Collection, Iterable
 from datetime import timedelta
@@ -16,20 +16,20 @@ from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus, Deliv
 SCHEDULE = tuple(
     timedelta(seconds=seconds) for seconds in (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 )
-"""What passes before each attempt (Standard Webhooks 1.0.0, deliverability)."""
+"""Delay before each attempt (Standard Webhooks 1.0.0, deliverability)."""
 JITTER = 0.2
 RETRY_AFTER_LIMIT = timedelta(hours=1)
-"""A wish to be left alone is granted up to this, or twice the schedule's own pause if that is longer."""
+"""Maximum `Retry-After` that is respected, or twice the delay of the schedule if that is longer."""
 GIVEN_UP_AFTER = timedelta(days=5)
 GIVEN_UP_FAILURES = 10
 
 AREAS = frozenset(name.partition(".")[0] for name in EVENT_NAMES)
 CUSTOM = "custom"
-"""Marks subscriptions to events that the customer sends in."""
+"""Prefix of subscriptions to custom events."""
 
 
 def keys_of(type: str) -> set[str]:
-    """The subscription entries that an event of this type answers to."""
+    """The subscription entries that match an event of this type."""
     area = type.partition(".")[0]
     if type not in EVENT_NAMES:
         return {"*", f"{CUSTOM}.*", f"{CUSTOM}.{type}"}
@@ -37,15 +37,15 @@ def keys_of(type: str) -> set[str]:
 
 
 def is_known(entry: str) -> bool:
-    """Whether a subscription may name this."""
-    area, _, what = entry.partition(".")
+    """Whether an entry is valid in a subscription."""
+    area, _, name = entry.partition(".")
     if area == CUSTOM:
-        return what == "*" or is_custom_name(what)
-    return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (what == "*" and area in AREAS)
+        return name == "*" or is_custom_name(name)
+    return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (name == "*" and area in AREAS)
 
 
 def wants(entries: Collection[str], keys: Iterable[str]) -> bool:
-    """Whether a subscription with these entries wants an event with these keys."""
+    """Whether a subscription with these entries matches an event with these keys."""
     return any(key in entries for key in keys)
 
 
@@ -64,7 +64,7 @@ def payload(
 ) -> dict[str, Any]:
     """The body of a delivery, from the parts of its event.
 
-    What a caller sent in with a custom event stands under `data.data`, where it overwrites nothing of ours.
+    The data of a custom event is in `data.data`, so that it cannot overwrite other fields.
     """
     own = {"data": data} if type not in EVENT_NAMES else {camel(name): value for name, value in data.items()}
     head: dict[str, Any] = {"id": subject_id, "projectId": project_id}
@@ -77,9 +77,9 @@ def payload(
 
 
 def pause_before(tried: int, chance: float, retry_after: timedelta | None = None) -> timedelta | None:
-    """What passes before the next attempt when `tried` have failed; None when there is none.
+    """Delay before the next attempt after `tried` failed ones; None if there is none.
 
-    `chance` from 0 to 1 spreads it by a fifth either way.
+    `chance`, from 0 to 1, varies it by up to 20% in either direction (jitter).
     """
     if tried >= len(SCHEDULE):
         return None
@@ -90,7 +90,7 @@ def pause_before(tried: int, chance: float, retry_after: timedelta | None = None
 
 
 def read_retry_after(text: str | None, now: Moment) -> timedelta | None:
-    """What a `Retry-After` header asks for (RFC 9110 §10.2.3): seconds or a date; None if it makes no sense."""
+    """Parse `Retry-After` (RFC 9110 §10.2.3), seconds or a date; None if it is invalid."""
     if text is None:
         return None
     if text.isascii() and text.isdigit():
@@ -102,7 +102,7 @@ def read_retry_after(text: str | None, now: Moment) -> timedelta | None:
 
 
 def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryVerdict:
-    """What becomes of a delivery whose attempt number `tried` (from 1) ended like this at `now`."""
+    """The result of attempt number `tried` (from 1) of a delivery, which ended with `outcome` at `now`."""
     ms = round(outcome.seconds * 1000, 1)
     if not isinstance(outcome, OutboundResponse):
         pause = pause_before(tried, chance)
@@ -129,7 +129,7 @@ def judge(outcome: Outcome, tried: int, now: Moment, chance: float) -> DeliveryV
 
 
 def failure_message(status: int) -> str:
-    """What is wrong with an answer of this HTTP status."""
+    """The error message for a response with this HTTP status."""
     if status == 410:
         return "The endpoint answered 410: it does not want to be called again."
     if 300 <= status < 400:
@@ -138,7 +138,7 @@ def failure_message(status: int) -> str:
 
 
 def reason_to_give_up(*, gone: bool, failures: int, failing_since: Moment, now: Moment) -> str | None:
-    """Why a subscription is switched off; None if it stays on."""
+    """Why a subscription is to be deactivated; None if it stays active."""
     if gone:
         return "The endpoint answered 410 Gone."
     if failures >= GIVEN_UP_FAILURES and now - failing_since >= GIVEN_UP_AFTER:

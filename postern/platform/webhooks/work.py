@@ -1,4 +1,4 @@
-"""Delivering: each endpoint is a lane of its own, so a dead one delays nobody."""
+"""Background work: deliveries. Each endpoint has a queue of its own, so that a slow one does not delay others."""
 
 import asyncio
 from collections.abc import Iterator
@@ -32,43 +32,43 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(seconds=60)
 SHARE_SECONDS = 20.0
-"""After this no further request of a share is begun; with the 15 s of one request it stays within the lease."""
+"""Seconds after which a batch starts no further request; plus 15 s for one request, that is less than the lease."""
 SETTLE_SECONDS = 0.5
-"""How long an outcome waits for others to be written with."""
+"""Seconds that a result waits to be stored together with others."""
 AT_ONCE = 10
-"""Requests to one endpoint side by side, from one worker."""
+"""Concurrent requests to one endpoint from one worker."""
 AT_ONCE_WHILE_FAILING = 1
 FORGOTTEN_AT_ONCE = 10_000
 
 
 async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
-    """Try the due deliveries of one subscription."""
+    """Attempt the due deliveries of one subscription."""
     project_id, webhook_id = jobs[0].project_id, jobs[0].webhook_id
     webhook = await store.webhook_in_use(world.db, project_id=project_id, id=webhook_id)
     if webhook is None:
         return
-    found = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
-    contacts = await events.contacts_of(world.db, project_id, found)
-    share = _SubscriptionBatch(world, webhook, {event.id: event for event in found}, contacts)
+    event_rows = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
+    contacts = await events.contacts_of(world.db, project_id, event_rows)
+    batch = _SubscriptionBatch(world, webhook, {event.id: event for event in event_rows}, contacts)
     waiting = iter(sorted(jobs, key=lambda job: job.id))
     side_by_side = AT_ONCE if webhook.failures < rules.GIVEN_UP_FAILURES else AT_ONCE_WHILE_FAILING
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(side_by_side, len(jobs))):
-                group.create_task(share.work(waiting))
+                group.create_task(batch.work(waiting))
     finally:
-        await share.settle()
+        await batch.settle()
 
 
 @dataclass
 class _SubscriptionBatch:
-    """Some deliveries of one subscription in hand."""
+    """A batch of deliveries of one subscription."""
 
     world: "World"
     webhook: WebhookInUse
     events: dict[UUID, Event]
     contacts: dict[UUID, EventContact]
-    """The contacts that the events are about, by the ids of the events."""
+    """The contacts that the events concern, keyed by event id."""
     gone: bool = False
     done: list[tuple[DueDelivery, DeliveryVerdict]] = field(default_factory=list[tuple[DueDelivery, DeliveryVerdict]])
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
@@ -77,17 +77,17 @@ class _SubscriptionBatch:
     async def work(self, waiting: Iterator[DueDelivery]) -> None:
         clock = asyncio.get_running_loop().time
         for job in waiting:
-            verdict = self._without_asking(job, clock() - self.began) or await self._try(job)
+            verdict = self._skip_request(job, clock() - self.began) or await self._try(job)
             self.gone = self.gone or verdict.gone
             self.done.append((job, verdict))
             if clock() - self.settled > SETTLE_SECONDS:
                 await self.settle()
 
-    def _without_asking(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
+    def _skip_request(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
         if self.gone or not self.webhook.active:
-            return DeliveryVerdict("FAILED", tried=False, error_message="The subscription is switched off.")
+            return DeliveryVerdict("FAILED", tried=False, error_message="The subscription is inactive.")
         if job.event_id not in self.events:
-            return DeliveryVerdict("FAILED", tried=False, error_message="The event is no longer kept.")
+            return DeliveryVerdict("FAILED", tried=False, error_message="The event has been deleted by retention.")
         if elapsed_seconds > SHARE_SECONDS:
             return DeliveryVerdict("PENDING", self.world.clock(), tried=False)
         return None
@@ -99,7 +99,7 @@ class _SubscriptionBatch:
         return rules.judge(outcome, job.tried + 1, self.world.clock(), self.world.random.random())
 
     async def settle(self) -> None:
-        """Write down what became of the deliveries, and what that says about the subscription."""
+        """Store the results of the deliveries, and the failures of the subscription."""
         done, self.done = self.done, []
         self.settled = asyncio.get_running_loop().time()
         if not done:
@@ -118,7 +118,7 @@ class _SubscriptionBatch:
 
 
 async def _record_result(tx: Transaction, webhook: WebhookInUse, verdicts: list[DeliveryVerdict], now: Moment) -> None:
-    """Count what failed in a row, and switch the subscription off when that is enough."""
+    """Count successive failures, and deactivate the subscription if there are too many."""
     which = {"project_id": webhook.project_id, "id": webhook.id}
     if any(verdict.status == "SUCCEEDED" for verdict in verdicts):
         await store.record_success(tx, **which)
@@ -130,14 +130,14 @@ async def _record_result(tx: Transaction, webhook: WebhookInUse, verdicts: list[
     gone = any(verdict.gone for verdict in verdicts)
     reason = rules.reason_to_give_up(gone=gone, **msgspec.structs.asdict(failing), now=now)
     if reason and await store.switch_off(tx, **which, reason=reason, now=now):
-        told = events.make_event(
+        disabled_event = events.make_event(
             webhook.project_id, "webhook.disabled", webhook.id, now, url=webhook.url, reason=reason
         )
-        await events.record_all(tx, [told])
+        await events.record_all(tx, [disabled_event])
 
 
 async def delete_expired(world: "World", webhook: ExpiredDeliveries) -> None:
-    """Forget deliveries that are older than we keep them, and come back tomorrow."""
+    """Delete expired deliveries, and schedule the next time."""
     now = world.clock()
     while await store.delete_expired(
         world.db,
