@@ -1,1 +1,1 @@
-"""Who changed what: an append-only log, hash-chained per project so that tampering shows."""
+"""The audit log: append-only, with a hash chain per project that makes tampering evident."""

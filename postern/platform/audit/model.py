@@ -1,7 +1,7 @@
 """Audit-log entries and how they are chained.
 
-An entry's hash covers the entry before it and, of its own details, only a salted digest: erasing a person's
-data empties the details and the salt, and the chain still verifies.
+An entry's hash covers the previous hash and a salted digest of its details. Erasing personal data clears the details
+and the salt, and the chain still verifies.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class AuditEntry(Record):
 
 
 class AccountAuditEntry(AuditEntry):
-    """One change in an account, with who made it and from where; `projectId` is null where it is about the account."""
+    """A change in an account, with its actor and IP address; `projectId` is null for changes of the account itself."""
 
     project_id: UUID | None
     actor_type: str
@@ -41,7 +41,7 @@ class AccountAuditEntry(AuditEntry):
 
 
 class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which entries of an account are wanted; null takes all."""
+    """Filter of an account's entries; null fields match all."""
 
     action: str | None = None
     """A name, or `noun.*`."""
@@ -75,12 +75,12 @@ class ChainedEntry(Record):
 
 
 def details_digest(salt: bytes, actor_email: str | None, ip_address: str | None, metadata: dict[str, Any]) -> bytes:
-    """What the chain keeps of the details that may be erased one day."""
+    """Salted digest of the details that can be erased."""
     return hashlib.sha256(salt + to_json([actor_email, ip_address, sorted(metadata.items())])).digest()
 
 
 def entry_hash(previous: bytes, entry: ChainedEntry) -> bytes:
-    """SHA-256 over the previous hash and the entry's lasting facts."""
+    """SHA-256 over the previous hash and the fields of the entry that are never erased."""
     facts = [
         str(entry.chain_id),
         entry.seq,

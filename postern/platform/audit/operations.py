@@ -1,4 +1,4 @@
-"""Recording changes, and checking that nobody altered the record."""
+"""Recording, reading, erasing and verifying audit log entries."""
 
 import os
 from collections.abc import AsyncIterator
@@ -25,12 +25,12 @@ from postern.platform.audit.model import (
 
 
 class ChainReport(Record):
-    """What checking a chain found."""
+    """The result of verifying a chain."""
 
     entries: int
     intact: bool
     broken_at: int | None
-    """The first entry (by its number in the chain) that does not fit, if any."""
+    """Number of the first entry that does not verify, or null."""
 
 
 async def record(
@@ -43,10 +43,10 @@ async def record(
     account_wide: bool = False,
     **metadata: Any,
 ) -> None:
-    """Add an entry in the transaction of the change it tells about.
+    """Append an entry, in the transaction of the change.
 
     `action` is `noun.past_tense`; `metadata` holds plain values, and their names become camelCase like all JSON.
-    Entries of one project queue behind one another for the length of the transaction, so record last.
+    The head of the chain is locked until the transaction ends, so call this last.
     """
     caller = call.caller
     metadata = {camel(name): value for name, value in metadata.items()}
@@ -76,12 +76,12 @@ async def record(
 
 
 async def of_target(call: Call, target_id: UUID, page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
-    """What was done to one record of the project, newest first."""
+    """Entries about a record of the project, newest first."""
     return await of_targets(call, [target_id], page, limit, cursor)
 
 
 async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
-    """What was done to several records that became one, newest first."""
+    """Entries about several records that were merged, newest first."""
     names = [str(target_id) for target_id in target_ids]
     scope = f"audit|{','.join(names)}"
     position = position_of(call, scope, page, limit, cursor)
@@ -100,7 +100,7 @@ async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, 
 async def entries_before(
     db: Queries, project_id: UUID, target_ids: list[UUID], *, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[AccountAuditEntry]:
-    """What was done to some records up to a point, newest first."""
+    """Entries about some records before a position, newest first."""
     names = [str(target_id) for target_id in target_ids]
     return await store.entries_before(
         db, chain_id=project_id, target_ids=names, before=before, before_id=before_id, limit=limit
@@ -108,7 +108,7 @@ async def entries_before(
 
 
 async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
-    """Recompute the chain of a project (or of an account's own entries) and say whether it is intact."""
+    """Recompute the chain of a project, or of an account's own entries, to verify it."""
     previous, count = GENESIS, 0
     async with db.transaction() as tx:
         async for entry in store.chain(tx, chain_id=chain_id):
@@ -123,7 +123,7 @@ async def verify_chain(db: Database, chain_id: UUID) -> ChainReport:
 
 
 def _entry_matches_hash(entry: ChainedEntry) -> bool:
-    """Whether an entry's details are those that were recorded, or were erased as a whole."""
+    """Whether an entry's details match its digest, or were erased completely."""
     if entry.salt == b"":
         return (entry.actor_email, entry.ip_address, entry.metadata) == (None, None, {})
     details = details_digest(entry.salt, entry.actor_email, entry.ip_address, entry.metadata)
@@ -131,27 +131,27 @@ def _entry_matches_hash(entry: ChainedEntry) -> bool:
 
 
 async def chains(db: Queries) -> list[UUID]:
-    """The ids of all chains: projects, and accounts that have entries of their own."""
+    """The ids of all chains: those of projects, and of accounts with own entries."""
     return await store.chains(db)
 
 
 async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -> None:
-    """Empty what the entries about one person say about them; the chain still verifies."""
+    """Erase the details of entries about a customer or contact; the chain still verifies."""
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
 
 
 async def of_account(
     call: Call, wanted: AuditFilter, page: int, limit: int, cursor: str | None
 ) -> Page[AccountAuditEntry]:
-    """What was done in the caller's account and its projects, newest first."""
+    """Entries of the caller's account and its projects, newest first."""
     scope = f"account-audit|{to_json(wanted).decode()}"
     position = position_of(call, scope, page, limit, cursor)
-    which = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
-    total = await store.count_of_account(call.db, account_id=call.account_id, **which)
+    filters = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+    total = await store.count_of_account(call.db, account_id=call.account_id, **filters)
     rows = await store.of_account(
         call.db,
         account_id=call.account_id,
-        **which,
+        **filters,
         before=position.after,
         limit=limit + 1,
         offset=position.offset,
@@ -160,7 +160,7 @@ async def of_account(
 
 
 async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:
-    """Every entry of an account, oldest first, a chunk at a time."""
+    """Yield all entries of an account in chunks, oldest first."""
     after: UUID | None = None
     while rows := await store.after(db, account_id=account_id, after=after, limit=CHUNK):
         yield rows
@@ -168,5 +168,5 @@ async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[A
 
 
 async def delete_expired(db: Database, account_id: UUID) -> int:
-    """Delete a chunk of the entries of an account that is being deleted; returns how many there were."""
+    """Delete a chunk of the entries of an account that is being deleted; returns the number deleted."""
     return await store.delete_expired(db, account_id=account_id, limit=CHUNK)

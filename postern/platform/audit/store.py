@@ -11,7 +11,7 @@ from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedE
 
 
 class ChainHead(Record):
-    """Where a chain ends."""
+    """The last entry of a chain."""
 
     seq: int
     hash: bytes

@@ -1,1 +1,1 @@
-"""What happened, recorded in the transaction in which it happened, for whoever reacts."""
+"""Events, recorded in the transaction of the change, and reactions to them."""

@@ -1,4 +1,4 @@
-"""The events of one record, for as long as it lives and after: reading, moving and erasing them."""
+"""Reading, moving and erasing the events of a record."""
 
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from postern.kernel.values import Record
 
 
 class PastEvent(Record):
-    """An event with the moment of its erasure, if its data was erased."""
+    """An event, and when its data was erased, if it was."""
 
     id: UUID
     type: str
@@ -22,7 +22,7 @@ class PastEvent(Record):
     erased_at: Moment | None
 
 
-# What happened to one record up to a point, newest first.
+# Events of a record before a position, newest first.
 @statement("""
     select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s
@@ -47,7 +47,7 @@ async def of_subject(
     where project_id = %(project_id)s and subject_id = %(subject_id)s
 """)
 async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, to: UUID) -> None:
-    """Let the events of one record be another's, into which it was merged."""
+    """Move the events of a record to the one into which it was merged."""
 
 
 @statement("""
@@ -60,4 +60,4 @@ async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, t
     where delivery.project_id = %(project_id)s and delivery.event_id = erased.id and delivery.response_body <> ''
 """)
 async def erase_subjects(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Leave only type and time of what happened to some records. What endpoints answered goes too: it may repeat it."""
+    """Erase all but type and time of the events of some records, and stored webhook responses, which may repeat it."""

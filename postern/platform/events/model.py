@@ -9,11 +9,11 @@ from postern.kernel.values import Record
 
 
 class EventContact(Record):
-    """The contact that an event is about."""
+    """The contact that an event concerns."""
 
     id: UUID
     email: str | None
-    """Its address; null for a contact that has been deleted since."""
+    """Its address; null if the contact has been deleted."""
 
 
 class Event(Record):
@@ -22,27 +22,27 @@ class Event(Record):
     project_id: UUID
     id: UUID
     type: str
-    """A name of `EVENT_NAMES`, or a custom event's own."""
+    """A name in `EVENT_NAMES`, or the name of a custom event."""
     subject_id: UUID | None
-    """The record it happened to: a send, a contact, a customer, a campaign …"""
+    """Id of the record concerned: a send, a contact, a customer, a campaign …"""
     actor_type: str
     actor_id: UUID | None
     actor_label: str | None
     data: dict[str, Any]
     occurred_at: Moment
     contact: EventContact | None = None  # Looked up when the event is read; not stored.
-    """The contact that it is about, where it is about one."""
+    """The contact that it concerns, or null."""
 
 
 class EventPosition(NamedTuple):
-    """A place in the course of events: after everything of that moment, or after one event of it."""
+    """A position in the event log: after all events of a time, or after one event of that time."""
 
     at: Moment
     event_id: UUID = UUID(int=2**128 - 1)
 
 
 class FirstEventSince(Record):
-    """The first event after a position, and whose question it answers."""
+    """The first event after a position, with the key of the lookup."""
 
     key: UUID
     id: UUID
@@ -50,13 +50,13 @@ class FirstEventSince(Record):
 
 
 class EventRange(Record):
-    """Events that one SQL statement recorded in bulk: those of the project whose ids lie in a range of their own."""
+    """Events that one SQL statement inserted in bulk, as a range of ids."""
 
     project_id: UUID
     types: tuple[str, ...]
     first_id: UUID
     last_id: UUID
-    """Both ends belong to the range."""
+    """The range includes both ends."""
     count: int
 
 
@@ -81,7 +81,7 @@ _NAMES = {
 _NOT_OF_CAMPAIGNS = ("scheduled", "queued", "cancelled")
 
 EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{what}" for area, each in _NAMES.items() for what in each.split())
-"""Every event that Postern itself records; custom ones are named by those who send them."""
+"""The names of all events that Postern records; callers name custom events."""
 
 CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
     name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGNS
@@ -89,13 +89,13 @@ CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
 """Events that the sends of a campaign have. A campaign's own events say that its sends were made or cancelled."""
 
 AREAS: frozenset[str] = frozenset(_NAMES) | {"custom", "webhook"}
-"""What the names of custom events do not begin with."""
+"""Reserved first words of event names."""
 
 CUSTOM_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,4}")
 
 
 def is_custom_name(name: str) -> bool:
-    """Whether a custom event may be called that: words with dots between, in none of our own areas."""
+    """Whether a name is valid for a custom event: words separated by dots, the first not reserved."""
     return len(name) <= 100 and bool(CUSTOM_NAME.fullmatch(name)) and name.partition(".")[0] not in AREAS
 
 
@@ -108,12 +108,12 @@ ABOUT_CONTACTS: frozenset[str] = frozenset(
 
 
 def is_about_contacts(type: str) -> bool:
-    """Whether events of a type can be about a contact."""
+    """Whether events of a type can concern a contact."""
     return type not in EVENT_NAMES or type in ABOUT_CONTACTS
 
 
 def contact_id_of(event: Event) -> UUID | None:
-    """The contact that an event is about, where it is about one."""
+    """The id of the contact that an event concerns, or None."""
     if event.type not in EVENT_NAMES or event.type.startswith("contact."):
         return event.subject_id
     named = event.data.get("contactId", event.data.get("contact_id")) if is_about_contacts(event.type) else None
@@ -124,7 +124,7 @@ def contact_id_of(event: Event) -> UUID | None:
 
 
 def known_address(event: Event) -> str | None:
-    """The contact's address where the event itself says it: that of a recipient, or of a changed contact."""
+    """The contact's address, if the event has it: that of a recipient or of a changed contact."""
     if event.type not in EVENT_NAMES:
         return None
     area = event.type.partition(".")[0]
@@ -136,4 +136,4 @@ def known_address(event: Event) -> str | None:
 
 
 ALIASES = {"send.delivered": "email.delivered"}
-"""Older names that subscriptions may still use."""
+"""Former event names, which subscriptions can still use."""

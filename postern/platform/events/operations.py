@@ -1,4 +1,4 @@
-"""Recording what happened, and reading it."""
+"""Recording and reading events."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -28,10 +28,10 @@ from postern.platform.events.model import (
 )
 
 Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
-"""Makes new due rows (webhook deliveries, automation runs, counters) in the transaction of the events."""
+"""Reacts to events (webhook deliveries, automation runs, counters) in the transaction that records them."""
 
 BulkReaction = Callable[[Transaction, EventRange], Awaitable[None]]
-"""The same for events that one statement recorded by the thousand: an `insert … select` from the range of ids."""
+"""Reacts to events that were inserted in bulk, usually by `insert … select` from the range of ids."""
 
 STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
 
@@ -40,7 +40,7 @@ READ_AT_ONCE = 1_000
 
 
 async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
-    """Record one event by the caller, in the transaction of the change it tells about."""
+    """Record an event with the caller as actor, in the transaction of the change."""
     event = make_event(
         call.project_id,
         type,
@@ -67,7 +67,7 @@ def make_event(
     actor_label: str | None = None,
     **data: Any,
 ) -> Event:
-    """An event, not yet recorded: by the service itself unless an actor is given."""
+    """Create an event without recording it. The default actor is the system."""
     return Event(
         project_id=project_id,
         id=new_id(),
@@ -82,7 +82,7 @@ def make_event(
 
 
 async def record_all(tx: Transaction, events: list[Event]) -> None:
-    """Record many events in one statement, and let everyone react in the same transaction."""
+    """Record events in one statement, and call all reactions in the same transaction."""
     if not events:
         return
     rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
@@ -98,9 +98,9 @@ def id_range(first: UUID) -> tuple[UUID, UUID]:
 
 
 async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
-    """Let everyone react to `count` events of `types` that a statement of this transaction has recorded.
+    """Call all reactions for `count` events of `types` that a statement of this transaction has inserted.
 
-    Their ids are `id_after(first, 1)` and following. Memory stays flat however many there are.
+    Their ids are `id_after(first, 1)` and following. Memory use does not depend on `count`.
     """
     if not count:
         return
@@ -118,7 +118,7 @@ async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int 
 async def of_subject(
     db: Queries, project_id: UUID, subject_id: UUID, *, before: UUID | None = None, limit: int = 100
 ) -> list[Event]:
-    """What happened to one record, newest first."""
+    """Events of a record, newest first."""
     return await store.of_subject(
         db, project_id=project_id, subject_id=subject_id, before=before, types=None, limit=limit
     )
@@ -130,38 +130,38 @@ async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event
 
 
 async def contacts_of(db: Queries, project_id: UUID, found: Sequence[Event]) -> dict[UUID, EventContact]:
-    """The contacts that events are about, by the ids of the events; events without one are left out."""
+    """The contacts that events concern, keyed by event id; events without one are omitted."""
     ids = {event.id: contact_id for event in found if (contact_id := contact_id_of(event))}
-    said = {event.id: known_address(event) for event in found if event.id in ids}
-    unknown = {ids[event_id] for event_id, address in said.items() if address is None}
+    known = {event.id: known_address(event) for event in found if event.id in ids}
+    unknown = {ids[event_id] for event_id, address in known.items() if address is None}
     rows = await store.addresses(db, project_id=project_id, contact_ids=sorted(unknown)) if unknown else []
     addresses = {row.id: row.email for row in rows}
     return {
-        event_id: EventContact(id=contact_id, email=said[event_id] or addresses.get(contact_id))
+        event_id: EventContact(id=contact_id, email=known[event_id] or addresses.get(contact_id))
         for event_id, contact_id in ids.items()
     }
 
 
 async def first_since(
-    db: Queries, project_id: UUID, type: str, asked: Sequence[tuple[UUID, UUID, EventPosition]]
+    db: Queries, project_id: UUID, type: str, lookups: Sequence[tuple[UUID, UUID, EventPosition]]
 ) -> dict[UUID, FirstEventSince]:
-    """The first event of a type since a position, for many questions of (key, subject, position), by key."""
-    if not asked:
+    """For each lookup (key, subject id, position), the first event of a type after the position, by key."""
+    if not lookups:
         return {}
-    found = await store.first_since(
+    rows = await store.first_since(
         db,
         project_id=project_id,
         type=type,
-        key=[key for key, _, _ in asked],
-        subject_id=[subject_id for _, subject_id, _ in asked],
-        at=[position.at for _, _, position in asked],
-        after=[position.event_id for _, _, position in asked],
+        key=[key for key, _, _ in lookups],
+        subject_id=[subject_id for _, subject_id, _ in lookups],
+        at=[position.at for _, _, position in lookups],
+        after=[position.event_id for _, _, position in lookups],
     )
-    return {each.key: each for each in found}
+    return {row.key: row for row in rows}
 
 
 async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
-    """Events recorded after the one given, oldest first."""
+    """Events recorded after an event, oldest first."""
     return await store.list_after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
 
@@ -173,18 +173,18 @@ async def list_events(
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
 ) -> Feed[Event]:
-    """What happened in the project, newest first. `type` narrows to one or several names, comma-separated.
+    """List the events of the project, newest first. Filter by `type`: one or several names, comma-separated.
 
-    `contact` is the contact that an event is about: its id, and its address unless it has been deleted since.
+    `contact` is the contact that an event concerns: its id, and its address unless it has been deleted.
 
-    With `after`, an event's id, what happened since then instead, oldest first: for following along. Events of
-    the last seconds may still come in between, so begin a little earlier and leave out what you have seen.
+    With `after`, the id of an event, lists the events after it instead, oldest first, to follow the log. Events of the
+    last seconds may still be inserted in between, so start a little earlier and ignore those that you know.
     """
     types = [ALIASES.get(name.strip(), name.strip()) for name in type.split(",") if name.strip()] if type else None
     for name in types or []:
         if name not in EVENT_NAMES and not is_custom_name(name) and name != "webhook.test":
             known = ", ".join(EVENT_NAMES)
-            raise Invalid.at("query/type", f"`{name[:100]}` is no event. There are: {known}; and those you send in.")
+            raise Invalid.at("query/type", f"There is no event `{name[:100]}`. There are: {known}; and custom events.")
     if after is not None:
         since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
         return Feed(data=await _listed_events(call, since), next_cursor=None)
@@ -196,8 +196,8 @@ async def list_events(
         types=types,
         limit=limit + 1,
     )
-    found = linked_list(call, scope, rows, limit)
-    return Feed(data=await _listed_events(call, found.items), next_cursor=found.next_cursor)
+    page = linked_list(call, scope, rows, limit)
+    return Feed(data=await _listed_events(call, page.items), next_cursor=page.next_cursor)
 
 
 async def _listed_events(call: Call, found: Sequence[Event]) -> list[Event]:
