@@ -1,7 +1,7 @@
 """The command `postern`.
 
 Each module in COMMANDS adds its commands in `register(app)`. All of them are imported at every start, so they
-import what is heavy inside their functions: `postern --help` and the start of a server stay quick.
+import heavy modules inside their functions to keep `postern --help` and the server's start fast.
 """
 
 import sys
@@ -30,15 +30,15 @@ COMMANDS = (
 )
 
 CANNOT_RUN = 78
-"""The exit code of a process that would fail again if it were started again (EX_CONFIG of sysexits.h)."""
+"""Exit code of a process for which a restart would fail again (EX_CONFIG of sysexits.h)."""
 
 
 class CannotRun(Exception):
-    """The command cannot do its work; the message is for people and says what to do."""
+    """The command cannot run; the message tells the user what to do."""
 
 
 def make_command() -> typer.Typer:
-    """The command with everything that hangs below it."""
+    """The command with all subcommands."""
     app = typer.Typer(
         name="postern",
         help="E-mail delivery and customer identity behind one HTTP API.",
@@ -70,18 +70,18 @@ def _print_version(asked: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; trouble that was expected is one sentence, without a stack trace."""
+    """Run the command line. Expected errors are printed as one sentence, without a stack trace."""
     with expected_trouble():
         make_command()()
 
 
 @contextmanager
 def expected_trouble() -> Generator[None]:
-    """End with one sentence where something expected keeps the command from running."""
+    """Print an expected error as one sentence and exit with CANNOT_RUN."""
     try:
         yield
     except Exception as error:
-        if _is_silence(error):
+        if _is_unreachable(error):
             error = CannotRun(f"The server does not answer: {error}")
         if not _is_expected(error):
             raise
@@ -89,8 +89,8 @@ def expected_trouble() -> Generator[None]:
         sys.exit(CANNOT_RUN)
 
 
-def _is_silence(error: Exception) -> bool:
-    """Whether a request over HTTP found nobody; only a process that has httpx loaded can have made one."""
+def _is_unreachable(error: Exception) -> bool:
+    """Whether an HTTP request could not reach its server; checked only if httpx is loaded."""
     httpx = sys.modules.get("httpx")
     return httpx is not None and isinstance(error, httpx.TransportError | httpx.InvalidURL)
 

