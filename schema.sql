@@ -359,7 +359,7 @@ CREATE TABLE public.account_invitations (
 );
 
 CREATE TABLE public.account_mails (
-    project_id uuid NOT NULL,
+    account_id uuid NOT NULL,
     id uuid NOT NULL,
     sealed bytea NOT NULL,
     due_at timestamp with time zone,
@@ -520,7 +520,7 @@ CREATE TABLE public.automations (
 );
 
 CREATE TABLE public.billing_accounts (
-    project_id uuid NOT NULL,
+    account_id uuid NOT NULL,
     id uuid NOT NULL,
     provider text NOT NULL,
     plan text DEFAULT 'free'::text NOT NULL,
@@ -912,7 +912,7 @@ CREATE TABLE public.customers (
 WITH (fillfactor='90');
 
 CREATE TABLE public.deletions (
-    project_id uuid NOT NULL,
+    target_id uuid NOT NULL,
     id uuid NOT NULL,
     account_id uuid NOT NULL,
     kind text NOT NULL,
@@ -1630,7 +1630,7 @@ ALTER TABLE ONLY public.account_invitations
     ADD CONSTRAINT account_invitations_token_hash_key UNIQUE (token_hash);
 
 ALTER TABLE ONLY public.account_mails
-    ADD CONSTRAINT account_mails_pkey PRIMARY KEY (project_id, id);
+    ADD CONSTRAINT account_mails_pkey PRIMARY KEY (account_id, id);
 
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
@@ -1669,7 +1669,7 @@ ALTER TABLE ONLY public.automations
     ADD CONSTRAINT automations_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.billing_accounts
-    ADD CONSTRAINT billing_accounts_pkey PRIMARY KEY (project_id, id);
+    ADD CONSTRAINT billing_accounts_pkey PRIMARY KEY (account_id, id);
 
 ALTER TABLE ONLY public.billing_events
     ADD CONSTRAINT billing_events_pkey PRIMARY KEY (id);
@@ -1771,7 +1771,7 @@ ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.deletions
-    ADD CONSTRAINT deletions_pkey PRIMARY KEY (project_id, id);
+    ADD CONSTRAINT deletions_pkey PRIMARY KEY (target_id, id);
 
 ALTER TABLE ONLY public.developer_recovery_codes
     ADD CONSTRAINT developer_recovery_codes_pkey PRIMARY KEY (developer_id, hash);
@@ -1957,7 +1957,7 @@ CREATE UNIQUE INDEX account_invitations_email ON public.account_invitations USIN
 
 CREATE INDEX account_invitations_inviter ON public.account_invitations USING btree (inviter_id);
 
-CREATE INDEX account_mails_due ON public.account_mails USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX account_mails_due ON public.account_mails USING btree (account_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX accounts_unproven ON public.accounts USING btree (created_at) WHERE unproven;
 
@@ -1985,11 +1985,11 @@ CREATE INDEX automation_runs_recent ON public.automation_runs USING btree (proje
 
 CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (project_id, contact_id, waiting_for) WHERE (waiting_for IS NOT NULL);
 
-CREATE UNIQUE INDEX billing_accounts_account ON public.billing_accounts USING btree (project_id);
+CREATE UNIQUE INDEX billing_accounts_account ON public.billing_accounts USING btree (account_id);
 
 CREATE UNIQUE INDEX billing_accounts_customer ON public.billing_accounts USING btree (customer_ref) WHERE (customer_ref IS NOT NULL);
 
-CREATE INDEX billing_accounts_due ON public.billing_accounts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX billing_accounts_due ON public.billing_accounts USING btree (account_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX billing_events_age ON public.billing_events USING btree (received_at);
 
@@ -2059,7 +2059,7 @@ CREATE INDEX customers_verified ON public.customers USING btree (project_id, id)
 
 CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
 
-CREATE INDEX deletions_due ON public.deletions USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX deletions_due ON public.deletions USING btree (target_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX developer_tokens_developer ON public.developer_tokens USING btree (developer_id, purpose);
 

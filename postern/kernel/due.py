@@ -6,8 +6,8 @@ one lease ahead, so a worker that dies gives it back by doing nothing. Settling 
 attempt it settles, so a worker that outlived its lease cannot overwrite its successor.
 
 Fairness: a worker first finds the lanes that have something due (one index probe a lane), then claims
-a share from each. A lane is a project, or where work is kept further apart, one
-value of that column in one project.
+a share from each. A lane is a partition (a project, for most work), or where work is kept further apart, one
+value of `Work.group_column` in a partition.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 from psycopg import AsyncConnection, OperationalError
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.clock import Clock
@@ -61,16 +61,18 @@ class Work(Generic[Job]):
     kind: type[Job]
     lease: timedelta
     do: Callable[[Any, list[Job]], Awaitable[None]]
-    """Does a claimed share: rows of one project. Must settle each row, or leave it to its lease."""
+    """Does a claimed share: rows of one partition. Must settle each row, or leave it to its lease."""
     share: int = 100
-    """Most rows claimed from one project at a time."""
+    """Most rows claimed from one partition at a time."""
     where: LiteralString = "true"
-    """Narrows the table (a lane, say); must match a partial index on (project_id, due_at)."""
+    """Narrows the table (a lane, say); must match a partial index on (partition column, due_at)."""
+    partition_column: LiteralString = "project_id"
+    """A uuid column, first in the primary key (before `id`), whose values get equal turns."""
     at_once: int = 4
     """Shares in hand at the same time in one worker."""
     group_column: LiteralString | None = None
     """A uuid column whose values are kept apart: each is a lane of its own, and one worker never has two
-    shares of a lane in hand. Needs a partial index on (project_id, that column, due_at)."""
+    shares of a lane in hand. Needs a partial index on (partition column, that column, due_at)."""
 
     @property
     def at_once_of_a_lane(self) -> int:
@@ -79,10 +81,10 @@ class Work(Generic[Job]):
 
 
 class ClaimGroup(NamedTuple):
-    """Rows that are claimed together: a project's, or those of one value of `Work.group_column` in it."""
+    """Rows that are claimed together: a partition's, or those of one value of `Work.group_column` in it."""
 
-    project_id: UUID
-    apart: UUID | None = None
+    partition: UUID
+    group: UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -93,79 +95,82 @@ class DueWork:
     next_at: datetime | None
 
 
-# One probe of (project_id, due_at) for each project that has anything pending: an index skip scan.
+# One probe of (partition, due_at) for each partition that has anything pending: an index skip scan.
 LOOK = SQL("""
     with recursive pending as (
-        (select project_id, due_at from {table} where due_at is not null and {where}
-         order by project_id, due_at limit 1)
+        (select {partition} as partition, due_at from {table} where due_at is not null and {where}
+         order by {partition}, due_at limit 1)
         union all
-        select later.project_id, later.due_at from pending
+        select later.partition, later.due_at from pending
         cross join lateral (
-            select project_id, due_at from {table}
-            where due_at is not null and {where} and project_id > pending.project_id
-            order by project_id, due_at limit 1
+            select {partition} as partition, due_at from {table}
+            where due_at is not null and {where} and {partition} > pending.partition
+            order by {partition}, due_at limit 1
         ) as later
     )
-    select project_id, null::uuid, due_at from pending order by due_at limit %(limit)s
+    select partition, null::uuid, due_at from pending order by due_at limit %(limit)s
 """)
 
-LOOK_APART = SQL("""
+LOOK_IN_GROUPS = SQL("""
     with recursive pending as (
-        (select project_id, {apart} as apart, due_at from {table} where due_at is not null and {where}
-         order by project_id, {apart}, due_at limit 1)
+        (select {partition} as partition, {group} as group_id, due_at from {table} where due_at is not null and {where}
+         order by {partition}, {group}, due_at limit 1)
         union all
-        select later.project_id, later.apart, later.due_at from pending
+        select later.partition, later.group_id, later.due_at from pending
         cross join lateral (
-            select project_id, {apart} as apart, due_at from {table}
-            where due_at is not null and {where} and (project_id, {apart}) > (pending.project_id, pending.apart)
-            order by project_id, {apart}, due_at limit 1
+            select {partition} as partition, {group} as group_id, due_at from {table}
+            where due_at is not null and {where} and ({partition}, {group}) > (pending.partition, pending.group_id)
+            order by {partition}, {group}, due_at limit 1
         ) as later
     )
-    select project_id, apart, due_at from pending order by due_at limit %(limit)s
+    select partition, group_id, due_at from pending order by due_at limit %(limit)s
 """)
 
 # MATERIALIZED, because a planner that loops over the inner SELECT takes more rows than LIMIT.
 CLAIM = SQL("""
     with picked as materialized (
-        select project_id, id from {table}
-        where project_id = %(project_id)s and {where} and {lane} and due_at <= %(now)s
+        select {partition}, id from {table}
+        where {partition} = %(partition)s and {where} and {in_group} and due_at <= %(now)s
         order by due_at limit %(limit)s for update skip locked
     )
     update {table} as record set due_at = %(now)s + %(lease)s, attempt = record.attempt + 1
-    from picked where (record.project_id, record.id) = (picked.project_id, picked.id)
+    from picked where (record.{partition}, record.id) = (picked.{partition}, picked.id)
     returning record.*
 """)
 
 
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = LANES_AT_ONCE) -> DueWork:
     """Which lanes have something due, longest-waiting first, and when the next thing becomes due."""
-    parts = {"table": Identifier(work.table), "where": SQL(work.where)}
-    query = (
-        LOOK_APART.format(apart=Identifier(work.group_column), **parts) if work.group_column else LOOK.format(**parts)
-    )
     async with db.connection() as connection:
-        rows = await (await connection.execute(query, {"limit": limit})).fetchall()
-    due = [ClaimGroup(project_id, apart) for project_id, apart, due_at in rows if due_at <= now]
+        rows = await (await connection.execute(_look(work), {"limit": limit})).fetchall()
+    due = [ClaimGroup(partition, group) for partition, group, due_at in rows if due_at <= now]
     later = [due_at for _, _, due_at in rows if due_at > now]
     return DueWork(due, min(later, default=None))
 
 
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """For how long the first due row has waited to be claimed; zero when nothing is due."""
-    parts = {"table": Identifier(work.table), "where": SQL(work.where)}
-    query = (
-        LOOK_APART.format(apart=Identifier(work.group_column), **parts) if work.group_column else LOOK.format(**parts)
-    )
     async with db.connection() as connection:
-        first = await (await connection.execute(query, {"limit": 1})).fetchone()
+        first = await (await connection.execute(_look(work), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
+
+
+def _look(work: Work[Any]) -> Composed:
+    parts = {"table": Identifier(work.table), "where": SQL(work.where), "partition": Identifier(work.partition_column)}
+    if work.group_column is None:
+        return LOOK.format(**parts)
+    return LOOK_IN_GROUPS.format(group=Identifier(work.group_column), **parts)
 
 
 async def claim(db: Database, work: Work[Job], lane: ClaimGroup, now: datetime, limit: int) -> list[Job]:
     """Take up to `limit` due rows of one lane for one lease."""
-    only = SQL("{} = %(apart)s").format(Identifier(work.group_column)) if work.group_column else SQL("true")
-    query = CLAIM.format(table=Identifier(work.table), where=SQL(work.where), lane=only)
-    values = {"project_id": lane.project_id, "apart": lane.apart, "now": now, "limit": limit, "lease": work.lease}
+    query = CLAIM.format(
+        table=Identifier(work.table),
+        where=SQL(work.where),
+        partition=Identifier(work.partition_column),
+        in_group=SQL("{} = %(group)s").format(Identifier(work.group_column)) if work.group_column else SQL("true"),
+    )
+    values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
         cursor = await connection.execute(query, values)
         make = row_maker(work.kind, [column.name for column in cursor.description or ()])
@@ -222,7 +227,7 @@ class Worker:
     _pool_shares: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
         default_factory=WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore]
     )
-    """By kind of work, and by project in it; kept for as long as somebody works within one."""
+    """By kind of work, and by partition in it; kept for as long as somebody works within one."""
 
     async def run(self) -> None:
         """Work until `stop`; what is in hand then is finished first."""
@@ -288,7 +293,7 @@ class Worker:
             log.warning("database_away", work=work.name, error=str(error).strip())
             await asyncio.sleep(0.2)
         except Exception:
-            log.exception("share_failed", work=work.name, project=str(lane.project_id))
+            log.exception("share_failed", work=work.name, partition=str(lane.partition))
             await asyncio.sleep(0.2)
         return 0
 
@@ -296,7 +301,7 @@ class Worker:
         """What work with very many lanes may take of the pool: one project's lanes a quarter, all together a half."""
         size = self.world.db.size
         ours = self._pool_shares.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
-        return self._pool_shares.setdefault((work.name, lane.project_id), asyncio.Semaphore(max(1, size // 4))), ours
+        return self._pool_shares.setdefault((work.name, lane.partition), asyncio.Semaphore(max(1, size // 4))), ours
 
     async def _do_share(self, work: Work[Any], lane: ClaimGroup) -> int:
         jobs = await claim(self.world.db, work, lane, self.world.clock(), work.share)

@@ -41,6 +41,8 @@ class Table(msgspec.Struct, frozen=True):
     columns: tuple[Column, ...]
     key: tuple[Column, ...]
     """The columns of the primary key."""
+    owner: str = "project_id"
+    """The column that says whose a row is."""
 
 
 TABLES = SQL("""
@@ -53,7 +55,7 @@ TABLES = SQL("""
             where i.indrelid = c.oid and i.indisprimary)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = current_schema() and c.relkind in ('r', 'p') and not c.relispartition
-      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'project_id' and a.attnum > 0)
+      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = %(owner)s and a.attnum > 0)
 """)
 
 REFERENCES = SQL("""
@@ -63,16 +65,17 @@ REFERENCES = SQL("""
 """)
 
 
-async def tenant_tables(db: Queries) -> list[Table]:
-    """The tables with a `project_id`; a table comes before the tables that it references."""
+async def tenant_tables(db: Queries, owner: str = "project_id") -> list[Table]:
+    """The tables with this column, the owner of a row; a table comes before the tables that it references."""
     async with db.connection() as connection:
-        rows = await (await connection.execute(TABLES)).fetchall()
+        rows = await (await connection.execute(TABLES, {"owner": owner})).fetchall()
         references = await (await connection.execute(REFERENCES)).fetchall()
     tables = {
         name: Table(
             name,
             tuple(Column(*column) for column in columns),
             tuple(Column(*column) for column in key),
+            owner,
         )
         for name, columns, key in rows
     }
@@ -156,8 +159,8 @@ async def delete_some(db: Queries, doomed: RowsToDelete, values: dict[str, Any],
         return 0
 
 
-async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
-    """The rows of a project as JSON objects with camelCase names, in primary key order, one chunk at a time.
+async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
+    """The rows of one owner as JSON objects with camelCase names, in primary key order, one chunk at a time.
 
     Each chunk is a separate query that continues after the last key, so memory use is constant and a slow reader holds
     no connection or snapshot.
@@ -167,17 +170,18 @@ async def rows_as_json(db: Queries, table: Table, project_id: Any, columns: list
     while True:
         query = SQL("""
             select row_to_json(shown)::text, {marks} from (
-                select * from {table} where project_id = %(project_id)s and {after} order by {key} limit %(limit)s
+                select * from {table} where {owner} = %(owner_id)s and {after} order by {key} limit %(limit)s
             ) as row cross join lateral (select {columns}) as shown order by {key}
         """).format(
             marks=SQL(", ").join(SQL("{}::text").format(Identifier("row", column.name)) for column in table.key),
             table=Identifier(table.name),
+            owner=Identifier(table.owner),
             after=SQL("true") if last is None else _after(table.key),
             key=key,
             columns=SQL(", ").join(_as_json_column(column) for column in columns),
         )
         async with db.connection() as connection:
-            parameters = {"project_id": project_id, "limit": CHUNK, **_key_parameters(last or ())}
+            parameters = {"owner_id": owner_id, "limit": CHUNK, **_key_parameters(last or ())}
             rows = await (await connection.execute(query, parameters)).fetchall()
         if rows:
             yield [row[0] for row in rows]

@@ -33,9 +33,6 @@ STALE_AT_ONCE = 500
 LATE_ROWS = timedelta(hours=1)
 """When we look again for rows that a request in flight wrote after the sweep."""
 
-SHARED_BY_ACCOUNTS = frozenset(("account_mails", "deletions", "billing_accounts"))
-"""Tables whose `project_id` is an account: no project's rows are in them."""
-
 CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
 """What else happens, in the same transaction, when an account is deleted."""
 
@@ -49,8 +46,8 @@ class AccountDeletion(Body):
 class DeletionRow(Record):
     """Something that is being deleted."""
 
-    project_id: UUID
-    """The project, or the account where `kind` is ACCOUNT."""
+    target_id: UUID
+    """The project or the account, by `kind`."""
     id: UUID
     account_id: UUID
     kind: Literal["PROJECT", "ACCOUNT"]
@@ -126,15 +123,15 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
     if deletion.kind == "ACCOUNT":
         await _delete_account_rows(world, deletion)
         return
-    if not await _delete_project_rows(world, deletion.project_id):
+    if not await _delete_project_rows(world, deletion.target_id):
         await _reschedule(world, deletion, world.clock())
         return
     async with world.db.transaction() as tx:
-        await store.drop_project(tx, project_id=deletion.project_id)
+        await store.drop_project(tx, project_id=deletion.target_id)
         await store.wake_account_deletion(tx, account_id=deletion.account_id, now=world.clock())
         if deletion.swept_at is not None:
-            await store.finish_deletion(tx, project_id=deletion.project_id, id=deletion.id)
-            log.info("project_deleted", project=str(deletion.project_id))
+            await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
+            log.info("project_deleted", project=str(deletion.target_id))
         tx.makes_due("deletions")
     if deletion.swept_at is None:
         await _reschedule(world, deletion, world.clock() + LATE_ROWS, swept_at=world.clock())
@@ -142,7 +139,7 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
 
 async def _delete_project_rows(world: "World", project_id: UUID) -> bool:
     """Delete some of a project's rows; true if nothing is left."""
-    tables = [each.name for each in await tenant_tables(world.db) if each.name not in SHARED_BY_ACCOUNTS]
+    tables = [each.name for each in await tenant_tables(world.db)]
     return await delete_rows(world.db, [RowsToDelete(name, OF_PROJECT) for name in tables], project_id=project_id)
 
 
@@ -159,7 +156,7 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
             async with world.db.transaction() as tx:
                 await store.drop_mails(tx, account_id=deletion.account_id)
                 await store.drop_account(tx, account_id=deletion.account_id)
-                await store.finish_deletion(tx, project_id=deletion.project_id, id=deletion.id)
+                await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
             log.info("account_deleted", account=str(deletion.account_id))
             return
     await _reschedule(world, deletion, world.clock())
@@ -168,7 +165,7 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
 async def _reschedule(world: "World", deletion: DeletionRow, due_at: Moment, swept_at: Moment | None = None) -> None:
     await store.continue_deletion(
         world.db,
-        project_id=deletion.project_id,
+        target_id=deletion.target_id,
         id=deletion.id,
         attempt=deletion.attempt,
         swept_at=swept_at,
@@ -179,6 +176,7 @@ async def _reschedule(world: "World", deletion: DeletionRow, due_at: Moment, swe
 DELETIONS: Work[DeletionRow] = Work(
     name="deletions",
     table="deletions",
+    partition_column="target_id",
     kind=DeletionRow,
     lease=timedelta(minutes=5),
     do=one_by_one(continue_deletion),

@@ -19,7 +19,6 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Timestamp, as_id, timestamp, to_json
 from postern.platform.accounts import store
-from postern.platform.accounts.deletion import SHARED_BY_ACCOUNTS
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AccountAuditEntry, AuditFilter
 from postern.platform.projects import operations as projects
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 
 EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
-NOT_EXPORTED = SHARED_BY_ACCOUNTS | frozenset(("idempotency_keys", "send_search", "projects"))
+NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects"))
 """Tables that repeat what others say, or hold answers for a day."""
 
 BOOKED = "billing_accounts"
-"""What an account has booked; its `project_id` is the account."""
+"""What an account has booked."""
 
 SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|tokens|sealed|salt|digest)(_|$)")
 """Columns that prove something to somebody: they stay here."""
@@ -120,7 +119,7 @@ async def _document(world: "World", account_id: UUID, opening: dict[str, Any]) -
     async for part in _array("sessions", _sessions(world, account_id)):
         yield part
     found = await tenant_tables(world.db)
-    booked = next(each for each in found if each.name == BOOKED)
+    booked = next(each for each in await tenant_tables(world.db, "account_id") if each.name == BOOKED)
     async for part in _array("billing", rows_as_json(world.db, booked, account_id, exported_columns(booked))):
         yield part
     async for part in _array("auditLog", _entries(world, account_id)):
@@ -175,7 +174,7 @@ def exported_columns(table: Table) -> list[Column]:
         each
         for each in table.columns
         if each.name not in WORK_COLUMNS
-        and each.name != "project_id"
+        and each.name != table.owner
         and not SECRET_COLUMN.search(each.name)
         and (each.type != "bytea" or (table.name, each.name) in BINARY_EXPORTED)
     ]

@@ -62,8 +62,7 @@ Content = AccountMailRequest | PasswordResetRequest | Verification
 class AccountMail(Record):
     """A mail that is due."""
 
-    project_id: UUID
-    """The account: due work is shared out by this column."""
+    account_id: UUID
     id: UUID
     sealed: bytes
     attempt: int
@@ -131,12 +130,12 @@ async def deliver_mails(world: "World", mail: AccountMail) -> None:
         if not await world.hooks.deliver_account_mail(world, mail.id, content):
             pause = min(FIRST_PAUSE * 2 ** min(mail.attempt, 10), LONGEST_PAUSE)
             await store.postpone_mail(
-                world.db, account_id=mail.project_id, id=mail.id, attempt=mail.attempt, due_at=now + pause
+                world.db, account_id=mail.account_id, id=mail.id, attempt=mail.attempt, due_at=now + pause
             )
             return
     else:
         log.error("account_mail_given_up", id=str(mail.id))
-    await store.delete_mail(world.db, account_id=mail.project_id, id=mail.id)
+    await store.delete_mail(world.db, account_id=mail.account_id, id=mail.id)
 
 
 async def _answer_reset(world: "World", mail: AccountMail, asked: PasswordResetRequest) -> None:
@@ -145,12 +144,12 @@ async def _answer_reset(world: "World", mail: AccountMail, asked: PasswordResetR
         developer = await store.developer_by_email(tx, email=asked.email)
         if developer is None:
             developer = await store.unproven_developer(tx, email=asked.email)
-        if developer is not None and await store.delete_mail(tx, account_id=mail.project_id, id=mail.id):
+        if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
             expires_at = mail.created_at + RESET_LIFE
             token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
             await _insert_mail(tx, world, developer.account_id, _reset_mail(world, developer.email, token))
         else:
-            await store.delete_mail(tx, account_id=mail.project_id, id=mail.id)
+            await store.delete_mail(tx, account_id=mail.account_id, id=mail.id)
 
 
 def _address_taken_mail(world: "World", to: str) -> AccountMailRequest:
@@ -175,6 +174,7 @@ NOBODYS = NO_ID
 MAILS: Work[AccountMail] = Work(
     name="account-mails",
     table="account_mails",
+    partition_column="account_id",
     kind=AccountMail,
     lease=timedelta(minutes=15),
     do=one_by_one(deliver_mails),

@@ -149,19 +149,19 @@ async def use_token(tx: Transaction, *, hash: bytes, purpose: str, now: Moment) 
 
 
 @statement("""
-    insert into account_mails (project_id, id, sealed, due_at, created_at)
+    insert into account_mails (account_id, id, sealed, due_at, created_at)
     values (%(account_id)s, %(id)s, %(sealed)s, %(now)s, %(now)s)
 """)
 async def insert_mail(tx: Transaction, *, account_id: UUID, id: UUID, sealed: bytes, now: Moment) -> None: ...
 
 
-@statement("delete from account_mails where project_id = %(account_id)s and id = %(id)s")
+@statement("delete from account_mails where account_id = %(account_id)s and id = %(id)s")
 async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 
 
 @statement("""
     update account_mails set due_at = %(due_at)s
-    where project_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
+    where account_id = %(account_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
@@ -350,7 +350,7 @@ async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> 
         where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
         returning id
     ), queued as (
-        insert into deletions (project_id, id, account_id, kind, due_at, created_at)
+        insert into deletions (target_id, id, account_id, kind, due_at, created_at)
         select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from gone
     )
     select count(*)::int from gone
@@ -359,7 +359,7 @@ async def delete_projects(tx: Transaction, *, account_id: UUID, only: UUID | Non
 
 
 @statement("""
-    insert into deletions (project_id, id, account_id, kind, due_at, created_at)
+    insert into deletions (target_id, id, account_id, kind, due_at, created_at)
     values (%(account_id)s, %(account_id)s, %(account_id)s, 'ACCOUNT', %(now)s, %(now)s)
 """)
 async def delete_account(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
@@ -383,10 +383,10 @@ async def any_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
 
 @statement("""
     update deletions set swept_at = coalesce(swept_at, %(swept_at)s), due_at = %(due_at)s
-    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+    where target_id = %(target_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def continue_deletion(
-    db: Queries, *, project_id: UUID, id: UUID, attempt: int, swept_at: Moment | None, due_at: Moment
+    db: Queries, *, target_id: UUID, id: UUID, attempt: int, swept_at: Moment | None, due_at: Moment
 ) -> bool: ...
 
 
@@ -396,17 +396,17 @@ async def drop_project(tx: Transaction, *, project_id: UUID) -> bool: ...
 
 @statement("""
     update deletions set due_at = %(now)s
-    where project_id = %(account_id)s and id = %(account_id)s and kind = 'ACCOUNT'
+    where target_id = %(account_id)s and id = %(account_id)s and kind = 'ACCOUNT'
       and not exists (select from projects where account_id = %(account_id)s)
 """)
 async def wake_account_deletion(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
-@statement("delete from deletions where project_id = %(project_id)s and id = %(id)s")
-async def finish_deletion(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+@statement("delete from deletions where target_id = %(target_id)s and id = %(id)s")
+async def finish_deletion(tx: Transaction, *, target_id: UUID, id: UUID) -> bool: ...
 
 
-@statement("delete from account_mails where project_id = %(account_id)s")
+@statement("delete from account_mails where account_id = %(account_id)s")
 async def drop_mails(tx: Transaction, *, account_id: UUID) -> None: ...
 
 

@@ -68,7 +68,7 @@ class ManualProvider:
 
     def _page(self, call: Call, account: BillingAccount, action: Literal["pro", "b2b", "portal"], cycle: Cycle) -> str:
         offer = BillingConfirmation(
-            account_id=account.project_id,
+            account_id=account.account_id,
             action=action,
             cycle=cycle,
             version=account.version,

@@ -79,8 +79,7 @@ class BillingPageUrl(Record):
 class BillingAccount(Record):
     """The row of an account."""
 
-    project_id: UUID
-    """The account: due work is shared out by this column."""
+    account_id: UUID
     id: UUID
     provider: str
     plan: Plan

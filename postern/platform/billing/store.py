@@ -8,26 +8,26 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.platform.billing.model import BillingAccount, Usage
 
 
-@statement("select * from billing_accounts where project_id = %(account_id)s")
+@statement("select * from billing_accounts where account_id = %(account_id)s")
 async def billing_account(db: Queries, *, account_id: UUID) -> BillingAccount | None: ...
 
 
 # Of two who insert at once, one may meet the other's row at either of the two unique indexes.
 @statement("""
-    insert into billing_accounts (project_id, id, provider, created_at, updated_at)
+    insert into billing_accounts (account_id, id, provider, created_at, updated_at)
     values (%(account_id)s, %(account_id)s, %(provider)s, %(now)s, %(now)s)
     on conflict do nothing
 """)
 async def insert_missing(db: Queries, *, account_id: UUID, provider: str, now: Moment) -> None: ...
 
 
-@statement("update billing_accounts set provider = %(provider)s where project_id = %(account_id)s returning *")
+@statement("update billing_accounts set provider = %(provider)s where account_id = %(account_id)s returning *")
 async def set_provider(db: Queries, *, account_id: UUID, provider: str) -> BillingAccount: ...
 
 
 @statement("""
     update billing_accounts set customer_ref = coalesce(customer_ref, %(customer_ref)s), updated_at = %(now)s
-    where project_id = %(account_id)s
+    where account_id = %(account_id)s
     returning *
 """)
 async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: str, now: Moment) -> BillingAccount: ...
@@ -37,7 +37,7 @@ async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: st
     update billing_accounts set plan = %(plan)s, billing_cycle = %(billing_cycle)s, status = %(status)s,
         current_period_end = %(current_period_end)s, b2b_enhanced = %(b2b_enhanced)s, version = version + 1,
         due_at = null, updated_at = %(now)s
-    where project_id = %(account_id)s and not closing
+    where account_id = %(account_id)s and not closing
       and (%(attempt)s::int is null or attempt = %(attempt)s) and (%(version)s::int is null or version = %(version)s)
 """)
 async def settle_billing(
@@ -72,17 +72,17 @@ async def record_stripe_event(
 
 @statement("""
     update billing_accounts set closing = true, due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s
-    where project_id = %(account_id)s
+    where account_id = %(account_id)s
 """)
 async def close(tx: Transaction, *, account_id: UUID, now: Moment) -> bool: ...
 
 
-@statement("delete from billing_accounts where project_id = %(account_id)s and attempt = %(attempt)s and closing")
+@statement("delete from billing_accounts where account_id = %(account_id)s and attempt = %(attempt)s and closing")
 async def closed(db: Queries, *, account_id: UUID, attempt: int) -> bool: ...
 
 
 @statement("""
-    update billing_accounts set due_at = %(due_at)s where project_id = %(account_id)s and attempt = %(attempt)s
+    update billing_accounts set due_at = %(due_at)s where account_id = %(account_id)s and attempt = %(attempt)s
 """)
 async def reschedule(db: Queries, *, account_id: UUID, attempt: int, due_at: Moment) -> bool: ...
 

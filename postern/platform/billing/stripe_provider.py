@@ -61,11 +61,11 @@ class StripeProvider:
         params: Any = {
             "mode": "subscription",
             "customer": account.customer_ref,
-            "client_reference_id": str(account.project_id),
+            "client_reference_id": str(account.account_id),
             "line_items": [{"price": price, "quantity": 1}],
             "success_url": back,
             "cancel_url": f"{back}?cancelled=1",
-            "subscription_data": {"metadata": {"account": str(account.project_id), "item": purchase.item}},
+            "subscription_data": {"metadata": {"account": str(account.account_id), "item": purchase.item}},
         }
         session = await _ask(self._client.v1.checkout.sessions.create_async(params=params))
         return session.url or back
@@ -98,14 +98,14 @@ class StripeProvider:
         if account.customer_ref is not None:
             return account
         email = call.caller.actor_label or ""
-        params: Any = {"email": email, "metadata": {"account": str(account.project_id)}}
+        params: Any = {"email": email, "metadata": {"account": str(account.account_id)}}
         # Stripe takes a key again only with the same parameters: another member, or an address changed since, is
         # another key. The customer that is not kept has nothing to pay.
         asked = hashlib.sha256(email.encode()).hexdigest()[:16]
-        options: Any = {"idempotency_key": f"postern-account-{account.project_id}-{asked}"}
+        options: Any = {"idempotency_key": f"postern-account-{account.account_id}-{asked}"}
         customer = await _ask(self._client.v1.customers.create_async(params=params, options=options))
         return await store.set_stripe_customer(
-            call.db, account_id=account.project_id, customer_ref=customer.id, now=call.now
+            call.db, account_id=account.account_id, customer_ref=customer.id, now=call.now
         )
 
     async def _subscriptions(self, customer: str) -> list[stripe.Subscription]:

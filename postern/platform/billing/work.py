@@ -25,13 +25,13 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
     try:
         if account.closing:
             await provider.cancel_all(account)
-            await store.closed(world.db, account_id=account.project_id, attempt=account.attempt)
+            await store.closed(world.db, account_id=account.account_id, attempt=account.attempt)
             return
         standing = await provider.standing(account)
     except BillingUnavailable:
         pause = min(FIRST_PAUSE * 2 ** min(account.attempt, 10), LONGEST_PAUSE)
         due_at = world.clock() + pause
-        await store.reschedule(world.db, account_id=account.project_id, attempt=account.attempt, due_at=due_at)
+        await store.reschedule(world.db, account_id=account.account_id, attempt=account.attempt, due_at=due_at)
         return
     standing = standing or SubscriptionState(
         **{name: getattr(account, name) for name in SubscriptionState.__struct_fields__}
@@ -39,15 +39,20 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
     fields = {name: getattr(standing, name) for name in SubscriptionState.__struct_fields__}
     settled = await store.settle_billing(
         world.db,
-        account_id=account.project_id,
+        account_id=account.account_id,
         attempt=account.attempt,
         version=None,
         now=world.clock(),
         **fields,
     )
-    log.info("billing_reconciled", account=str(account.project_id), plan=standing.plan, settled=settled)
+    log.info("billing_reconciled", account=str(account.account_id), plan=standing.plan, settled=settled)
 
 
 BILLING: Work[BillingAccount] = Work(
-    name="billing", table="billing_accounts", kind=BillingAccount, lease=timedelta(minutes=2), do=one_by_one(reconcile)
+    name="billing",
+    table="billing_accounts",
+    kind=BillingAccount,
+    lease=timedelta(minutes=2),
+    do=one_by_one(reconcile),
+    partition_column="account_id",
 )

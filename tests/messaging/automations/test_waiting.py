@@ -66,7 +66,7 @@ async def test_looking_for_due_runs_reads_one_row_a_project_however_many_wait(wa
         explained = Explained(connection)
         for work in (ADVANCING, CALLING):
             found = await due.find_due(explained, work, clock())
-            assert UUID(project.id) not in {lane.project_id for lane in found.lanes}
+            assert UUID(project.id) not in {lane.partition for lane in found.lanes}
         assert explained.read <= 2 * projects
         assert "Seq Scan" not in explained.scans
         explained = Explained(connection)

@@ -159,7 +159,7 @@ async def test_cancelling_stops_what_has_not_been_handed_over(project, world, wo
     campaign, _ = await prepared(project, 6)
     await act(project, campaign, "send")
     (lane, *_) = [
-        lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.project_id) == project.id
+        lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.partition) == project.id
     ]
     for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
         await WORK[0].do(world, [row])  # the sends exist, and none has been handed over

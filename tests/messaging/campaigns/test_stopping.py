@@ -21,7 +21,7 @@ MARKETING = SENDS[1]
 async def claimed(world, project, work, limit=100):
     """What is due of one kind of work in one project, claimed as by a worker."""
     lanes = [
-        lane for lane in (await look_for_due(world.db, work, world.clock())).lanes if str(lane.project_id) == project.id
+        lane for lane in (await look_for_due(world.db, work, world.clock())).lanes if str(lane.partition) == project.id
     ]
     return [job for lane in lanes for job in await claim(world.db, work, lane, world.clock(), limit)]
 

@@ -308,7 +308,7 @@ async def test_a_worker_that_outlived_its_lease_settles_nothing(subscribe, happe
     hook = await subscribe()
     receiver.script("/hook", Reply(), Reply(status=500))
     await happen()
-    (lane,) = [lane for lane in (await find_due(world.db, DELIVERING, clock())).lanes if str(lane.apart) == hook.id]
+    (lane,) = [lane for lane in (await find_due(world.db, DELIVERING, clock())).lanes if str(lane.group) == hook.id]
     slow = await claim(world.db, DELIVERING, lane, clock(), 10)
     assert await claim(world.db, DELIVERING, lane, clock(), 10) == [], "leased"
     clock.move(timedelta(seconds=61))
