@@ -10,7 +10,6 @@ from pathlib import Path
 
 import uvloop
 
-import postern.app  # noqa: F401 - says who reacts to events
 from postern.app import HOOKS
 from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings

@@ -18,7 +18,6 @@ from uuid import UUID
 import httpx
 import uvloop
 
-import postern.app  # noqa: F401 - says who reacts to events
 from postern.app import HOOKS
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded

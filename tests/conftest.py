@@ -29,6 +29,7 @@ from postern.protocols.mail.templates.rendering import RenderChild, RenderProces
 from postern.world import World, open_world
 from tests.contract import check_response, disagreements, read_exercised, write_catalogue, write_exercised
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
+from tests.workers import in_another_process
 
 # How long an example takes says how busy the machine is, and nothing about what is tested. The same commit is judged
 # the same way every time; POSTERN_FUZZ goes looking for what nobody has thought of.
@@ -182,7 +183,7 @@ class Client:
         path = (
             path if path.startswith(("/projects/", "/apps/", "/auth/", "/t/", "/account", "http")) else self.base + path
         )
-        answer = await self.http.request(method, path, headers=headers, **kwargs)
+        answer = await in_another_process(self.http.request(method, path, headers=headers, **kwargs))
         check_response(method, answer.request.url.path, answer.status_code, answer.headers, answer.content)
         return answer
 

@@ -1,12 +1,18 @@
-"""A worker as it runs in production, beside a test."""
+"""Work that runs beside a test, as in another process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from contextvars import Context
 from typing import Any
 
 from postern.kernel.due import Work, Worker
 from postern.world import World
+
+
+def in_another_process(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    """Begin something beside the test: what the test holds (a connection, say) counts for nothing there."""
+    return asyncio.create_task(work, context=Context())
 
 
 @asynccontextmanager

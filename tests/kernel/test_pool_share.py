@@ -4,7 +4,9 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from postern.kernel.database.statements import limit_connections
+import pytest
+
+from postern.kernel.database.statements import SecondConnection, limit_connections
 from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
@@ -51,3 +53,34 @@ async def test_one_projects_subscriptions_leave_connections_to_others(project, w
         await asyncio.wait_for(done.wait(), 60)
         await asyncio.sleep(1)
     assert 0 < most <= world.db.size // 4
+
+
+async def test_whoever_holds_a_connection_gets_no_other(world):
+    """A pool of n connections would stand still under n callers that each wait for a second one."""
+
+    async def ask():
+        async with world.db.connection():
+            pass
+
+    async with world.db.transaction() as tx:
+        with pytest.raises(SecondConnection):
+            await ask()
+        with pytest.raises(SecondConnection):
+            await asyncio.gather(ask())
+        async with tx.connection():
+            pass
+    await ask()
+
+
+async def test_a_task_that_outlives_the_transaction_may_ask_again(world):
+    ended = asyncio.Event()
+
+    async def ask():
+        await ended.wait()
+        async with world.db.connection():
+            return True
+
+    async with world.db.transaction():
+        later = asyncio.create_task(ask())
+    ended.set()
+    assert await later

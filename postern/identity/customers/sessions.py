@@ -41,7 +41,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.requirements import SignInRequirement, is_multi_factor, permits_sso, requirements_all
 from postern.identity.customers.token_store import SigningKey, TokenBearer
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Database, Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Kind, Origin, ProjectMissing
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.responses import HttpResponse
@@ -171,7 +171,7 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
         renewed = await refresh_session(call, call.project_id, data.refresh_token, SESSIONS, renew_customer_sessions)
     except RefreshRefused:
         raise CustomerRefreshTokenInvalid from None
-    return await _tokens(call, renewed, await _require_still_permitted(call, renewed))
+    return await _tokens(call, call.db, renewed, await _require_still_permitted(call, renewed))
 
 
 @post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER)
@@ -257,7 +257,7 @@ async def revoke_my_other_sessions(call: Call) -> None:
 async def list_signing_keys(call: Call) -> HttpResponse:
     """The public keys that check customers' access tokens (RFC 7517). Keep them for five minutes at most."""
     await projects.require_project(call.db, call.project_id)
-    await signing_key(call.world, call.project_id, call.now)
+    await signing_key(call.db, call.world, call.project_id, call.now)
     keys = await token_store.keys(call.db, project_id=call.project_id, now=call.now)
     document = {"keys": [_public_jwk(key) for key in keys]}
     return HttpResponse(
@@ -298,7 +298,7 @@ async def start_session(
         tx, call, subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
     await store.record_sign_in(tx, project_id=call.project_id, id=person.id, now=call.now)
-    return await _signed_in(call, session, person)
+    return await _signed_in(call, tx, session, person)
 
 
 async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> CustomerSignInResult:
@@ -308,7 +308,7 @@ async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> C
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     await _require_still_permitted(call, renewed)
-    return await _signed_in(call, renewed, person)
+    return await _signed_in(call, call.db, renewed, person)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
@@ -482,9 +482,9 @@ SESSIONS = SessionPolicy(
 )
 
 
-async def _signed_in(call: Call, session: SessionRow, person: CustomerRow) -> CustomerSignInResult:
+async def _signed_in(call: Call, db: Queries, session: SessionRow, person: CustomerRow) -> CustomerSignInResult:
     claims = CustomerClaims(roles=person.roles, email=person.email, email_verified=person.email_verified_at is not None)
-    tokens = await _tokens(call, session, claims)
+    tokens = await _tokens(call, db, session, claims)
     return CustomerSignInResult(
         session_id=tokens.session_id,
         access_token=tokens.access_token,
@@ -495,8 +495,8 @@ async def _signed_in(call: Call, session: SessionRow, person: CustomerRow) -> Cu
     )
 
 
-async def _tokens(call: Call, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
-    key_id, private = await signing_key(call.world, call.project_id, call.now)
+async def _tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
+    key_id, private = await signing_key(db, call.world, call.project_id, call.now)
     expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
     payload = {
         "iss": issuer_of(call.world, call.project_id),
@@ -534,25 +534,26 @@ _tokens_seen: OrderedDict[str, tuple[str, UUID, UUID, UUID, int]] = OrderedDict(
 _public: OrderedDict[UUID, tuple[UUID, ec.EllipticCurvePublicKey]] = OrderedDict()
 
 
-async def signing_key(world: "World", project_id: UUID, now: Moment) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
+async def signing_key(
+    db: Queries, world: "World", project_id: UUID, now: Moment
+) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
     """The key that signs a project's tokens now; the first one is made when it is first needed."""
     known = _private.get(project_id)
     if known is not None and abs(now - known[2]) < KEY_LOOKED_UP_EVERY:
         return known[0], known[1]
-    keys = await token_store.keys(world.db, project_id=project_id, now=now)
+    keys = await token_store.keys(db, project_id=project_id, now=now)
     active = [key for key in keys if key.active_at <= now]
-    key = active[0] if active else await _new_key(world.db, world, project_id, now, now)
+    key = active[0] if active else await _new_key(db, world, project_id, now, now)
     opened = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
     assert isinstance(opened, ec.EllipticCurvePrivateKey)
-    _private[project_id] = key.id, opened, now
-    if len(_private) > KEYS_REMEMBERED:
-        _private.popitem(last=False)
+    if active:  # A new key may yet be rolled back with the transaction.
+        _private[project_id] = key.id, opened, now
+        if len(_private) > KEYS_REMEMBERED:
+            _private.popitem(last=False)
     return key.id, opened
 
 
-async def _new_key(
-    db: Database | Transaction, world: "World", project_id: UUID, now: Moment, active_at: Moment
-) -> SigningKey:
+async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     return await token_store.insert_key(

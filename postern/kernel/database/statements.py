@@ -91,6 +91,28 @@ _shares: ContextVar[tuple[asyncio.Semaphore, ...]] = ContextVar("_shares", defau
 """What must be free beside a connection of the pool, in this order, for the work that is under way."""
 
 
+class Held:
+    """A connection that somebody has in hand."""
+
+    __slots__ = ("db", "is_held")
+
+    def __init__(self, db: "Database") -> None:
+        self.db = db
+        self.is_held = True
+
+
+_held: ContextVar[Held | None] = ContextVar("_held", default=None)
+"""The connection that the work under way holds. Tasks that outlive it keep the record, so that tells whether it is."""
+
+
+class SecondConnection(RuntimeError):
+    """Code that holds a connection asked the pool for another.
+
+    Under load every caller would hold one and wait for a second that nobody gives back. Run the statement on the open
+    transaction, or before or after it.
+    """
+
+
 @contextmanager
 def limit_connections(*shares: asyncio.Semaphore) -> Iterator[None]:
     """In this block and the tasks that it starts, connections are taken within these shares of the pool."""
@@ -139,15 +161,24 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[type_of_connection]:
-        shares = _shares.get()
-        if not shares:
-            async with self._pool.connection() as connection:
-                yield connection
-            return
-        async with AsyncExitStack() as stack:
-            for share in shares:
-                await stack.enter_async_context(share)
-            yield await stack.enter_async_context(self._pool.connection())
+        """A connection of the pool. Raises SecondConnection inside of another."""
+        outer = _held.get()
+        if outer is not None and outer.is_held and outer.db is self:
+            raise SecondConnection(SecondConnection.__doc__)
+        shares, held = _shares.get(), Held(self)
+        _held.set(held)
+        try:
+            if not shares:
+                async with self._pool.connection() as connection:
+                    yield connection
+                return
+            async with AsyncExitStack() as stack:
+                for share in shares:
+                    await stack.enter_async_context(share)
+                yield await stack.enter_async_context(self._pool.connection())
+        finally:
+            held.is_held = False
+            _held.set(outer)
 
     @property
     def size(self) -> int:

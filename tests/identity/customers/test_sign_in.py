@@ -17,6 +17,7 @@ from postern.identity.customers.sessions import signing_key
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_second_factor import with_totp
+from tests.workers import in_another_process
 
 
 async def test_the_whole_way_from_sign_up_to_sign_out(door):
@@ -56,7 +57,7 @@ async def test_a_token_of_another_kind_or_key_is_no_token(door, project, world):
     public = str(keys["keys"][0])
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    sign = signing_key(world, UUID(project.id), world.clock())
+    sign = signing_key(world.db, world, UUID(project.id), world.clock())
     key = (await sign)[1]
     another = ec.generate_private_key(ec.SECP256R1())
     forged = [
@@ -687,7 +688,7 @@ async def test_toctou_on_ban_a_ban_during_a_refresh_wins(door, project, world):
     async with world.db.connection() as connection, connection.transaction():
         await connection.execute("update sessions set revoked_at = now() where customer_id = %s", [customer])
         refreshing = asyncio.create_task(door.post("/token/refresh", {"refreshToken": up["refreshToken"]}))
-        await waits_for_a_lock(world)
+        await in_another_process(waits_for_a_lock(world))
     assert (await refreshing).status_code == 401
     assert (await door.as_(up["accessToken"]).get("/me")).status_code == 401
 

@@ -373,27 +373,6 @@ async def test_webhooks_hear_of_joins_in_bulk_and_one_by_one(project, world):
     assert found == [("audience.joined", 61, 31, 61, True), ("contact.created", 31, 31, 31, True)]
 
 
-async def test_reactions_without_a_bulk_form_see_every_event(project, monkeypatch):
-    from postern.platform.events import operations as events
-
-    seen = []
-
-    async def react(tx, told):
-        assert len(told) <= 10
-        seen.extend((each.type, each.subject_id) for each in told)
-
-    monkeypatch.setattr(events, "READ_AT_ONCE", 10)
-    monkeypatch.setattr(events, "_reactions", [react])
-    list_id = await audience(project)
-    emails = [f"u{number}@example.com" for number in range(35)]
-    await project.client.post(f"/audiences/{list_id}/contacts/bulk-email", {"emails": emails})
-    created = {subject for type_, subject in seen if type_ == "contact.created"}
-    joined = {subject for type_, subject in seen if type_ == "audience.joined"}
-    assert len(created) == 35
-    assert created == joined
-    assert len(seen) == 71
-
-
 async def test_a_moment_equals_itself_as_it_is_shown(project):
     ada = await create(project, "ada@example.com")
     list_id = await audience(project)
