@@ -659,6 +659,21 @@ CREATE TABLE public.captured_messages (
     sealed bytea
 );
 
+CREATE TABLE public.challenges (
+    project_id uuid CONSTRAINT customer_challenges_project_id_not_null NOT NULL,
+    id uuid CONSTRAINT customer_challenges_id_not_null NOT NULL,
+    purpose text CONSTRAINT customer_challenges_purpose_not_null NOT NULL,
+    subject_id uuid,
+    identifier bytea,
+    secret_hash bytea CONSTRAINT customer_challenges_secret_hash_not_null NOT NULL,
+    tries integer DEFAULT 0 CONSTRAINT customer_challenges_tries_not_null NOT NULL,
+    data bytea CONSTRAINT customer_challenges_data_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT customer_challenges_expires_at_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT customer_challenges_created_at_not_null NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 CONSTRAINT customer_challenges_attempt_not_null NOT NULL
+);
+
 CREATE TABLE public.contact_attributes (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -745,21 +760,6 @@ CREATE TABLE public.contents (
     CONSTRAINT contents_state_check CHECK ((state = ANY (ARRAY['GOING'::text, 'HELD'::text, 'STOPPED'::text])))
 );
 
-CREATE TABLE public.customer_challenges (
-    project_id uuid NOT NULL,
-    id uuid NOT NULL,
-    purpose text NOT NULL,
-    customer_id uuid,
-    identifier bytea,
-    secret_hash bytea NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
-    data bytea NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
-);
-
 CREATE TABLE public.customer_facets (
     project_id uuid NOT NULL,
     verified boolean NOT NULL,
@@ -830,19 +830,6 @@ CREATE TABLE public.customer_other_addresses (
     created_at timestamp with time zone NOT NULL
 );
 
-CREATE TABLE public.customer_passkeys (
-    project_id uuid NOT NULL,
-    id uuid NOT NULL,
-    customer_id uuid NOT NULL,
-    credential_id bytea NOT NULL,
-    public_key bytea NOT NULL,
-    sign_count bigint NOT NULL,
-    backed_up boolean NOT NULL,
-    name text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    last_used_at timestamp with time zone
-);
-
 CREATE TABLE public.customer_providers (
     project_id uuid NOT NULL,
     key text NOT NULL,
@@ -857,12 +844,6 @@ CREATE TABLE public.customer_providers (
     updated_at timestamp with time zone NOT NULL
 );
 
-CREATE TABLE public.customer_recovery_codes (
-    project_id uuid NOT NULL,
-    customer_id uuid NOT NULL,
-    hash bytea NOT NULL
-);
-
 CREATE TABLE public.customer_signing_keys (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -870,15 +851,6 @@ CREATE TABLE public.customer_signing_keys (
     private_key bytea NOT NULL,
     active_at timestamp with time zone NOT NULL,
     retired_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
-);
-
-CREATE TABLE public.customer_totp (
-    project_id uuid NOT NULL,
-    customer_id uuid NOT NULL,
-    secret bytea NOT NULL,
-    confirmed_at timestamp with time zone,
-    used_step bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
 
@@ -923,11 +895,6 @@ CREATE TABLE public.deletions (
     CONSTRAINT deletions_kind_check CHECK ((kind = ANY (ARRAY['PROJECT'::text, 'ACCOUNT'::text])))
 );
 
-CREATE TABLE public.developer_recovery_codes (
-    developer_id uuid NOT NULL,
-    hash bytea NOT NULL
-);
-
 CREATE TABLE public.developer_tokens (
     hash bytea NOT NULL,
     developer_id uuid NOT NULL,
@@ -951,8 +918,6 @@ CREATE TABLE public.developers (
     last_sign_in_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    totp_secret bytea,
-    totp_step bigint,
     CONSTRAINT developers_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
 );
 
@@ -1178,6 +1143,30 @@ CREATE TABLE public.organizations (
     CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETED'::text])))
 );
 
+CREATE TABLE public.passkeys (
+    project_id uuid CONSTRAINT customer_passkeys_project_id_not_null NOT NULL,
+    id uuid CONSTRAINT customer_passkeys_id_not_null NOT NULL,
+    subject_id uuid CONSTRAINT customer_passkeys_customer_id_not_null NOT NULL,
+    credential_id bytea CONSTRAINT customer_passkeys_credential_id_not_null NOT NULL,
+    public_key bytea CONSTRAINT customer_passkeys_public_key_not_null NOT NULL,
+    sign_count bigint CONSTRAINT customer_passkeys_sign_count_not_null NOT NULL,
+    backed_up boolean CONSTRAINT customer_passkeys_backed_up_not_null NOT NULL,
+    name text CONSTRAINT customer_passkeys_name_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT customer_passkeys_created_at_not_null NOT NULL,
+    last_used_at timestamp with time zone,
+    user_handle bytea,
+    customer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id <> '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED,
+    developer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED
+);
+
 CREATE TABLE public.plan_features (
     project_id uuid NOT NULL,
     plan_id uuid NOT NULL,
@@ -1208,11 +1197,46 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
+CREATE TABLE public.recovery_codes (
+    project_id uuid CONSTRAINT customer_recovery_codes_project_id_not_null NOT NULL,
+    subject_id uuid CONSTRAINT customer_recovery_codes_customer_id_not_null NOT NULL,
+    hash bytea CONSTRAINT customer_recovery_codes_hash_not_null NOT NULL,
+    customer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id <> '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED,
+    developer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED
+);
+
 CREATE TABLE public.schema_migrations (
     number integer NOT NULL,
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.second_factors (
+    project_id uuid CONSTRAINT customer_totp_project_id_not_null NOT NULL,
+    subject_id uuid CONSTRAINT customer_totp_customer_id_not_null NOT NULL,
+    secret bytea CONSTRAINT customer_totp_secret_not_null NOT NULL,
+    confirmed_at timestamp with time zone,
+    used_step bigint DEFAULT 0 CONSTRAINT customer_totp_used_step_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT customer_totp_created_at_not_null NOT NULL,
+    customer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id <> '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED,
+    developer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED
 );
 
 CREATE TABLE public.send_attempts (
@@ -1698,6 +1722,9 @@ ALTER TABLE ONLY public.campaigns
 ALTER TABLE ONLY public.captured_messages
     ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.challenges
+    ADD CONSTRAINT challenges_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.contact_attributes
     ADD CONSTRAINT contact_attributes_pkey PRIMARY KEY (project_id, id);
 
@@ -1718,9 +1745,6 @@ ALTER TABLE ONLY public.contacts
 
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (project_id, id);
-
-ALTER TABLE ONLY public.customer_challenges
-    ADD CONSTRAINT customer_challenges_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.customer_facets
     ADD CONSTRAINT customer_facets_pkey PRIMARY KEY (project_id, verified, mfa, providers, slot);
@@ -1749,32 +1773,17 @@ ALTER TABLE ONLY public.customer_merges
 ALTER TABLE ONLY public.customer_other_addresses
     ADD CONSTRAINT customer_other_addresses_pkey PRIMARY KEY (project_id, email_key);
 
-ALTER TABLE ONLY public.customer_passkeys
-    ADD CONSTRAINT customer_passkeys_pkey PRIMARY KEY (project_id, id);
-
-ALTER TABLE ONLY public.customer_passkeys
-    ADD CONSTRAINT customer_passkeys_project_id_credential_id_key UNIQUE (project_id, credential_id);
-
 ALTER TABLE ONLY public.customer_providers
     ADD CONSTRAINT customer_providers_pkey PRIMARY KEY (project_id, key);
 
-ALTER TABLE ONLY public.customer_recovery_codes
-    ADD CONSTRAINT customer_recovery_codes_pkey PRIMARY KEY (project_id, customer_id, hash);
-
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_pkey PRIMARY KEY (project_id, id);
-
-ALTER TABLE ONLY public.customer_totp
-    ADD CONSTRAINT customer_totp_pkey PRIMARY KEY (project_id, customer_id);
 
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.deletions
     ADD CONSTRAINT deletions_pkey PRIMARY KEY (target_id, id);
-
-ALTER TABLE ONLY public.developer_recovery_codes
-    ADD CONSTRAINT developer_recovery_codes_pkey PRIMARY KEY (developer_id, hash);
 
 ALTER TABLE ONLY public.developer_tokens
     ADD CONSTRAINT developer_tokens_pkey PRIMARY KEY (hash);
@@ -1851,6 +1860,12 @@ ALTER TABLE ONLY public.organizations
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_slug_key UNIQUE (project_id, slug);
 
+ALTER TABLE ONLY public.passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.passkeys
+    ADD CONSTRAINT passkeys_project_id_credential_id_key UNIQUE (project_id, credential_id);
+
 ALTER TABLE ONLY public.plan_features
     ADD CONSTRAINT plan_features_pkey PRIMARY KEY (project_id, plan_id, feature_id);
 
@@ -1863,8 +1878,14 @@ ALTER TABLE ONLY public.plans
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.recovery_codes
+    ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (project_id, subject_id, hash);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.second_factors
+    ADD CONSTRAINT second_factors_pkey PRIMARY KEY (project_id, subject_id);
 
 ALTER TABLE ONLY public.send_attempts
     ADD CONSTRAINT send_attempts_pkey PRIMARY KEY (project_id, send_id, attempt);
@@ -2009,17 +2030,17 @@ CREATE INDEX campaigns_under_way ON public.campaigns USING btree (project_id, au
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
+CREATE INDEX challenges_due ON public.challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX challenges_identifier ON public.challenges USING btree (project_id, identifier, purpose);
+
+CREATE INDEX challenges_subject ON public.challenges USING btree (project_id, subject_id, purpose);
+
 CREATE INDEX contact_imports_due ON public.contact_imports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX contacts_email ON public.contacts USING btree (project_id, email_key);
 
 CREATE INDEX contacts_unsubscribed ON public.contacts USING btree (project_id, id) WHERE unsubscribed;
-
-CREATE INDEX customer_challenges_customer ON public.customer_challenges USING btree (project_id, customer_id, purpose);
-
-CREATE INDEX customer_challenges_due ON public.customer_challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX customer_challenges_identifier ON public.customer_challenges USING btree (project_id, identifier, purpose);
 
 CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);
 
@@ -2032,8 +2053,6 @@ CREATE INDEX customer_letters_due ON public.customer_letters USING btree (projec
 CREATE INDEX customer_merges_customer ON public.customer_merges USING btree (project_id, customer_id);
 
 CREATE INDEX customer_other_addresses_customer ON public.customer_other_addresses USING btree (project_id, customer_id);
-
-CREATE INDEX customer_passkeys_customer ON public.customer_passkeys USING btree (project_id, customer_id);
 
 CREATE INDEX customers_banned ON public.customers USING btree (project_id, id) WHERE (banned_at IS NOT NULL);
 
@@ -2119,9 +2138,23 @@ CREATE INDEX organizations_due ON public.organizations USING btree (project_id, 
 
 CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
 
+CREATE INDEX passkeys_customer ON public.passkeys USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX passkeys_developer ON public.passkeys USING btree (developer_id) WHERE (developer_id IS NOT NULL);
+
+CREATE INDEX passkeys_subject ON public.passkeys USING btree (project_id, subject_id);
+
 CREATE INDEX plan_features_feature ON public.plan_features USING btree (project_id, feature_id);
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
+
+CREATE INDEX recovery_codes_customer ON public.recovery_codes USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX recovery_codes_developer ON public.recovery_codes USING btree (developer_id) WHERE (developer_id IS NOT NULL);
+
+CREATE INDEX second_factors_customer ON public.second_factors USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
+
+CREATE INDEX second_factors_developer ON public.second_factors USING btree (developer_id) WHERE (developer_id IS NOT NULL);
 
 CREATE INDEX send_bodies_sealed ON public.send_bodies USING btree (project_id, send_id) WHERE (sealed IS NOT NULL);
 
@@ -2300,9 +2333,6 @@ ALTER TABLE ONLY public.contact_imports
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
-ALTER TABLE ONLY public.customer_challenges
-    ADD CONSTRAINT customer_challenges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.customer_former_addresses
     ADD CONSTRAINT customer_former_addresses_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
@@ -2321,26 +2351,14 @@ ALTER TABLE ONLY public.customer_merges
 ALTER TABLE ONLY public.customer_other_addresses
     ADD CONSTRAINT customer_other_addresses_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.customer_passkeys
-    ADD CONSTRAINT customer_passkeys_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.customer_providers
     ADD CONSTRAINT customer_providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
-
-ALTER TABLE ONLY public.customer_recovery_codes
-    ADD CONSTRAINT customer_recovery_codes_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
-ALTER TABLE ONLY public.customer_totp
-    ADD CONSTRAINT customer_totp_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
-
-ALTER TABLE ONLY public.developer_recovery_codes
-    ADD CONSTRAINT developer_recovery_codes_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.developer_tokens
     ADD CONSTRAINT developer_tokens_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
@@ -2402,6 +2420,12 @@ ALTER TABLE ONLY public.organization_removals
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
+ALTER TABLE ONLY public.passkeys
+    ADD CONSTRAINT passkeys_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.passkeys
+    ADD CONSTRAINT passkeys_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.plan_features
     ADD CONSTRAINT plan_features_project_id_feature_id_fkey FOREIGN KEY (project_id, feature_id) REFERENCES public.features(project_id, id) ON DELETE CASCADE;
 
@@ -2413,6 +2437,18 @@ ALTER TABLE ONLY public.plans
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.recovery_codes
+    ADD CONSTRAINT recovery_codes_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.recovery_codes
+    ADD CONSTRAINT recovery_codes_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.second_factors
+    ADD CONSTRAINT second_factors_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.second_factors
+    ADD CONSTRAINT second_factors_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.senders
     ADD CONSTRAINT senders_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;

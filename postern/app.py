@@ -70,6 +70,7 @@ from postern.platform.accounts import deletion, export, mailer, mfa, profile, re
 from postern.platform.accounts import members as account_members
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts import pages as account_pages
+from postern.platform.accounts import passkeys as account_passkeys
 from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
@@ -85,7 +86,8 @@ from postern.world import Hooks, World
 
 OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(
-        accounts, recovery, account_sessions, mfa, profile, account_members, export, deletion, account_pages
+        *(accounts, recovery, account_sessions, mfa, account_passkeys, profile, account_members, export, deletion),
+        account_pages,
     ),
     *operations_of(projects, events, access, domains, senders, webhooks, templates),
     *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from postern.kernel.due import Work
 from postern.kernel.values import Record
-from postern.security import attempt_store, session_store
+from postern.security import attempt_store, challenge_store, session_store
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -40,7 +40,14 @@ async def delete_expired_sessions(world: "World", share: list[ExpiredRow]) -> No
     )
 
 
+async def delete_expired_challenges(world: "World", share: list[ExpiredRow]) -> None:
+    """Delete challenges that nobody can answer any more."""
+    ids = [row.id for row in share]
+    await challenge_store.delete_expired(world.db, project_id=share[0].project_id, ids=ids, now=world.clock())
+
+
 WORK: list[Work[Any]] = [
     Work("security.attempts", "sign_in_attempts", ExpiredRow, DELETE_LEASE, delete_expired_attempts, share=1_000),
     Work("security.sessions", "sessions", ExpiredRow, DELETE_LEASE, delete_expired_sessions, share=1_000),
+    Work("security.challenges", "challenges", ExpiredRow, DELETE_LEASE, delete_expired_challenges, share=1_000),
 ]

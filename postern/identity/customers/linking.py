@@ -8,7 +8,8 @@ began. A link that somebody else is lured into opening ends nowhere.
 
 from urllib.parse import urlencode
 
-from postern.identity.customers import challenges, mailer, provider_store, store
+from postern.identity.customers import mailer, provider_store, store
+from postern.identity.customers.challenge_payloads import IdentityLink, IdentityProof
 from postern.identity.customers.identities import (
     ExternalIdentity,
     IdentityLinked,
@@ -16,8 +17,8 @@ from postern.identity.customers.identities import (
     claim_customer,
     note_linked,
 )
-from postern.identity.customers.model import PROVIDER_LIFE, CodeInvalid, CustomerRow, NotFresh, Token, Url
-from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State, verifies
+from postern.identity.customers.model import PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
+from postern.identity.customers.providers import RESERVED, CodeChallenge, CodeVerifier, ProviderMissing, State
 from postern.identity.customers.sessions import (
     CUSTOMER,
     CurrentCustomer,
@@ -36,6 +37,9 @@ from postern.kernel.http.problems import Missing
 from postern.kernel.values import Body, Record
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
+from postern.protocols.oidc.authorization import verifies
+from postern.security import challenges
+from postern.security.challenges import CodeInvalid
 
 
 class IdentityMissing(Missing):
@@ -87,7 +91,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
         await locked_customer(tx, call)
         await require_fresh(tx, call)
         token, expires_at = await challenges.issue_token(
-            tx, call, "LINKING", PROVIDER_LIFE, customer_id=customer_id, sessionId=str(session_id), key=key
+            tx, call, IdentityLink(session_id=session_id, key=key), PROVIDER_LIFE, subject_id=customer_id
         )
     query = {"redirectUrl": data.redirect_url, "codeChallenge": data.code_challenge, "state": data.state, "link": token}
     start = f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/{key}/start"
@@ -104,12 +108,19 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     """Link the account that the browser came back with. It works once, for the session that began."""
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
-    challenge = await challenges.answer_token(call, "IDENTITY", data.code)
-    said = challenges.payload(call, challenge)
-    mine = (challenge.customer_id, said["sessionId"]) == (customer_id, str(session_id))
-    if not mine or not verifies(data.code_verifier, str(said["codeChallenge"])):
+    challenge = await challenges.answer_token(call, IdentityProof, data.code)
+    proof = challenge.payload
+    is_own = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
+    if not is_own or not verifies(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
-    voucher = ExternalIdentity(email=None, email_verified=False, name=None, **said["voucher"])
+    voucher = ExternalIdentity(
+        provider=proof.voucher.provider,
+        issuer=proof.voucher.issuer,
+        subject=proof.voucher.subject,
+        email=None,
+        email_verified=False,
+        name=None,
+    )
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
         await challenges.consume(tx, challenge)

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import psycopg
 
-from postern.identity.customers import challenge_store, mailer, rules, store
+from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.model import (
     LOCAL_PROVIDERS,
     ROLES_LIMIT,
@@ -32,6 +32,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import history as past
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.security import passkeys
 
 LINK_TRIES = 5
 """How often linking looks again when others link the same identifier at the same moment."""
@@ -97,7 +98,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     project_id = call.project_id
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await store.move_passkeys(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await passkeys.move(tx, survivor.subject, loser.subject)
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _merge_second_factor(tx, call, survivor, loser)
     await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
@@ -163,7 +164,7 @@ async def _take_address(tx: Transaction, call: Call, survivor: CustomerRow, lose
 async def _list_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
     """Note the ways in that depend on no provider: the password that is kept, codes by mail, passkeys."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
-    has_passkeys = bool(await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=survivor.id))
+    has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     present = {
         "PASSWORD": has_password,
         "EMAIL_CODE": "EMAIL_CODE" in loser.providers,

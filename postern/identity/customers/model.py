@@ -15,10 +15,10 @@ from postern.kernel.http.problems import (
     Missing,
     RateLimited,
     Unauthenticated,
-    Unprocessable,
 )
 from postern.kernel.values import Body, NameForPeople, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
+from postern.security.subjects import Subject
 
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
@@ -28,7 +28,6 @@ METADATA_LIMIT = 16_384
 ROLES_LIMIT = 100
 SESSIONS_LIMIT = 100
 """Live sessions of one customer; the oldest ends when one more begins."""
-PASSKEYS_LIMIT = 20
 IMPORT_LIMIT = 1_000
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
@@ -38,14 +37,12 @@ FRESH = timedelta(hours=1)
 """How recent a sign-in must be for what could lock its owner out."""
 
 CODE_LIFE = timedelta(minutes=10)
-CODE_TRIES = 5
 LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
 RESET_TRIES = 30
 """Passwords that may be tried with one reset link until one is taken; nobody guesses the link itself."""
 MFA_LIFE = timedelta(minutes=10)
 GRANT_LIFE = timedelta(minutes=2)
-PASSKEY_LIFE = timedelta(minutes=5)
 PROVIDER_LIFE = timedelta(minutes=10)
 
 FAILURES_BEFORE_LOCK = 10
@@ -78,10 +75,6 @@ class CustomerMissing(Missing):
     """There is no such customer."""
 
 
-class PasskeyMissing(Missing):
-    """There is no such passkey."""
-
-
 class CustomerEmailTaken(Conflict, code="email_taken"):
     """Another customer has this address."""
 
@@ -100,10 +93,6 @@ class CustomerBanned(Conflict):
 
 class CustomerSignInFailed(Unauthenticated, code="sign_in_failed"):
     """The address or the proof is wrong."""
-
-
-class CodeInvalid(Unauthenticated):
-    """This code or link is wrong, used, or too old; ask for a new one."""
 
 
 class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
@@ -144,10 +133,6 @@ class CustomerMetadataTooLarge(BadRequest, code="metadata_too_large"):
 
 class TooManyCustomerRoles(BadRequest, code="too_many_roles"):
     """A customer has at most 100 roles."""
-
-
-class TooManyPasskeys(Unprocessable):
-    """A customer has at most 20 passkeys; remove one first."""
 
 
 class HashRefused(BadRequest):
@@ -254,6 +239,11 @@ class CustomerRow(Record):
     contact_id: UUID | None
     created_at: Moment
     updated_at: Moment
+
+    @property
+    def subject(self) -> Subject:
+        """The customer, as the authentication engine names them."""
+        return Subject(project_id=self.project_id, id=self.id)
 
     def is_banned(self, now: Moment) -> bool:
         """Whether a ban holds now; one with an end falls away by itself."""

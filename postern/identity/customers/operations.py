@@ -10,7 +10,8 @@ from psycopg.sql import SQL, Literal
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
-from postern.identity.customers import challenge_store, challenges, mailer, rules, store, timeline
+from postern.identity.customers import attempts, mailer, rules, store, timeline
+from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
 from postern.identity.customers.imported_hashes import check_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
@@ -65,7 +66,7 @@ from postern.platform.audit.model import AuditEntry
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
-from postern.security import session_store
+from postern.security import challenges, second_factor, session_store
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.security.sessions import SessionMissing
@@ -501,7 +502,7 @@ async def insert_customer(
         external_id=external_id,
         email=email,
         email_key=email_key,
-        identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
+        identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key) if email_key else None,
         email_verified_at=call.now if verified and email_key else None,
         phone=phone,
         name=name,
@@ -535,7 +536,7 @@ async def set_primary_email(
             id=person.id,
             email=email,
             email_key=email_key,
-            identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key),
+            identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key),
             verified_at=verified_at,
             now=call.now,
         )
@@ -557,7 +558,7 @@ async def add_other_address(
         email_key=email_key,
         customer_id=customer_id,
         email=email,
-        identifier=challenges.identifier_of(call.world.secrets, call.project_id, email_key),
+        identifier=attempts.identifier_of(call.world.secrets, call.project_id, email_key),
         verified_at=verified_at,
         now=call.now,
     )
@@ -617,10 +618,8 @@ async def add_identity(
 
 async def drop_mfa(tx: Transaction, call: Call, person: CustomerRow) -> CustomerRow:
     """Take away second factor and recovery codes, and sign-ins that wait for them."""
-    await challenge_store.drop_totp(tx, project_id=call.project_id, customer_id=person.id)
-    await challenge_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=person.id)
-    for purpose in ("MFA", "MFA_ENROLLMENT"):
-        await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=purpose)
+    await second_factor.delete(tx, person.subject)
+    await challenges.revoke(tx, call.project_id, person.id, (PendingSecondFactor, PendingEnrollment))
     return await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=None, now=call.now)
 
 
@@ -629,9 +628,9 @@ async def clear_lock(tx: Transaction, call: Call, person: CustomerRow, *, second
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[person.id])
     identifiers = {each.identifier for each in others}
     if second_factor:
-        identifiers.add(challenges.second_factor_identifier(person))
+        identifiers.add(attempts.second_factor_identifier(person))
     for identifier in identifiers | ({person.identifier} if person.identifier else set()):
-        await challenges.unlock(tx, call, identifier)
+        await attempts.unlock(tx, call, identifier)
 
 
 async def show(call: Call, person: CustomerRow, db: Queries | None = None) -> Customer:
@@ -651,7 +650,7 @@ async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = 
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [person.identifier for person in people if person.identifier is not None]
-    identifiers += [challenges.second_factor_identifier(person) for person in people]
+    identifiers += [attempts.second_factor_identifier(person) for person in people]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
     }
@@ -659,7 +658,7 @@ async def shown(call: Call, people: Sequence[CustomerRow], db: Queries | None = 
     for person in people:
         counted = [
             failures[each]
-            for each in {person.identifier or b"", challenges.second_factor_identifier(person)}
+            for each in {person.identifier or b"", attempts.second_factor_identifier(person)}
             if each in failures
         ]
         until = max((each.locked_until for each in counted if each.locked_until is not None), default=None)
@@ -782,7 +781,7 @@ async def _change_email(tx: Transaction, call: Call, person: CustomerRow, data: 
             return person
         return await set_primary_email(tx, call, person, spec, key, at)
     # Codes and links on their way belong to the address that was.
-    await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=person.id, purpose=None)
+    await challenges.revoke(tx, call.project_id, person.id)
     project = await projects.require_project(tx, call.project_id)
     await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
     return await set_primary_email(tx, call, person, spec, key, call.now if verified else None)

@@ -14,13 +14,11 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import challenges, mailer, oidc, passkeys, provider_store, sign_in, totp
-from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers import attempts, mailer, passkeys, provider_store, sign_in, totp
+from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
 from postern.identity.customers.model import (
     GRANT_LIFE,
     MFA_LIFE,
-    PASSKEY_LIFE,
-    CodeInvalid,
     SignInBlocked,
     SignInLocked,
 )
@@ -32,8 +30,12 @@ from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Record, as_id
+from postern.kernel.values import Record
 from postern.platform.projects.model import Project
+from postern.protocols.oidc.authorization import authorization_url
+from postern.security import challenges
+from postern.security.challenges import Challenge, CodeInvalid
+from postern.security.passkeys import PASSKEY_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
 from postern.web.pages import FORM, SCRIPTED, page, read_form
 from postern.web.qr import qr_code
@@ -264,10 +266,9 @@ async def set_up_second_factor_by_page(call: Call, request: RawRequest) -> HttpR
         page_token, _ = await challenges.issue_token(
             call.db,
             call,
-            "RECOVERY_PAGE",
+            RecoveryCodesPage(session_id=done.session_id),
             MFA_LIFE,
-            customer_id=done.customer.id,
-            sessionId=str(done.session_id),
+            subject_id=done.customer.id,
         )
         return await hosted_page(call, "recovery-codes.html", flow, codes=done.recovery_codes, pageToken=page_token)
 
@@ -279,12 +280,11 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
     """Go on to the app when the recovery codes were seen."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        challenge = await challenges.answer_token(call, "RECOVERY_PAGE", form["pageToken"], most=PAGE_TRIES)
-        assert challenge.customer_id is not None
+        challenge = await challenges.answer_token(call, RecoveryCodesPage, form["pageToken"], most=PAGE_TRIES)
+        assert challenge.subject_id is not None
         async with call.db.transaction() as tx:
-            await challenges.consume(tx, challenge)
-        session_id = as_id(challenges.payload(call, challenge)["sessionId"])
-        return await _signed_in(call, flow, challenge.customer_id, session_id)
+            page = await challenges.consume(tx, challenge)
+        return await _signed_in(call, flow, challenge.subject_id, page.session_id)
 
     return await _submitted(call, request, "mfa-enroll.html", act)
 
@@ -328,12 +328,12 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     body_limit=FORM_LIMIT,
     problems=[*passkeys.begin_passkey_registration.problems, CodeInvalid],
 )
-async def passkey_options_for_page(call: Call, request: RawRequest) -> passkeys.PasskeyOptions:
+async def passkey_options_for_page(call: Call, request: RawRequest) -> PasskeyOptions:
     """What the script of the pages hands to the browser: to sign in, or with `pageToken` to add a passkey."""
     form = await read_form(request)
     if "pageToken" not in form:
         return await passkeys.begin_passkey_sign_in(call)
-    challenges.throttle(call)
+    attempts.throttle(call)
     _, signed_in = await _page_session(call, form)
     return await passkeys.begin_passkey_registration(signed_in)
 
@@ -343,7 +343,7 @@ async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpR
     """Sign in with the passkey that the browser showed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        shown = passkeys.PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
+        shown = PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
         return await _next_page(call, flow, await passkeys.sign_in_with_passkey(call, shown))
 
     return await _submitted(call, request, "sign-in.html", act)
@@ -355,8 +355,8 @@ async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         challenge, signed_in = await _page_session(call, form)
-        name = msgspec.convert(form.get("name") or "Passkey", passkeys.PasskeyName)
-        made = passkeys.NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
+        name = msgspec.convert(form.get("name") or "Passkey", PasskeyName)
+        made = NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
         await passkeys.add_passkey(signed_in, made)
         return await _back(call, flow, *await _link_used_page(call, challenge, signed_in))
 
@@ -477,7 +477,7 @@ async def _signed_in(call: Call, flow: HostedFlow, customer_id: UUID, session_id
     if not flow.adds_passkey:
         return await _back(call, flow, customer_id, session_id)
     token, _ = await challenges.issue_token(
-        call.db, call, "PASSKEY_PAGE", PASSKEY_LIFE, customer_id=customer_id, sessionId=str(session_id)
+        call.db, call, PasskeyPage(session_id=session_id), PASSKEY_LIFE, subject_id=customer_id
     )
     return await hosted_page(call, "passkey.html", flow, pageToken=token)
 
@@ -504,36 +504,33 @@ async def _back(call: Call, flow: HostedFlow, customer_id: UUID, session_id: UUI
     token, _ = await challenges.issue_token(
         call.db,
         call,
-        "GRANT",
+        Grant(code_challenge=flow.code_challenge, session_id=session_id),
         GRANT_LIFE,
-        customer_id=customer_id,
-        sessionId=str(session_id),
-        codeChallenge=flow.code_challenge,
+        subject_id=customer_id,
     )
     back = {"code": token, **({"state": flow.state} if flow.state else {})}
     headers = {
-        "Location": oidc.authorization_url(flow.redirect_url, **back),
+        "Location": authorization_url(flow.redirect_url, **back),
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
     return HttpResponse(b"", media_type="text/html", status=303, headers=headers)
 
 
-async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge, Call]:
+async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
     """The challenge behind a page's token, and the call as the customer who signed in there. Raises CodeInvalid."""
-    challenge = await challenges.answer_token(call, "PASSKEY_PAGE", form["pageToken"], most=PAGE_TRIES)
-    session_id = as_id(challenges.payload(call, challenge)["sessionId"])
+    challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], most=PAGE_TRIES)
     caller = Caller(
         kind="customer",
         actor_type="CUSTOMER",
-        actor_id=challenge.customer_id,
+        actor_id=challenge.subject_id,
         project_id=call.project_id,
-        credential_id=session_id,
+        credential_id=challenge.payload.session_id,
     )
     return challenge, replace(call, caller=caller)
 
 
-async def _link_used_page(call: Call, challenge: Challenge, signed_in: Call) -> tuple[UUID, UUID]:
+async def _link_used_page(call: Call, challenge: Challenge[PasskeyPage], signed_in: Call) -> tuple[UUID, UUID]:
     """The customer and the session behind a page's token, which is worthless now."""
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
@@ -652,7 +649,7 @@ async def _flow(call: Call, given: dict[str, str]) -> HostedFlow:
 def _takes_passkeys(call: Call, project: Project) -> bool:
     """Whether passkeys can be used on our pages: browsers want them to belong to the page's own domain or one above."""
     host = urlsplit(call.world.settings.public_url).hostname or ""
-    theirs = passkeys.relying_party(call, project)
+    theirs = passkeys.relying_party(call, project).id
     return "PASSKEY" in project.settings.sign_in.methods and (host == theirs or host.endswith(f".{theirs}"))
 
 

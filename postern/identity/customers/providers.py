@@ -19,8 +19,18 @@ import structlog
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from postern.identity.customers import challenge_store, challenges, oidc, provider_store, store
-from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers import attempts, oidc, provider_store, store
+from postern.identity.customers.challenge_payloads import (
+    Grant,
+    IdentityLink,
+    IdentityProof,
+    LinkedAccount,
+    LinkingSession,
+    PendingEnrollment,
+    PendingSecondFactor,
+    ProviderSignIn,
+    SignInOrigin,
+)
 from postern.identity.customers.identities import (
     AccountNotLinked,
     ExternalIdentity,
@@ -32,18 +42,17 @@ from postern.identity.customers.identity_requests import request_identity
 from postern.identity.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
-    CodeInvalid,
     CustomerRow,
     CustomerSignUpClosed,
     SignInBlocked,
     Token,
     Url,
 )
-from postern.identity.customers.oidc import ProviderTrouble, TokenRefused
+from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, require_no_sso, require_permitted
 from postern.identity.customers.sessions import AT_THE_DOOR, CustomerSignInResult, resume_session
-from postern.identity.customers.sign_in import complete_sign_in, origin_kept, origin_of, project_at, require_redirect
+from postern.identity.customers.sign_in import complete_sign_in, project_at, require_redirect
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
@@ -51,9 +60,13 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Deleted, Record, as_id
+from postern.kernel.values import Body, Deleted, Record
 from postern.platform.audit import operations as audit
 from postern.platform.projects.quotas import PlanLimitReached
+from postern.protocols.oidc.authorization import authorization_url, verifies
+from postern.protocols.oidc.id_token import SKEW, TENANT, TokenRefused
+from postern.security import challenges
+from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 
 ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
@@ -270,7 +283,7 @@ async def start_provider(
     `identities/{key}/link` gives. With `hosted` a hosted page asks for the second factor, where there is one, before
     the app gets its `code`.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     require_redirect(project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
@@ -284,22 +297,23 @@ async def start_provider(
         else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
     )
     linking = await _linking(call, key, link) if link is not None else None
-    verifier, challenge = oidc.pkce()
+    verifier, challenge = oidc.new_pkce()
     nonce, browser = new_token(32), new_token(32)
     token, _ = await challenges.issue_token(
         call.db,
         call,
-        "PROVIDER",
+        ProviderSignIn(
+            key=key,
+            verifier=verifier,
+            nonce=nonce,
+            browser=browser,
+            redirect_url=redirect_url,
+            state=state,
+            code_challenge=code_challenge,
+            linking=linking,
+            hosted=hosted and linking is None,
+        ),
         PROVIDER_LIFE,
-        key=key,
-        verifier=verifier,
-        nonce=nonce,
-        browser=browser,
-        redirectUrl=redirect_url,
-        state=state,
-        codeChallenge=code_challenge,
-        linking=linking,
-        hosted=hosted and linking is None,
     )
     parameters = {
         "response_type": "code",
@@ -315,7 +329,7 @@ async def start_provider(
         parameters["response_mode"] = "form_post"
     parameters |= _strength_asked_for(row)
     return _redirect(
-        oidc.authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
+        authorization_url(endpoint, **parameters), cookie=_cookie(call, token, browser, PROVIDER_LIFE.seconds)
     )
 
 
@@ -337,36 +351,35 @@ async def provider_callback(
 ) -> HttpResponse:
     """Where a provider sends the browser back to. It goes on to the app's `redirectUrl` with a grant, or an error."""
     try:
-        challenge = await challenges.answer_token(call, "PROVIDER", state)
+        challenge = await challenges.answer_token(call, ProviderSignIn, state)
         async with call.db.transaction() as tx:
-            await challenges.consume(tx, challenge)
+            began = await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
-    said = challenges.payload(call, challenge)
     shown = request.cookies.get(_cookie_name(call, state), "")
-    if not hmac.compare_digest(shown.encode(), str(said["browser"]).encode()):
+    if not hmac.compare_digest(shown.encode(), began.browser.encode()):
         raise FlowInvalid
-    back = {"state": said["state"]} if said["state"] else {}
+    back = {"state": began.state} if began.state else {}
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
-        voucher = await _external_identity(call, said, code, iss)
-        leave = _identify if said["linking"] else _grant
-        back["code"] = await leave(call, voucher, said)
+        voucher = await _external_identity(call, began, code, iss)
+        leave = _identify if began.linking else _grant
+        back["code"] = await leave(call, voucher, began)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
         ProofTooWeak,
     ) as problem:
         back["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
-        log.info("provider_refused", project=str(call.project_id), provider=said["key"], reason=str(trouble))
+        log.info("provider_refused", project=str(call.project_id), provider=began.key, reason=str(trouble))
         back["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
         if back["error"] == "provider_error":
             back["error_description"] = _described(trouble)
-    url, more = str(said["redirectUrl"]), back
-    if said.get("hosted") and "code" in back:
-        url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": str(said["codeChallenge"]), **back}
-    return _redirect(oidc.authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
+    url, more = began.redirect_url, back
+    if began.hosted and "code" in back:
+        url, more = _hosted_url(call), {"redirectUrl": url, "codeChallenge": began.code_challenge, **back}
+    return _redirect(authorization_url(url, **more), cookie=_cookie(call, state, "", 0))
 
 
 @post(
@@ -398,26 +411,25 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
     """Exchange what came back from a provider or a hosted page for the tokens of a session. It works once."""
-    challenges.throttle(call)
-    challenge = await challenges.answer_token(call, "GRANT", data.code)
-    said = challenges.payload(call, challenge)
-    if not _may_redeem(call, said.get("codeChallenge"), data.code_verifier):
+    attempts.throttle(call)
+    challenge = await challenges.answer_token(call, Grant, data.code)
+    if not _may_redeem(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
-    return await _redeemed(call, challenge, said)
+    return await _redeemed(call, challenge)
 
 
-async def _redeemed(call: Call, challenge: Challenge, said: dict[str, Any]) -> CustomerSignInResult:
+async def _redeemed(call: Call, challenge: Challenge[Grant]) -> CustomerSignInResult:
     """What a grant is worth, once: a session that began on a hosted page, or that begins now."""
     project = await project_at(call)
-    assert challenge.customer_id is not None
+    assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
         if person is None:
             raise CodeInvalid
-        await challenges.consume(tx, challenge)
-        if "sessionId" not in said:
-            return await complete_sign_in(tx, call, project, person, said["methods"], **origin_of(said))
-    return await resume_session(call, as_id(said["sessionId"]), person)
+        grant = await challenges.consume(tx, challenge)
+        if grant.session_id is None:
+            return await complete_sign_in(tx, call, project, person, grant.methods, origin=grant)
+    return await resume_session(call, grant.session_id, person)
 
 
 async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
@@ -425,12 +437,11 @@ async def continue_grant(call: Call, code: str, code_challenge: str) -> Customer
 
     Nobody needs the verifier for it, because the app gets another grant for it, under the same challenge.
     """
-    challenges.throttle(call)
-    challenge = await challenges.answer_token(call, "GRANT", code)
-    said = challenges.payload(call, challenge)
-    if said.get("codeChallenge") != code_challenge or "sessionId" in said:
+    attempts.throttle(call)
+    challenge = await challenges.answer_token(call, Grant, code)
+    if challenge.payload.code_challenge != code_challenge or challenge.payload.session_id is not None:
         raise CodeInvalid
-    return await _redeemed(call, challenge, said)
+    return await _redeemed(call, challenge)
 
 
 def _hosted_url(call: Call) -> str:
@@ -442,36 +453,38 @@ def callback_url(call: Call) -> str:
     return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
 
 
-async def _linking(call: Call, key: str, token: str) -> dict[str, str]:
+async def _linking(call: Call, key: str, token: str) -> LinkingSession:
     """The customer and the session that want to link an account of this provider. Raises FlowInvalid."""
     try:
-        challenge = await challenges.answer_token(call, "LINKING", token)
-        said = challenges.payload(call, challenge)
-        if said["key"] != key:
+        challenge = await challenges.answer_token(call, IdentityLink, token)
+        if challenge.payload.key != key:
             raise FlowInvalid
         async with call.db.transaction() as tx:
-            await challenges.consume(tx, challenge)
+            link = await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise FlowInvalid from None
-    return {"customerId": str(challenge.customer_id), "sessionId": said["sessionId"]}
+    assert challenge.subject_id is not None
+    return LinkingSession(customer_id=challenge.subject_id, session_id=link.session_id)
 
 
-async def _identify(call: Call, voucher: ExternalIdentity, said: dict[str, Any]) -> str:
+async def _identify(call: Call, voucher: ExternalIdentity, began: ProviderSignIn) -> str:
     """A code with which the session that began links the account. Nobody is recognised, and nothing linked, yet."""
+    assert began.linking is not None
     token, _ = await challenges.issue_token(
         call.db,
         call,
-        "IDENTITY",
+        IdentityProof(
+            session_id=began.linking.session_id,
+            code_challenge=began.code_challenge,
+            voucher=LinkedAccount(provider=voucher.provider, issuer=voucher.issuer, subject=voucher.subject),
+        ),
         GRANT_LIFE,
-        customer_id=as_id(said["linking"]["customerId"]),
-        sessionId=said["linking"]["sessionId"],
-        codeChallenge=said["codeChallenge"],
-        voucher={"provider": voucher.provider, "issuer": voucher.issuer, "subject": voucher.subject},
+        subject_id=began.linking.customer_id,
     )
     return token
 
 
-async def _grant(call: Call, voucher: ExternalIdentity, said: dict[str, Any]) -> str:
+async def _grant(call: Call, voucher: ExternalIdentity, began: ProviderSignIn) -> str:
     """Recognise a person and leave a grant for the app."""
     project = await project_at(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=voucher.provider)
@@ -482,7 +495,7 @@ async def _grant(call: Call, voucher: ExternalIdentity, said: dict[str, Any]) ->
             if person.is_banned(call.now):
                 raise SignInBlocked
             await require_permitted(tx, call, project, person, sso_organization_id=None)
-            return await issue_grant(tx, call, person, str(said["codeChallenge"]))
+            return await issue_grant(tx, call, person, began.code_challenge)
     except IdentityHeld as problem:
         await request_identity(call, problem.customer_id, voucher)
         raise
@@ -495,39 +508,35 @@ async def issue_grant(
     code_challenge: str | None,
     *,
     methods: Sequence[str] = ("fed",),
-    via: str | None = None,
-    until: Moment | None = None,
-    sso_organization_id: UUID | None = None,
+    origin: SignInOrigin | None = None,
 ) -> str:
     """A code of two minutes that the app exchanges for a session of somebody who proved themselves elsewhere.
 
-    Without a challenge only the project's own server can, with its secret key. The session ends at `until` at the
-    latest. `sso_organization_id` is the organization whose connection they came by, and `methods` how they proved
-    themselves.
+    Without a challenge only the project's own server can, with its secret key. `methods` says how they proved
+    themselves, and `origin` how the sign-in began.
     """
+    origin = origin or SignInOrigin()
     token, _ = await challenges.issue_token(
         tx,
         call,
-        "GRANT",
+        Grant(
+            code_challenge=code_challenge,
+            methods=list(methods),
+            via=origin.via,
+            until=origin.until,
+            sso_organization_id=origin.sso_organization_id,
+        ),
         GRANT_LIFE,
-        customer_id=person.id,
+        subject_id=person.id,
         identifier=person.identifier,
-        methods=list(methods),
-        codeChallenge=code_challenge,
-        **origin_kept(via, until, sso_organization_id),
     )
     return token
 
 
 async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
     """Make worthless what could still become a session: codes on their way to an app, and open second factors."""
-    for purpose in ("GRANT", "MFA", "MFA_ENROLLMENT"):
-        await challenge_store.drop_challenges_of(
-            tx,
-            project_id=call.project_id,
-            customer_id=customer_id,
-            purpose=purpose,
-        )
+    kinds = (Grant, PendingSecondFactor, PendingEnrollment)
+    await challenges.revoke(tx, call.project_id, customer_id, kinds)
 
 
 def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool:
@@ -536,20 +545,15 @@ def _may_redeem(call: Call, challenge: str | None, verifier: str | None) -> bool
     return verifier is not None and verifies(verifier, challenge)
 
 
-def verifies(verifier: str, challenge: str) -> bool:
-    """Whether a verifier is that of a challenge (RFC 7636 §4.6)."""
-    return hmac.compare_digest(challenge, oidc.challenge_of(verifier))
-
-
-async def _external_identity(call: Call, said: dict[str, Any], code: str, iss: str | None) -> ExternalIdentity:
+async def _external_identity(call: Call, began: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
     """What the provider says about the person. Raises ProviderTrouble, TokenRefused, ProviderMissing."""
-    row = await provider_store.provider(call.db, project_id=call.project_id, key=said["key"])
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=began.key)
     if row is None or not row.enabled:
         raise ProviderMissing
     if row.kind == "GITHUB":
-        return await _external_identity_of_github(call, row, said, code)
+        return await _external_identity_of_github(call, row, began, code)
     metadata = await oidc.discover(call.world, row.issuer)
-    if iss is not None and iss != metadata["issuer"] and oidc.TENANT not in str(metadata["issuer"]):
+    if iss is not None and iss != metadata["issuer"] and TENANT not in str(metadata["issuer"]):
         raise TokenRefused("the answer names another issuer")  # RFC 9207 §2.4
     ways = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     tokens = await oidc.redeem(
@@ -557,7 +561,7 @@ async def _external_identity(call: Call, said: dict[str, Any], code: str, iss: s
         str(metadata["token_endpoint"]),
         code=code,
         redirect_uri=callback_url(call),
-        verifier=said["verifier"],
+        verifier=began.verifier,
         client_id=row.client_id,
         client_secret=_secret(call, row),
         basic="client_secret_basic" in ways and row.kind != "APPLE",
@@ -568,7 +572,7 @@ async def _external_identity(call: Call, said: dict[str, Any], code: str, iss: s
         tokens.get("id_token"),
         issuer=row.issuer,
         client_id=row.client_id,
-        nonce=said["nonce"],
+        nonce=began.nonce,
     )
     _require_strength(row, claims, call.now)
     if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
@@ -588,7 +592,7 @@ async def _external_identity(call: Call, said: dict[str, Any], code: str, iss: s
 
 
 async def _external_identity_of_github(
-    call: Call, row: ProviderRow, said: dict[str, Any], code: str
+    call: Call, row: ProviderRow, began: ProviderSignIn, code: str
 ) -> ExternalIdentity:
     """GitHub is OAuth without OpenID: the account and its addresses are read from its API."""
     tokens = await oidc.redeem(
@@ -596,7 +600,7 @@ async def _external_identity_of_github(
         f"{row.issuer}/login/oauth/access_token",
         code=code,
         redirect_uri=callback_url(call),
-        verifier=said["verifier"],
+        verifier=began.verifier,
         client_id=row.client_id,
         client_secret=_secret(call, row),
         basic=False,
@@ -687,7 +691,7 @@ def _require_strength(row: ProviderRow, claims: dict[str, Any], now: Moment) -> 
         proven = claims.get("auth_time")
         if isinstance(proven, bool) or not isinstance(proven, int | float):
             raise ProofTooWeak
-        if not now.timestamp() - proven <= most + oidc.SKEW.total_seconds():
+        if not now.timestamp() - proven <= most + SKEW.total_seconds():
             raise ProofTooWeak
 
 

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from jwt.algorithms import ECAlgorithm
 from psycopg.sql import SQL
 
-from postern.identity.customers import challenge_store, store, token_store
+from postern.identity.customers import store, token_store
 from postern.identity.customers.model import (
     ACCESS_TOKEN_LIFE,
     FRESH,
@@ -49,7 +49,7 @@ from postern.kernel.values import Body, Record, as_id, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
-from postern.security import session_store
+from postern.security import challenges, session_store
 from postern.security.session_store import RefreshedSession, SessionRow
 from postern.security.sessions import (
     OwnSession,
@@ -325,7 +325,7 @@ async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: U
     ended = await session_store.revoke_all(
         tx, project_id=call.project_id, subject_id=customer_id, but=but, now=call.now
     )
-    await challenge_store.drop_challenges_of(tx, project_id=call.project_id, customer_id=customer_id, purpose=None)
+    await challenges.revoke(tx, call.project_id, customer_id)
     for session_id in ended:
         await events.record(tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id))
     return len(ended)

@@ -6,13 +6,23 @@ unknown people get the same status, the same body, and the same work done.
 
 import asyncio
 import math
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
-from postern.identity.customers import challenge_store, challenges, mailer, rules, store
-from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers import attempts, mailer, rules, store
+from postern.identity.customers.challenge_payloads import (
+    AddressVerification,
+    MailedAddress,
+    PasswordResetLink,
+    PendingEnrollment,
+    PendingSecondFactor,
+    SignInCode,
+    SignInLink,
+    SignInOrigin,
+    SignUp,
+)
 from postern.identity.customers.imported_hashes import check_any_password, refusal_seconds
 from postern.identity.customers.invitation_check import may_sign_up
 from postern.identity.customers.model import (
@@ -21,7 +31,6 @@ from postern.identity.customers.model import (
     MFA_LIFE,
     RESET_LIFE,
     RESET_TRIES,
-    CodeInvalid,
     CustomerEmailTaken,
     CustomerRow,
     CustomerSignInFailed,
@@ -70,12 +79,14 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project, SignInMethod
 from postern.platform.projects.quotas import PlanLimitReached, require_quota
-from postern.security import session_store
+from postern.security import challenges, passkeys, session_store
 from postern.security.breaches import PasswordBreached
+from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passwords import PasswordCommon, check_and_rehash, hash_password, require_acceptable
 from postern.security.secrets import new_token
 from postern.security.totp import new_totp_secret, totp_key
 
+M = TypeVar("M", bound=MailedAddress)
 ADA = {"email": "ada@example.com", "password": "correct horse battery staple"}
 A_CHALLENGE = "01990000-0000-7000-8000-000000000000"
 
@@ -179,7 +190,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     An address that has an account gets the same answer and a mail that says so. Where the project verifies
     addresses later, the answer has the tokens of a session, and a taken address is 409.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     settings = project.settings.sign_in
     spec, key = rules.read_email(data.email)
@@ -193,13 +204,13 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.throttle_mail(call, "SIGN_UP", identifier, key)
+    identifier = attempts.identifier_of(call.world.secrets, call.project_id, key)
+    await attempts.throttle_mail(call, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_at_once(call, project, spec, key, password_hash, data.name)
-    about = {"email": spec, "key": key, "passwordHash": password_hash, "name": data.name}
-    challenge_id, expires_at = await _mail_sign_up(call, identifier, about)
+    sign_up = SignUp(email=spec, key=key, password_hash=password_hash, name=data.name)
+    challenge_id, expires_at = await _mail_sign_up(call, identifier, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
 
@@ -214,19 +225,17 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
 
     Send the new code with the new `challengeId`. The limits of mails are those of `sign-up`.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
-    posed = await challenge_store.get_challenge(
-        call.db, project_id=call.project_id, id=as_id(data.challenge_id), purpose="SIGN_UP", now=call.now
-    )
-    if posed is None or posed.identifier is None:
+    issued = await challenges.get(call, SignUp, as_id(data.challenge_id))
+    if issued is None or issued.identifier is None:
         raise CodeInvalid
-    about = challenges.payload(call, posed)
-    await require_no_sso(call, project, about["key"])
-    if not await may_sign_up(call.db, call, project, about["key"]):
+    sign_up = issued.payload
+    await require_no_sso(call, project, sign_up.key)
+    if not await may_sign_up(call.db, call, project, sign_up.key):
         raise CustomerSignUpClosed
-    await challenges.throttle_mail(call, "SIGN_UP", posed.identifier, about["key"])
-    challenge_id, expires_at = await _mail_sign_up(call, posed.identifier, about)
+    await attempts.throttle_mail(call, "SIGN_UP", issued.identifier, sign_up.key)
+    challenge_id, expires_at = await _mail_sign_up(call, issued.identifier, sign_up)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
@@ -238,22 +247,28 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Finish signing up with the code from the mail, and sign in."""
-    challenges.throttle(call, data.challenge_id)
+    attempts.throttle(call, data.challenge_id)
     project = await project_at(call)
-    challenge = await _answer_code(call, "SIGN_UP", data)
-    said = challenges.payload(call, challenge)
-    if not await may_sign_up(call.db, call, project, said["key"]):
+    challenge = await _answer_code(call, SignUp, data)
+    sign_up = challenge.payload
+    if not await may_sign_up(call.db, call, project, sign_up.key):
         raise CustomerSignUpClosed
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
         person = await create_customer_row(
-            tx, call, said["email"], said["key"], name=said["name"], password_hash=said["passwordHash"], verified=True
+            tx,
+            call,
+            sign_up.email,
+            sign_up.key,
+            name=sign_up.name,
+            password_hash=sign_up.password_hash,
+            verified=True,
         )
         if person is None:
             raise CodeInvalid  # Somebody began an account with this address in the meantime.
-        person = await add_identity(tx, call, person, "PASSWORD" if said["passwordHash"] else "EMAIL_CODE")
+        person = await add_identity(tx, call, person, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
         await _proven_by_mail(tx, call, challenge, person)
-        return await complete_sign_in(tx, call, project, person, ["pwd", "otp"] if said["passwordHash"] else ["otp"])
+        return await complete_sign_in(tx, call, project, person, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
 
 
 @post(
@@ -268,20 +283,20 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     Ten failures lock this address for this caller for 15 minutes, then longer. With a second factor on, the answer
     has `mfaRequired` and no tokens yet.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
     await require_no_sso(call, project, key)
-    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    number = await challenges.begin_attempt(call, identifier)
+    identifier = attempts.identifier_of(call.world.secrets, call.project_id, key)
+    number = await attempts.begin_attempt(call, identifier)
     loop = asyncio.get_running_loop()
     began = loop.time()
     found = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     password_hash = await _check_password(call, found, data.password)
     if found is None or password_hash is None:
         spent = loop.time() - began
-        await challenges.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
+        await attempts.attempt_failed(call, identifier, number, found.id if found else None, "PASSWORD")
         # A wrong password takes as long for an imported hash as for one of ours and for nobody's.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
         if pause := await refusal_seconds([each.scheme for each in schemes]):
@@ -292,8 +307,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         person = await store.lock_customer(tx, project_id=call.project_id, id=found.id)
         if person is None or person.password_hash != password_hash:
             raise CustomerSignInFailed
-        forgives = found.matched_verified_at is not None and challenges.may_clear_attempts(person)
-        await challenges.attempt_succeeded(tx, call, identifier, forgives=forgives)
+        forgives = found.matched_verified_at is not None and attempts.may_clear_attempts(person)
+        await attempts.attempt_succeeded(tx, call, identifier, forgives=forgives)
         return await complete_sign_in(tx, call, project, person, ["pwd"])
 
 
@@ -310,11 +325,11 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
 
     Where strangers may sign up, a code sent to a new address begins an account.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "EMAIL_CODE")
     code = six_digits(call)
-    challenge_id, expires_at = await _mail_proof(call, project, data.email, "CODE", CODE_LIFE, code, code=code)
+    challenge_id, expires_at = await _mail_challenge(call, project, data.email, SignInCode, CODE_LIFE, code, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 
@@ -326,10 +341,10 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Sign in with the code from the mail; it works once."""
-    challenges.throttle(call, data.challenge_id)
+    attempts.throttle(call, data.challenge_id)
     project = await project_at(call)
     require_method(project, "EMAIL_CODE")
-    challenge = await _answer_code(call, "CODE", data)
+    challenge = await _answer_code(call, SignInCode, data)
     return await _sign_in_by_mail(call, project, challenge, "otp")
 
 
@@ -341,12 +356,12 @@ async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignI
 )
 async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     """Have a link mailed that signs in once, within 15 minutes. Unknown addresses get the same answer."""
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
     target = _link_target(call, project, data.redirect_url, None)
     secret = new_token(32)
-    await _mail_proof(call, project, data.email, "LINK", LINK_LIFE, secret, target=target)
+    await _mail_challenge(call, project, data.email, SignInLink, LINK_LIFE, secret, target=target)
 
 
 @post(
@@ -357,10 +372,10 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
 )
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
     """Sign in with the token of a link. Only this uses the link up: opening it does not, so mail scanners may."""
-    challenges.throttle(call, data.token)
+    attempts.throttle(call, data.token)
     project = await project_at(call)
     require_method(project, "EMAIL_LINK")
-    challenge = await challenges.answer_token(call, "LINK", data.token)
+    challenge = await challenges.answer_token(call, SignInLink, data.token)
     return await _sign_in_by_mail(call, project, challenge, "link")
 
 
@@ -375,12 +390,14 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
 
     Without `redirectUrl` it leads to a hosted page.
     """
-    challenges.throttle(call)
+    attempts.throttle(call)
     project = await project_at(call)
     require_method(project, "PASSWORD")
     target = _link_target(call, project, data.redirect_url, "reset")
     secret = new_token(32)
-    await _mail_proof(call, project, data.email, "RESET", RESET_LIFE, secret, target=target, strangers=False)
+    await _mail_challenge(
+        call, project, data.email, PasswordResetLink, RESET_LIFE, secret, target=target, strangers=False
+    )
 
 
 @post(
@@ -391,19 +408,18 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
 )
 async def reset_password(call: Call, data: PasswordReset) -> None:
     """Set a new password with the token from the mail. All sessions and any lock-out end; sign in with the new one."""
-    challenges.throttle(call, data.token)
+    attempts.throttle(call, data.token)
     project = await project_at(call)
     require_method(project, "PASSWORD")
-    challenge = await challenges.answer_token(call, "RESET", data.token, most=RESET_TRIES)
-    email = challenges.payload(call, challenge)["email"]
-    await require_acceptable(call.world, data.password, email, mailer.app_name(project))
+    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, most=RESET_TRIES)
+    await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         person = await _mailed_customer(tx, call, challenge)
         if person is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        person = await prove_address(tx, call, project, person, challenges.payload(call, challenge)["key"])
+        person = await prove_address(tx, call, project, person, challenge.payload.key)
         await _set_password(tx, call, project, person, password_hash)
         await end_sessions(tx, call, person.id)
         # Whoever reads the mail could otherwise guess second factors without end.
@@ -471,20 +487,20 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
     Only the customer who asked can: whoever merely receives the mail of somebody else's account proves nothing.
     """
     project = await project_at(call)
-    challenge = await challenges.answer(call, "VERIFY", as_id(data.challenge_id), data.code)
-    if challenge is None or challenge.customer_id != bearer_of(call)[0]:
+    challenge = await challenges.answer(call, AddressVerification, as_id(data.challenge_id), data.code)
+    if challenge is None or challenge.subject_id != bearer_of(call)[0]:
         raise CodeInvalid
-    said = challenges.payload(call, challenge)
+    asked = challenge.payload
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
         await challenges.consume(tx, challenge)
-        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=said["key"])
+        holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=asked.key)
         if holder is not None and holder.id != person.id:
             raise CustomerEmailTaken
-        changed = person.email_key != said["key"]
+        changed = person.email_key != asked.key
         if changed:
             await mailer.notify(tx, call, project, person, "EMAIL_CHANGED")
-        person = await set_primary_email(tx, call, person, said["email"], said["key"], call.now)
+        person = await set_primary_email(tx, call, person, asked.email, asked.key, call.now)
         await events.record(tx, call, "customer.email_verified", person.id, changed=changed)
     return me_of(person)
 
@@ -500,16 +516,15 @@ async def complete_sign_in(
     methods: list[str],
     *,
     second_factor_done: bool = False,
-    via: str | None = None,
-    until: Moment | None = None,
-    sso_organization_id: UUID | None = None,
+    origin: SignInOrigin | None = None,
 ) -> CustomerSignInResult:
     """Sign in somebody who proved who they are, and whose row is locked: ban, what is required, second factor,
     session, event. Where a second factor is required and there is none, the answer asks to set one up.
 
-    `via` names what led here and stands in the event, and the session ends at `until` at the latest, also when a
-    second factor comes in between. `sso_organization_id` is the organization whose connection they came by.
+    `origin` says how the sign-in began where that was in an earlier request.
     """
+    origin = origin or SignInOrigin()
+    until, sso_organization_id = origin.ends_at, origin.sso_organization_id
     if person.is_banned(call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:
@@ -519,26 +534,28 @@ async def complete_sign_in(
         token, _ = await challenges.issue_token(
             tx,
             call,
-            "MFA",
+            PendingSecondFactor(
+                methods=methods, via=origin.via, until=origin.until, sso_organization_id=sso_organization_id
+            ),
             MFA_LIFE,
-            customer_id=person.id,
+            subject_id=person.id,
             identifier=person.identifier,
-            methods=methods,
-            **origin_kept(via, until, sso_organization_id),
         )
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
         token, _ = await challenges.issue_token(
             tx,
             call,
-            "MFA_ENROLLMENT",
+            PendingEnrollment(
+                methods=methods,
+                totp_key=totp_key(new_totp_secret()),
+                via=origin.via,
+                until=origin.until,
+                sso_organization_id=sso_organization_id,
+            ),
             MFA_LIFE,
-            customer_id=person.id,
+            subject_id=person.id,
             identifier=person.identifier,
-            methods=methods,
-            # Kept with the token and not with the customer: two who set one up at once do not mix their secrets.
-            totpKey=totp_key(new_totp_secret()),
-            **origin_kept(via, until, sso_organization_id),
         )
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
@@ -558,7 +575,7 @@ async def complete_sign_in(
         methods=methods,
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
-        **({"via": via} if via else {}),
+        **({"via": origin.via} if origin.via else {}),
     )
     await events.record_all(tx, [event])
     if seen.any and not seen.known:
@@ -566,25 +583,6 @@ async def complete_sign_in(
             tx, call, project, person, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
         )
     return signed_in
-
-
-def origin_kept(via: str | None, until: Moment | None, sso_organization_id: UUID | None) -> dict[str, Any]:
-    """What a challenge on the way to a session keeps of how it began, for `origin_of`."""
-    return {
-        "via": via,
-        "until": None if until is None else until.timestamp(),
-        "ssoOrganizationId": None if sso_organization_id is None else str(sso_organization_id),
-    }
-
-
-def origin_of(said: dict[str, Any]) -> dict[str, Any]:
-    """What a challenge on the way to a session keeps for `come_in`."""
-    until, organization_id = said.get("until"), said.get("ssoOrganizationId")
-    return {
-        "via": said.get("via"),
-        "until": None if until is None else Moment.of(datetime.fromtimestamp(until, UTC)),
-        "sso_organization_id": None if organization_id is None else as_id(organization_id),
-    }
 
 
 async def create_customer_row(
@@ -681,7 +679,7 @@ async def revoke_credentials(tx: Transaction, call: Call, person: CustomerRow) -
     await end_sessions(tx, call, person.id)
     await store.set_password(tx, project_id=call.project_id, id=person.id, password_hash=None, now=call.now)
     await drop_mfa(tx, call, person)
-    await challenge_store.drop_passkeys(tx, project_id=call.project_id, customer_id=person.id, id=None)
+    await passkeys.remove_all(tx, person.subject)
     await store.drop_identities(tx, project_id=call.project_id, customer_id=person.id, provider=None)
     await store.list_providers(tx, project_id=call.project_id, id=person.id)
 
@@ -694,13 +692,10 @@ async def project_at(call: Call) -> Project:
 async def is_reset_open(call: Call, token: str) -> bool:
     """Whether the token of a reset link still works; asking uses nothing up."""
     try:
-        challenge_id, _ = challenges.split_token(token)
+        challenge = await challenges.get(call, PasswordResetLink, challenges.split_token(token)[0])
     except CodeInvalid:
         return False
-    found = await challenge_store.get_challenge(
-        call.db, project_id=call.project_id, id=challenge_id, purpose="RESET", now=call.now
-    )
-    return found is not None and found.tries < RESET_TRIES
+    return challenge is not None and challenge.tries < RESET_TRIES
 
 
 def require_method(project: Project, method: SignInMethod) -> None:
@@ -715,13 +710,13 @@ async def require_password(call: Call, person: CustomerRow, password: str) -> st
     Returns the stored hash: whoever acts on it compares it with that of the locked row.
     """
     identifier = person.identifier or person.id.bytes
-    number = await challenges.begin_attempt(call, identifier)
+    number = await attempts.begin_attempt(call, identifier)
     password_hash = await _check_password(call, person, password)
     if password_hash is None:
-        await challenges.attempt_failed(call, identifier, number, person.id, "PASSWORD")
+        await attempts.attempt_failed(call, identifier, number, person.id, "PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await challenges.attempt_succeeded(tx, call, identifier, forgives=challenges.may_clear_attempts(person))
+        await attempts.attempt_succeeded(tx, call, identifier, forgives=attempts.may_clear_attempts(person))
     return password_hash
 
 
@@ -755,16 +750,16 @@ def six_digits(call: Call) -> str:
     return f"{call.world.random.randrange(1_000_000):06d}"
 
 
-async def _mail_sign_up(call: Call, identifier: bytes, about: dict[str, Any]) -> tuple[UUID, Moment]:
+async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
     """Mail the code that finishes a sign-up; the same is done, and another mail sent, for an address in use."""
-    known = await store.by_email(call.db, project_id=call.project_id, email_key=about["key"])
+    known = await store.by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
-            tx, call, "SIGN_UP", CODE_LIFE, code if known is None else new_token(), identifier=identifier, **about
+            tx, call, sign_up, CODE_LIFE, code if known is None else new_token(), identifier=identifier
         )
         if known is None:
-            await mailer.enqueue_security_mail(tx, call, "SIGN_UP", about["email"], code=code)
+            await mailer.enqueue_security_mail(tx, call, "SIGN_UP", sign_up.email, code=code)
         else:
             await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", known.matched_email, known.id)
     return challenge_id, expires_at
@@ -784,11 +779,11 @@ async def _sign_up_at_once(
     return CustomerSignUpResult(**fields)
 
 
-async def _mail_proof(
+async def _mail_challenge(
     call: Call,
     project: Project,
     email: str,
-    purpose: str,
+    kind: type[SignInCode | SignInLink | PasswordResetLink],
     life: timedelta,
     secret: str,
     *,
@@ -796,11 +791,12 @@ async def _mail_proof(
     target: str | None = None,
     strangers: bool = True,
 ) -> tuple[UUID, Moment]:
-    """Pose a challenge to an address and have it mailed; the same is done, and nothing sent, for nobody."""
+    """Store a challenge for an address and mail it; the same is done, and nothing sent, for unknown addresses."""
+    purpose = challenges.purpose_of(kind)
     spec, key = rules.read_email(email)
     await require_no_sso(call, project, key)
-    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.throttle_mail(call, purpose, identifier, key)
+    identifier = attempts.identifier_of(call.world.secrets, call.project_id, key)
+    await attempts.throttle_mail(call, purpose, identifier, key)
     person = await store.by_email(call.db, project_id=call.project_id, email_key=key)
     open_to_all = await may_sign_up(call.db, call, project, key)
     welcome = person is not None or (strangers and open_to_all)
@@ -808,70 +804,66 @@ async def _mail_proof(
         challenge_id, expires_at = await challenges.issue(
             tx,
             call,
-            purpose,
+            kind(email=spec, key=key),
             life,
             secret if welcome else new_token(),
-            customer_id=person.id if person else None,
+            subject_id=person.id if person else None,
             identifier=identifier,
-            email=spec,
-            key=key,
         )
         values = {"code": code or ""}
         if target is not None:
             joint = "&" if "?" in target else "?"
-            values["link"] = f"{target}{joint}{urlencode({'token': challenge_id.hex + secret})}"
+            values["link"] = f"{target}{joint}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
         to = (person.matched_email if person else spec) if welcome else None
         await mailer.enqueue_security_mail(tx, call, purpose, to, person.id if person else None, **values)
     return challenge_id, expires_at
 
 
-async def _answer_code(call: Call, purpose: str, data: CodeVerification) -> Challenge:
+async def _answer_code(call: Call, kind: type[M], data: CodeVerification) -> Challenge[M]:
     """The challenge that a code answers. Raises CodeInvalid.
 
     No lock stands before it: a right code works within its tries whatever strangers do.
     """
     challenge_id = as_id(data.challenge_id)
-    posed = await challenge_store.get_challenge(
-        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, now=call.now
-    )
-    if posed is None or posed.identifier is None:
+    issued = await challenges.get(call, kind, challenge_id)
+    if issued is None or issued.identifier is None:
         raise CodeInvalid
-    found = await challenges.answer(call, purpose, challenge_id, data.code)
-    if found is None:
-        await challenges.code_failed(call, posed.identifier, posed.customer_id)
+    challenge = await challenges.answer(call, kind, challenge_id, data.code)
+    if challenge is None:
+        await attempts.code_failed(call, issued.identifier, issued.subject_id)
         raise CodeInvalid
-    return found
+    return challenge
 
 
-async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge, method: str) -> CustomerSignInResult:
+async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:
     """Sign in whoever answered a challenge that was mailed; a new address begins an account."""
     async with call.db.transaction() as tx:
         person = await _mailed_customer(tx, call, challenge)
         await challenges.consume(tx, challenge)
         if person is None:
-            said = challenges.payload(call, challenge)
-            if challenge.customer_id is not None or not await may_sign_up(tx, call, project, said["key"]):
+            mailed = challenge.payload
+            if challenge.subject_id is not None or not await may_sign_up(tx, call, project, mailed.key):
                 raise CodeInvalid
             person = await create_customer_row(
-                tx, call, said["email"], said["key"], name=None, password_hash=None, verified=True
+                tx, call, mailed.email, mailed.key, name=None, password_hash=None, verified=True
             )
             if person is None:
                 raise CodeInvalid
-        person = await prove_address(tx, call, project, person, challenges.payload(call, challenge)["key"])
+        person = await prove_address(tx, call, project, person, challenge.payload.key)
         person = await add_identity(tx, call, person, "EMAIL_CODE")
         await _proven_by_mail(tx, call, challenge, person)
         return await complete_sign_in(tx, call, project, person, [method])
 
 
-async def _mailed_customer(tx: Transaction, call: Call, challenge: Challenge) -> CustomerRow | None:
+async def _mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
     """The customer a challenge was mailed to, locked, if the address is still theirs.
 
     Locked before the challenge is used up: ending all sessions of a customer takes the two in this order.
     """
-    if challenge.customer_id is None:
+    if challenge.subject_id is None:
         return None
-    person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
-    if person is None or not await is_address_of(tx, call, person, challenges.payload(call, challenge)["key"]):
+    person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
+    if person is None or not await is_address_of(tx, call, person, challenge.payload.key):
         raise CodeInvalid
     return person
 
@@ -893,12 +885,18 @@ async def is_proven_address_of(tx: Transaction, call: Call, person: CustomerRow,
 
 
 async def _ask_to_verify(call: Call, person: CustomerRow, email: str, key: str) -> ChallengeSent:
-    identifier = challenges.identifier_of(call.world.secrets, call.project_id, key)
-    await challenges.throttle_mail(call, "VERIFY", identifier, person.email_key or key)
+    identifier = attempts.identifier_of(call.world.secrets, call.project_id, key)
+    await attempts.throttle_mail(call, "VERIFY", identifier, person.email_key or key)
     code = six_digits(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
-            tx, call, "VERIFY", CODE_LIFE, code, customer_id=person.id, identifier=identifier, email=email, key=key
+            tx,
+            call,
+            AddressVerification(email=email, key=key),
+            CODE_LIFE,
+            code,
+            subject_id=person.id,
+            identifier=identifier,
         )
         await mailer.enqueue_security_mail(tx, call, "VERIFY", email, person.id, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
@@ -911,10 +909,10 @@ async def _set_password(tx: Transaction, call: Call, project: Project, person: C
     await mailer.notify(tx, call, project, person, "PASSWORD_CHANGED")
 
 
-async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge, person: CustomerRow) -> None:
+async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge[M], person: CustomerRow) -> None:
     """Make up for failed attempts from this network with a proof that came by mail."""
-    if challenge.identifier is not None and challenges.may_clear_attempts(person):
-        await challenges.clear_attempts(tx, call, challenge.identifier)
+    if challenge.identifier is not None and attempts.may_clear_attempts(person):
+        await attempts.clear_attempts(tx, call, challenge.identifier)
 
 
 def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:

@@ -1,11 +1,12 @@
 """How somebody could sign in, so that nobody takes the last way in from themselves."""
 
-from postern.identity.customers import challenge_store, provider_store
+from postern.identity.customers import provider_store
 from postern.identity.customers.model import CustomerRow
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict
 from postern.platform.projects.model import Project
+from postern.security import passkeys
 
 
 class LastSignInMethod(Conflict, code="last_way_in"):
@@ -28,11 +29,7 @@ async def _has_method_without(
         return True
     if person.email is not None and {"EMAIL_CODE", "EMAIL_LINK"} & methods:
         return True
-    if (
-        provider != "PASSKEY"
-        and "PASSKEY" in methods
-        and await challenge_store.passkeys(tx, project_id=call.project_id, customer_id=person.id)
-    ):
+    if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, person.subject):
         return True
     offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
     return bool((offered | {"SAML"}) & set(person.providers) - {provider})

@@ -619,13 +619,6 @@ async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, 
 
 
 @statement("""
-    update customer_passkeys set customer_id = %(survivor)s
-    where project_id = %(project_id)s and customer_id = %(loser)s
-""")
-async def move_passkeys(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...
-
-
-@statement("""
     update customer_merges set customer_id = %(survivor)s
     where project_id = %(project_id)s and customer_id = %(loser)s
 """)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import challenge_store, challenges, rules, store
+from postern.identity.customers import attempts, rules, store
 from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
@@ -19,7 +19,7 @@ from postern.platform.audit.model import AccountAuditEntry
 from postern.platform.events import history
 from postern.platform.events import operations as events
 from postern.platform.events.history import PastEvent
-from postern.security import session_store
+from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
 
 TITLES = {
@@ -158,10 +158,11 @@ async def erase(tx: Transaction, call: Call, person: CustomerRow, transfer_owner
         were = await contacts.erase_contact(tx, project_id, address)
         await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
         await mails.erase_address(tx, project_id, address, were, call.now)
-        identifier = challenges.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
-        await challenges.unlock(tx, call, identifier)
-        await challenge_store.drop_challenges_to(tx, project_id=project_id, identifier=identifier)
-    await challenges.unlock(tx, call, challenges.second_factor_identifier(person))
+        identifier = attempts.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
+        await attempts.unlock(tx, call, identifier)
+        await challenges.revoke_mailed(tx, project_id, identifier)
+    await challenges.revoke(tx, project_id, person.id)
+    await attempts.unlock(tx, call, attempts.second_factor_identifier(person))
     await store.delete_customer(tx, project_id=project_id, id=person.id)
 
 

@@ -1,15 +1,14 @@
 """The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
 
 import base64
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import challenge_store, challenges, mailer, store
-from postern.identity.customers.challenge_store import Challenge, TotpSecret
+from postern.identity.customers import attempts, mailer, store
+from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
 from postern.identity.customers.model import (
-    CodeInvalid,
     CustomerRow,
     MfaAlreadyOn,
     MfaOff,
@@ -31,23 +30,18 @@ from postern.identity.customers.sessions import (
     locked_customer,
     require_fresh,
 )
-from postern.identity.customers.sign_in import complete_sign_in, origin_of, project_at
+from postern.identity.customers.sign_in import complete_sign_in, project_at
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.values import Body, Record
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
-from postern.security import session_store
-from postern.security.totp import (
-    RECOVERY_LENGTH,
-    matching_step,
-    new_recovery_codes,
-    new_totp_secret,
-    plain_recovery_code,
-    totp_key,
-    totp_uri,
-)
+from postern.security import challenges, second_factor, session_store
+from postern.security.challenges import Challenge, CodeInvalid
+from postern.security.second_factor import UsedFactor
+from postern.security.subjects import Subject
+from postern.security.totp import RECOVERY_LENGTH, matching_step, totp_key, totp_uri
 
 ENROLLMENT_TRIES = 30
 """How often one token may begin or confirm: whoever has it has the secret, and guesses nothing."""
@@ -112,14 +106,11 @@ class SecondFactorProof(Body):
 async def enrol_totp(call: Call) -> TotpEnrolment:
     """Begin a second factor: show `uri` as a QR code. It is on when `mfa/totp/confirm` has seen a first code."""
     project = await project_at(call)
-    secret = new_totp_secret()
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        sealed = call.world.secrets.seal(secret, _context(call, person.id))
-        if not await challenge_store.enrol_totp(
-            tx, project_id=call.project_id, customer_id=person.id, secret=sealed, now=call.now
-        ):
+        secret = await second_factor.enrol(tx, call, person.subject)
+        if secret is None:
             raise MfaAlreadyOn
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
     return TotpEnrolment(secret=totp_key(secret), uri=uri)
@@ -134,20 +125,20 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
 async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Turn the second factor on with a first code. Answers ten recovery codes; other sessions end."""
     project = await project_at(call)
-    before = await _totp_of(call, bearer_of(call)[0])
-    if before is None:
+    customer_id, session_id = bearer_of(call)
+    enrolled = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
+    if enrolled is None:
         raise MfaOff
-    if before.confirmed_at is not None:
+    if enrolled.confirmed_at is not None:
         raise MfaAlreadyOn
-    await _require_password_or_fresh(call, before.customer_id, data.code, None)
-    session_id = bearer_of(call)[1]
+    await _require_second_factor(call, customer_id, data.code, None)
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
         await require_fresh(tx, call)
-        kept: dict[str, Any] = {"project_id": call.project_id, "customer_id": person.id, "secret": before.secret}
-        if not await challenge_store.confirm_totp(tx, **kept, now=call.now):
+        codes = await second_factor.confirm(tx, call, person.subject, enrolled)
+        if codes is None:
             raise MfaAlreadyOn
-        codes = await _turn_on(tx, call, project, person, but=session_id)
+        await _note_turned_on(tx, call, project, person, but=session_id)
         await session_store.add_method(tx, project_id=call.project_id, id=session_id, method="totp")
     return CustomerRecoveryCodes(codes=codes)
 
@@ -163,11 +154,11 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
 
     The same token always gives the same secret. It holds for ten minutes.
     """
-    challenges.throttle(call, data.mfa_token)
+    attempts.throttle(call, data.mfa_token)
     project = await project_at(call)
-    challenge = await challenges.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
+    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
     person = await _pending_totp(call, challenge)
-    secret = base64.b32decode(challenges.payload(call, challenge)["totpKey"])
+    secret = base64.b32decode(challenge.payload.totp_key)
     uri = totp_uri(secret, issuer=mailer.app_name(project), account=person.email or str(person.id))
     return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
@@ -184,34 +175,30 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
 
     Sessions that began without it end, and so do other sign-ins that wait. The token works once.
     """
-    challenges.throttle(call, data.mfa_token)
+    attempts.throttle(call, data.mfa_token)
     project = await project_at(call)
-    challenge = await challenges.answer_token(call, "MFA_ENROLLMENT", data.mfa_token, most=ENROLLMENT_TRIES)
-    before, said = await _pending_totp(call, challenge), challenges.payload(call, challenge)
-    secret = base64.b32decode(said["totpKey"])
-    identifier = challenges.second_factor_identifier(before)
-    number = await challenges.begin_attempt(call, identifier)
+    challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, most=ENROLLMENT_TRIES)
+    before, pending = await _pending_totp(call, challenge), challenge.payload
+    secret = base64.b32decode(pending.totp_key)
+    identifier = attempts.second_factor_identifier(before)
+    number = await attempts.begin_attempt(call, identifier)
     step = matching_step(secret, data.code, call.now)
     if step is None:
-        await challenges.attempt_failed(call, identifier, number, before.id, "TOTP")
+        await attempts.attempt_failed(call, identifier, number, before.id, "TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
         person = await store.lock_customer(tx, project_id=call.project_id, id=before.id)
         if person is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
-        sealed = call.world.secrets.seal(secret, _context(call, person.id))
-        if not await challenge_store.put_totp(
-            tx, project_id=call.project_id, customer_id=person.id, secret=sealed, step=step, now=call.now
-        ):
+        codes = await second_factor.turn_on(tx, call, person.subject, secret, step)
+        if codes is None:
             raise MfaAlreadyOn
-        await challenges.attempt_succeeded(tx, call, identifier, forgives=True)
-        codes = await _turn_on(tx, call, project, person)
+        await attempts.attempt_succeeded(tx, call, identifier, forgives=True)
+        await _note_turned_on(tx, call, project, person)
         person = await require_customer(tx, call.project_id, person.id)
-        methods = [*said["methods"], "totp"]
-        signed_in = await complete_sign_in(
-            tx, call, project, person, methods, second_factor_done=True, **origin_of(said)
-        )
+        methods = [*pending.methods, "totp"]
+        signed_in = await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, origin=pending)
     fields: dict[str, Any] = {name: getattr(signed_in, name) for name in CustomerSignInResult.__struct_fields__}
     return EnrolledSignIn(**fields, recovery_codes=codes)
 
@@ -225,12 +212,10 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
 async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     """Turn the second factor off, with one more code of it or a recovery code. Not where one is required (409)."""
     project = await project_at(call)
-    before = await _totp_of(call, bearer_of(call)[0])
-    if before is None or before.confirmed_at is None:
-        raise MfaOff
+    customer_id = await _require_turned_on(call)
     if await requires_mfa(call.db, call, project, customer_of(call)):
         raise MfaStillRequired
-    await _require_password_or_fresh(call, before.customer_id, data.code, data.recovery_code)
+    await _require_second_factor(call, customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
         person = await drop_mfa(tx, call, await locked_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", person.id, method="TOTP")
@@ -246,13 +231,10 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
 async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Make ten new recovery codes; the old ones are worthless from now on."""
     project = await project_at(call)
-    before = await _totp_of(call, bearer_of(call)[0])
-    if before is None or before.confirmed_at is None:
-        raise MfaOff
-    await _require_password_or_fresh(call, before.customer_id, data.code, None)
+    await _require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
         person = await locked_customer(tx, call)
-        codes = await _new_recovery_codes(tx, call, person.id)
+        codes = await second_factor.renew_recovery_codes(tx, call, person.subject)
         await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="New recovery codes were made")
     return CustomerRecoveryCodes(codes=codes)
 
@@ -266,95 +248,82 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 )
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Finish signing in with the second factor. A code works once, also within its 30 seconds; five tries."""
-    challenges.throttle(call, data.mfa_token)
+    attempts.throttle(call, data.mfa_token)
     project = await project_at(call)
-    challenge = await challenges.answer_token(call, "MFA", data.mfa_token)
-    assert challenge.customer_id is not None
-    used = await _require_password_or_fresh(call, challenge.customer_id, data.code, data.recovery_code)
+    challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
+    assert challenge.subject_id is not None
+    used = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.customer_id)
+        person = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
         if person is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
         if used == "recovery":
             await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A recovery code was used")
-        said = challenges.payload(call, challenge)
-        methods = [*said["methods"], used]
-        return await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, **origin_of(said))
+        pending = challenge.payload
+        methods = [*pending.methods, used]
+        return await complete_sign_in(tx, call, project, person, methods, second_factor_done=True, origin=pending)
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:
     """Whether the token of a sign-in that waits asks to set up a second factor; asking uses nothing up."""
     try:
-        challenge_id, _ = challenges.split_token(mfa_token)
+        return await challenges.get(call, PendingEnrollment, challenges.split_token(mfa_token)[0]) is not None
     except CodeInvalid:
         return False
-    waits: dict[str, Any] = {"project_id": call.project_id, "id": challenge_id, "purpose": "MFA_ENROLLMENT"}
-    return await challenge_store.get_challenge(call.db, **waits, now=call.now) is not None
 
 
-async def _pending_totp(call: Call, challenge: Challenge) -> CustomerRow:
+async def _pending_totp(call: Call, challenge: Challenge[PendingEnrollment]) -> CustomerRow:
     """The customer whose sign-in waits for the answer to a challenge."""
-    assert challenge.customer_id is not None
-    return await require_customer(call.db, call.project_id, challenge.customer_id)
+    assert challenge.subject_id is not None
+    return await require_customer(call.db, call.project_id, challenge.subject_id)
 
 
-async def _turn_on(
+async def _note_turned_on(
     tx: Transaction, call: Call, project: Project, person: CustomerRow, *, but: UUID | None = None
-) -> list[str]:
-    """What follows a confirmed second factor: sessions but one end, the person is told, recovery codes are made."""
+) -> None:
+    """Note that the second factor is on: all sessions except `but` end, and the customer is told by mail."""
     await store.set_mfa(tx, project_id=call.project_id, id=person.id, mfa_enabled_at=call.now, now=call.now)
-    codes = await _new_recovery_codes(tx, call, person.id)
     await end_sessions(tx, call, person.id, but=but)
     await events.record(tx, call, "customer.mfa_enabled", person.id, method="TOTP")
     await mailer.notify(tx, call, project, person, "MFA_CHANGED", change="A second factor was turned on")
-    return codes
 
 
-async def _require_password_or_fresh(
+async def _require_second_factor(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
-) -> Literal["totp", "recovery"]:
-    """Check one proof and use it up; failures count against the customer. Raises CodeInvalid, SignInLocked."""
+) -> UsedFactor:
+    """Use up a code of the app or a recovery code; failures count against the customer.
+
+    Raises CodeInvalid and SignInLocked.
+    """
     person = await require_customer(call.db, call.project_id, customer_id)
-    identifier = challenges.second_factor_identifier(person)
-    number = await challenges.begin_attempt(call, identifier)
+    identifier = attempts.second_factor_identifier(person)
+    number = await attempts.begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
         used = await _use_second_factor(tx, call, person, code, recovery_code)
         if used is not None:
-            await challenges.attempt_succeeded(tx, call, identifier, forgives=True)
+            await attempts.attempt_succeeded(tx, call, identifier, forgives=True)
             return used
-    await challenges.attempt_failed(call, identifier, number, customer_id, "TOTP")
+    await attempts.attempt_failed(call, identifier, number, customer_id, "TOTP")
     raise CodeInvalid
 
 
 async def _use_second_factor(
     tx: Transaction, call: Call, person: CustomerRow, code: str | None, recovery_code: str | None
-) -> Literal["totp", "recovery"] | None:
+) -> UsedFactor | None:
     if recovery_code is not None:
-        # Codes that came with a merged customer keep the hash that names that customer.
         merged = await store.merged_into(tx, project_id=call.project_id, customer_id=person.id)
-        hashes = [_recovery_hash(call, each, recovery_code) for each in (person.id, *merged)]
-        if await challenge_store.use_recovery_code(
-            tx,
-            project_id=call.project_id,
-            customer_id=person.id,
-            hashes=hashes,
-        ):
-            return "recovery"
-        return None
-    kept = await challenge_store.totp(tx, project_id=call.project_id, customer_id=person.id)
-    if kept is None or code is None:
-        return None
-    secret = call.world.secrets.open(kept.secret, _context(call, person.id))
-    step = matching_step(secret, code, call.now, used=kept.used_step)
-    if step is None or not await challenge_store.use_step(
-        tx,
-        project_id=call.project_id,
-        customer_id=person.id,
-        step=step,
-    ):
-        return None
-    return "totp"
+        return await second_factor.use(tx, call, person.subject, recovery_code, former_ids=merged)
+    return None if code is None else await second_factor.use(tx, call, person.subject, code)
+
+
+async def _require_turned_on(call: Call) -> UUID:
+    """The id of the calling customer. Raises MfaOff without a second factor."""
+    customer_id, _ = bearer_of(call)
+    factor = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
+    if factor is None or factor.confirmed_at is None:
+        raise MfaOff
+    return customer_id
 
 
 async def move_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> bool:
@@ -362,46 +331,9 @@ async def move_second_factor(tx: Transaction, call: Call, survivor: CustomerRow,
 
     Both rows are locked, and the merged customer's row still exists.
     """
-    kept = await challenge_store.totp(tx, project_id=call.project_id, customer_id=loser.id)
-    if survivor.mfa_enabled_at is not None or kept is None or kept.confirmed_at is None:
+    if survivor.mfa_enabled_at is not None or not await second_factor.move(tx, call, survivor.subject, loser.subject):
         return False
-    secret = call.world.secrets.open(kept.secret, _context(call, loser.id))
-    await challenge_store.drop_totp(tx, project_id=call.project_id, customer_id=survivor.id)
-    await challenge_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=survivor.id)
-    await challenge_store.move_totp(
-        tx,
-        project_id=call.project_id,
-        survivor=survivor.id,
-        loser=loser.id,
-        secret=call.world.secrets.seal(secret, _context(call, survivor.id)),
-    )
-    await challenge_store.move_recovery_codes(tx, project_id=call.project_id, survivor=survivor.id, loser=loser.id)
     await store.set_mfa(
         tx, project_id=call.project_id, id=survivor.id, mfa_enabled_at=loser.mfa_enabled_at, now=call.now
     )
     return True
-
-
-async def _totp_of(call: Call, customer_id: UUID) -> TotpSecret | None:
-    return await challenge_store.totp(call.db, project_id=call.project_id, customer_id=customer_id)
-
-
-async def _new_recovery_codes(tx: Transaction, call: Call, customer_id: UUID) -> list[str]:
-    codes = new_recovery_codes()
-    await challenge_store.drop_recovery_codes(tx, project_id=call.project_id, customer_id=customer_id)
-    await challenge_store.insert_recovery_codes(
-        tx,
-        project_id=call.project_id,
-        customer_id=customer_id,
-        hashes=[_recovery_hash(call, customer_id, code) for code in codes],
-    )
-    return codes
-
-
-def _recovery_hash(call: Call, customer_id: UUID, code: str) -> bytes:
-    text = f"{call.project_id}|{customer_id}|{plain_recovery_code(code)}"
-    return call.world.secrets.digest("recovery-code", text)
-
-
-def _context(call: Call, customer_id: UUID) -> str:
-    return f"totp:{call.project_id}:{customer_id}"

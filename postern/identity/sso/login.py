@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
+from postern.identity.customers.challenge_payloads import SignInOrigin
 from postern.identity.customers.identities import (
     AccountNotLinked,
     ExternalIdentity,
@@ -219,16 +220,18 @@ async def _sign_in(
         challenge = asked.code_challenge if asked else None
         ends = found.session_not_on_or_after
         # The session must end no later than that of the identity provider (SAML profiles §4.1.4.3).
-        until = Moment.of(ends + timedelta(seconds=row.options.clock_skew_seconds)) if ends else None
+        until = ends + timedelta(seconds=row.options.clock_skew_seconds) if ends else None
         code = await issue_grant(
             tx,
             call,
             customer,
             challenge,
             methods=["fed", "mfa"] if rules.is_multi_factor(row, found) else ["fed"],
-            via=f"{VIA}{sign_on_id}",
-            until=until,
-            sso_organization_id=row.organization_id,
+            origin=SignInOrigin(
+                via=f"{VIA}{sign_on_id}",
+                until=None if until is None else until.timestamp(),
+                sso_organization_id=row.organization_id,
+            ),
         )
     return LoginResult(customer_id=customer.id, code=code)
 

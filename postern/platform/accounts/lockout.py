@@ -31,12 +31,17 @@ SIGN_IN_RATE = RateLimit("sign-in", 60, timedelta(minutes=5))
 """Tries per origin and process: a password costs a core some 20 ms, and this bounds what one origin can cost."""
 
 
+def throttle(call: Call) -> None:
+    """Count a request to sign in against its origin. Raises TooManyRequests."""
+    call.world.limiter.take(SIGN_IN_RATE, call.origin.ip)
+
+
 async def begin_attempt(call: Call, identifier: str) -> int:
     """Count one more attempt at an address, before it is judged; returns its number.
 
     Raises LockedOut after too many failures, and TooManyRequests when attempts come too fast.
     """
-    call.world.limiter.take(SIGN_IN_RATE, call.origin.ip)
+    throttle(call)
     return await _begin(call, _attempts(call, identifier))
 
 

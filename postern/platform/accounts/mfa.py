@@ -1,5 +1,7 @@
 """A second factor for developers: an authenticator app, and recovery codes for the day it is lost."""
 
+from typing import Any
+
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
@@ -17,9 +19,10 @@ from postern.platform.accounts.model import (
     MfaNotEnrolled,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import end_sessions, locked_developer, require_password, use_code
+from postern.platform.accounts.operations import end_sessions, locked_developer, require_password
 from postern.platform.audit import operations as audit
-from postern.security.totp import new_recovery_codes, new_totp_secret, plain_recovery_code, totp_key, totp_uri
+from postern.security import second_factor
+from postern.security.totp import totp_key, totp_uri
 
 ISSUER = "Postern"
 
@@ -65,13 +68,11 @@ class DeveloperRecoveryCodes(Record):
 async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotpEnrolment:
     """Begin to set up an authenticator app. Nothing changes until `confirm` has seen a code of it."""
     proven = await require_password(call, data.password)
-    secret = new_totp_secret()
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
-        if developer.mfa_enabled_at is not None:
+        secret = await second_factor.enrol(tx, call, developer.subject)
+        if secret is None:
             raise MfaAlreadyEnabled
-        sealed = call.world.secrets.seal(secret, f"developer-totp:{developer.id}")
-        await store.enrol_totp(tx, id=developer.id, secret=sealed)
     uri = totp_uri(secret, issuer=ISSUER, account=developer.email)
     return DeveloperTotpEnrolment(secret=totp_key(secret), uri=uri)
 
@@ -87,19 +88,20 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
     identifier = call.caller.actor_label or ""
     number = await begin_attempt(call, identifier)
     async with call.db.transaction() as tx:
-        developer = await _locked_developer(tx, call)
+        developer = await lock_caller(tx, call)
         if developer.mfa_enabled_at is not None:
             raise MfaAlreadyEnabled
-        row = await store.lock_totp(tx, id=developer.id)
-        if row is None or row.totp_secret is None:
+        enrolled = await second_factor.get(tx, developer.subject)
+        if enrolled is None:
             raise MfaNotEnrolled
-        is_right = await use_code(tx, call, developer.id, data.code)
-        if is_right:
+        if await second_factor.use(tx, call, developer.subject, data.code):
             await attempt_succeeded(tx, call, identifier)
-            await store.enable_mfa(tx, id=developer.id, now=call.now)
+            codes = await second_factor.confirm(tx, call, developer.subject, enrolled)
+            if codes is None:
+                raise MfaAlreadyEnabled
+            await store.set_mfa(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
             await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
-            codes = await _new_codes(tx, call, developer)
-            await _enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
+            await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
             return DeveloperRecoveryCodes(recovery_codes=codes)
     await attempt_failed(call, identifier, number)
     raise CodeWrong
@@ -114,12 +116,12 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
 )
 async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     """Turn the second factor off. The recovery codes die with it."""
-    await _prove(call, data)
+    await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
-        developer = await _locked_developer(tx, call)
-        await store.disable_mfa(tx, id=developer.id, now=call.now)
-        await store.drop_recovery_codes(tx, id=developer.id)
-        await _enqueue_notice(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
+        developer = await lock_caller(tx, call)
+        await store.set_mfa(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
+        await second_factor.delete(tx, developer.subject)
+        await enqueue_notice(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
 
 
 @post(
@@ -130,22 +132,22 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
 )
 async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> DeveloperRecoveryCodes:
     """Make ten new recovery codes; the old ones die."""
-    await _prove(call, data)
+    await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
-        developer = await _locked_developer(tx, call)
-        codes = await _new_codes(tx, call, developer)
-        await _enqueue_notice(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
+        developer = await lock_caller(tx, call)
+        codes = await second_factor.renew_recovery_codes(tx, call, developer.subject)
+        await enqueue_notice(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
     return DeveloperRecoveryCodes(recovery_codes=codes)
 
 
-async def _prove(call: Call, data: PasswordAndCode) -> None:
-    """Both factors again. Raises PasswordWrong, MfaNotEnrolled, CodeWrong."""
-    proven = await require_password(call, data.password)
+async def require_both_factors(call: Call, password: str, code: str) -> DeveloperRow:
+    """Ask for both factors again. Raises PasswordWrong, MfaNotEnrolled, CodeWrong and LockedOut."""
+    proven = await require_password(call, password)
     number = await begin_attempt(call, proven.email)
     async with call.db.transaction() as tx:
         developer = await locked_developer(tx, proven)
         is_on = developer.mfa_enabled_at is not None
-        is_right = is_on and await use_code(tx, call, developer.id, data.code)
+        is_right = is_on and await second_factor.use(tx, call, developer.subject, code) is not None
         if is_right or not is_on:
             await attempt_succeeded(tx, call, proven.email, forgives=is_right)
     if not is_on:
@@ -153,9 +155,11 @@ async def _prove(call: Call, data: PasswordAndCode) -> None:
     if not is_right:
         await attempt_failed(call, proven.email, number)
         raise CodeWrong
+    return proven
 
 
-async def _locked_developer(tx: Transaction, call: Call) -> DeveloperRow:
+async def lock_caller(tx: Transaction, call: Call) -> DeveloperRow:
+    """The row of the calling developer, locked."""
     assert call.caller.actor_id
     developer = await store.lock_developer(tx, id=call.caller.actor_id)
     if developer is None:
@@ -163,17 +167,11 @@ async def _locked_developer(tx: Transaction, call: Call) -> DeveloperRow:
     return developer
 
 
-async def _new_codes(tx: Transaction, call: Call, developer: DeveloperRow) -> list[str]:
-    codes = new_recovery_codes()
-    digest = call.world.secrets.digest
-    hashes = [digest("developer-recovery", f"{developer.id}|{plain_recovery_code(code)}") for code in codes]
-    await store.drop_recovery_codes(tx, id=developer.id)
-    await store.insert_recovery_codes(tx, id=developer.id, hashes=hashes)
-    return codes
-
-
-async def _enqueue_notice(tx: Transaction, call: Call, developer: DeveloperRow, what: str, action: str) -> None:
+async def enqueue_notice(
+    tx: Transaction, call: Call, developer: DeveloperRow, what: str, action: str, **details: Any
+) -> None:
+    """Tell a developer by mail what was changed, and note it in the audit log."""
     await enqueue_security_mail(
         tx, call, developer.account_id, developer.email, what, f"{what} for your developer account."
     )
-    await audit.record(tx, call, action, "Member", developer.id, account_wide=True)
+    await audit.record(tx, call, action, "Member", developer.id, account_wide=True, **details)

@@ -20,6 +20,7 @@ from postern.kernel.values import ONE_LINE, Body, NameForPeople, Record
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
+from postern.security.subjects import Subject, developer
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=30)
 REFRESH_TOKEN_LIFE = timedelta(days=30)
@@ -134,6 +135,11 @@ class DeveloperRow(Record):
     created_at: Moment
     updated_at: Moment
 
+    @property
+    def subject(self) -> Subject:
+        """The developer, as the authentication engine names them."""
+        return developer(self.id)
+
 
 class Developer(Record):
     """What signing in tells about the person."""
@@ -215,14 +221,6 @@ class UsedToken(Record):
 
     developer_id: UUID
     email: str | None
-
-
-class TotpRow(Record):
-    """A developer's authenticator app, as it is kept."""
-
-    totp_secret: bytes | None
-    totp_step: int | None
-    mfa_enabled_at: Moment | None
 
 
 class Account(Record):

@@ -42,7 +42,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.permissions import ROLE_PERMISSIONS, UNVERIFIED_PERMISSIONS
 from postern.protocols.mail.address import AddressInvalid, parse_address
-from postern.security import session_store
+from postern.security import second_factor, session_store
 from postern.security.breaches import PasswordBreached
 from postern.security.passwords import (
     PasswordCommon,
@@ -65,7 +65,6 @@ from postern.security.sessions import (
     renew_sessions,
 )
 from postern.security.subjects import developer as developer_subject
-from postern.security.totp import looks_like_recovery_code, matching_step, plain_recovery_code
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -139,8 +138,9 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
             raise DeveloperSignInFailed
         is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
         if not is_proven and data.code:
-            is_proven = await use_code(tx, call, developer.id, data.code)
-            methods.append("recovery" if looks_like_recovery_code(data.code) else "totp")
+            used = await second_factor.use(tx, call, developer.subject, data.code)
+            is_proven = used is not None
+            methods += [used] if used else []
         if is_proven:
             await attempt_succeeded(tx, call, data.email)
             return await start_session(tx, call, developer, methods)
@@ -352,19 +352,6 @@ async def locked_developer(tx: Transaction, proven: DeveloperRow) -> DeveloperRo
     if developer.password_hash != proven.password_hash:
         raise PasswordWrong
     return developer
-
-
-async def use_code(tx: Transaction, call: Call, developer_id: UUID, code: str) -> bool:
-    """Use up a code of the app, or a recovery code; false if it is wrong or was used before."""
-    if looks_like_recovery_code(code):
-        digest = call.world.secrets.digest("developer-recovery", f"{developer_id}|{plain_recovery_code(code)}")
-        return await store.use_recovery_code(tx, id=developer_id, hash=digest)
-    row = await store.lock_totp(tx, id=developer_id)
-    if row is None or row.totp_secret is None:
-        return False
-    secret = call.world.secrets.open(row.totp_secret, f"developer-totp:{developer_id}")
-    step = matching_step(secret, code, call.now, used=row.totp_step)
-    return step is not None and await store.use_totp_step(tx, id=developer_id, step=step)
 
 
 async def start_session(

@@ -28,6 +28,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
+from postern.security import second_factor
 from postern.security.breaches import PasswordBreached
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 
@@ -179,7 +180,7 @@ async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:
         email_verified_at=developer.email_verified_at,
         pending_email=await store.pending_email(db, id=developer.id, email=developer.email),
         mfa_enabled_at=developer.mfa_enabled_at,
-        recovery_codes_left=await store.recovery_codes_left(db, id=developer.id),
+        recovery_codes_left=await second_factor.recovery_codes_left(db, developer.subject),
         joined_at=developer.joined_at,
         created_at=developer.created_at,
         updated_at=developer.updated_at,

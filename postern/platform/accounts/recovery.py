@@ -31,6 +31,7 @@ from postern.platform.accounts.model import (
 from postern.platform.accounts.operations import caller_of, end_sessions, read_email
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
+from postern.security import second_factor
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
@@ -154,8 +155,8 @@ async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, 
         return
     await end_sessions(tx, call, developer.id)
     await store.drop_all_tokens(tx, developer_id=developer.id)
-    await store.disable_mfa(tx, id=developer.id, now=call.now)
-    await store.drop_recovery_codes(tx, id=developer.id)
+    await store.set_mfa(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
+    await second_factor.delete(tx, developer.subject)
     await store.drop_invitations_of(tx, inviter_id=developer.id)
     if developer.role == "OWNER":
         await store.drop_invitations(tx, account_id=developer.account_id)

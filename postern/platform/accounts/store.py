@@ -12,7 +12,6 @@ from postern.platform.accounts.model import (
     DeveloperRow,
     DeveloperSessionView,
     SessionOwner,
-    TotpRow,
     UsedToken,
 )
 
@@ -166,50 +165,11 @@ async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 async def postpone_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
-# Second factors.
+# Whether a second factor is on; `security` keeps the second factor itself.
 
 
-@statement("select totp_secret, totp_step, mfa_enabled_at from developers where id = %(id)s for update")
-async def lock_totp(tx: Transaction, *, id: UUID) -> TotpRow | None: ...
-
-
-@statement("update developers set totp_secret = %(secret)s, totp_step = null where id = %(id)s")
-async def enrol_totp(tx: Transaction, *, id: UUID, secret: bytes) -> None: ...
-
-
-@statement("""
-    update developers set totp_step = %(step)s where id = %(id)s and (totp_step is null or totp_step < %(step)s)
-""")
-async def use_totp_step(tx: Transaction, *, id: UUID, step: int) -> bool: ...
-
-
-@statement("update developers set mfa_enabled_at = %(now)s, updated_at = %(now)s where id = %(id)s")
-async def enable_mfa(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
-
-
-@statement("""
-    update developers set mfa_enabled_at = null, totp_secret = null, totp_step = null, updated_at = %(now)s
-    where id = %(id)s
-""")
-async def disable_mfa(tx: Transaction, *, id: UUID, now: Moment) -> None: ...
-
-
-@statement("delete from developer_recovery_codes where developer_id = %(id)s")
-async def drop_recovery_codes(tx: Transaction, *, id: UUID) -> None: ...
-
-
-@statement("""
-    insert into developer_recovery_codes (developer_id, hash) select %(id)s, unnest(%(hashes)s::bytea[])
-""")
-async def insert_recovery_codes(tx: Transaction, *, id: UUID, hashes: list[bytes]) -> None: ...
-
-
-@statement("delete from developer_recovery_codes where developer_id = %(id)s and hash = %(hash)s")
-async def use_recovery_code(tx: Transaction, *, id: UUID, hash: bytes) -> bool: ...
-
-
-@statement("select count(*)::int from developer_recovery_codes where developer_id = %(id)s")
-async def recovery_codes_left(db: Queries, *, id: UUID) -> int: ...
+@statement("update developers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s where id = %(id)s")
+async def set_mfa(tx: Transaction, *, id: UUID, mfa_enabled_at: Moment | None, now: Moment) -> None: ...
 
 
 # The account and its members.

@@ -1,36 +1,27 @@
-"""Proving who one is: attempts that are counted before they are judged, and challenges that are answered once."""
+"""Attempts to sign in as a customer: each is counted before it is checked."""
 
-import hmac
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-import msgspec
-
-from postern.identity.customers import challenge_store, rules, token_store
-from postern.identity.customers.challenge_store import Challenge
+from postern.identity.customers import rules, token_store
 from postern.identity.customers.model import (
-    CODE_TRIES,
     FAILURE_WINDOW,
     FAILURES_BEFORE_LOCK,
     FAILURES_EVERYWHERE,
     FAILURES_KEPT,
     LOCK,
     LOCK_MAX,
-    CodeInvalid,
     CustomerRow,
     SignInLocked,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
-from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.security import attempt_store, attempts
 from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import EVERYWHERE, AttemptLimits, AttemptPolicy
-from postern.security.secrets import Secrets, new_token
+from postern.security.secrets import Secrets
 
 DOOR_RATE = RateLimit("sign-in", 30, timedelta(seconds=10))
 """What one network may try at one project's door; people stay far below."""
@@ -162,86 +153,6 @@ def second_factor_identifier(person: CustomerRow) -> bytes:
     the count of second factors with it.
     """
     return person.id.bytes
-
-
-async def issue(
-    db: Database | Transaction,
-    call: Call,
-    purpose: str,
-    life: timedelta,
-    secret: str,
-    *,
-    customer_id: UUID | None = None,
-    identifier: bytes | None = None,
-    **data: Any,
-) -> tuple[UUID, Moment]:
-    """Keep a challenge that `secret` answers; what it is about is sealed, because addresses are in it."""
-    challenge_id, expires_at = new_id(), call.now + life
-    await challenge_store.insert_challenge(
-        db,
-        project_id=call.project_id,
-        id=challenge_id,
-        purpose=purpose,
-        customer_id=customer_id,
-        identifier=identifier,
-        secret_hash=_hash(call, challenge_id, secret),
-        data=call.world.secrets.seal(msgspec.json.encode(data), f"challenge:{challenge_id}"),
-        expires_at=expires_at,
-        now=call.now,
-    )
-    return challenge_id, expires_at
-
-
-async def issue_token(
-    db: Database | Transaction, call: Call, purpose: str, life: timedelta, **about: Any
-) -> tuple[str, Moment]:
-    """Keep a challenge that only its own token answers: for links and steps in between."""
-    secret = new_token(32)
-    challenge_id, expires_at = await issue(db, call, purpose, life, secret, **about)
-    return f"{challenge_id.hex}{secret}", expires_at
-
-
-def split_token(token: str) -> tuple[UUID, str]:
-    """The challenge that a token names, and its secret. Raises CodeInvalid."""
-    try:
-        return UUID(hex=token[:32]), token[32:]
-    except ValueError:
-        raise CodeInvalid from None
-
-
-async def answer(
-    call: Call, purpose: str, challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
-) -> Challenge | None:
-    """The challenge, if `secret` answers it; every try counts, of `most`. It is used up only by `use`."""
-    found = await challenge_store.count_try(
-        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose, most=most, now=call.now
-    )
-    if found is None or not hmac.compare_digest(found.secret_hash, _hash(call, challenge_id, secret)):
-        return None
-    return found
-
-
-async def answer_token(call: Call, purpose: str, token: str, *, most: int = CODE_TRIES) -> Challenge:
-    """The challenge of a token. Raises CodeInvalid."""
-    found = await answer(call, purpose, *split_token(token), most=most)
-    if found is None:
-        raise CodeInvalid
-    return found
-
-
-async def consume(tx: Transaction, challenge: Challenge) -> None:
-    """Use a challenge up: of all who answer it at the same time, one can. Raises CodeInvalid for the others."""
-    if not await challenge_store.consume_challenge(tx, project_id=challenge.project_id, id=challenge.id):
-        raise CodeInvalid
-
-
-def payload(call: Call, challenge: Challenge) -> dict[str, Any]:
-    """What was sealed into a challenge."""
-    return msgspec.json.decode(call.world.secrets.open(challenge.data, f"challenge:{challenge.id}"))
-
-
-def _hash(call: Call, challenge_id: UUID, secret: str) -> bytes:
-    return call.world.secrets.digest("customer-challenge", f"{call.project_id}|{challenge_id}|{secret}")
 
 
 def _counter(call: Call, what: str, identifier: bytes) -> bytes:

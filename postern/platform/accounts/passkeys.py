@@ -1,0 +1,152 @@
+"""Passkeys of developers: adding one to an account, and signing in with it."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get, post
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Body
+from postern.platform.accounts import store
+from postern.platform.accounts.lockout import throttle
+from postern.platform.accounts.mfa import ISSUER, enqueue_notice, lock_caller, require_both_factors
+from postern.platform.accounts.model import (
+    CodeText,
+    CodeWrong,
+    DeveloperSignInFailed,
+    DeveloperSignInResult,
+    GivenPassword,
+    LockedOut,
+    MfaNotEnrolled,
+    MfaRequired,
+    PasswordWrong,
+)
+from postern.platform.accounts.operations import locked_developer, require_password, start_session
+from postern.security import passkeys, subjects
+from postern.security.challenges import CodeInvalid
+from postern.security.passkeys import (
+    NEW_PASSKEY_EXAMPLE,
+    PASSKEY_SIGN_IN_EXAMPLE,
+    NewPasskey,
+    Passkey,
+    PasskeyMissing,
+    PasskeyOptions,
+    PasskeySignIn,
+    RelyingParty,
+    TooManyPasskeys,
+)
+
+REFUSED = "This passkey is unknown here, or its answer is wrong. Sign in with your password."
+
+
+class PasswordAndAnyCode(Body):
+    """The caller's password and, where a second factor is on, a code of the app or a recovery code."""
+
+    password: GivenPassword
+    code: Annotated[CodeText | None, msgspec.Meta(description="Required where a second factor is on.")] = None
+
+
+@post(
+    "/auth/passkeys/register/options",
+    accepts=DEVELOPER_ONLY,
+    problems=[PasswordWrong, MfaRequired, MfaNotEnrolled, CodeWrong, LockedOut, TooManyPasskeys],
+    example={"password": "correct horse battery"},
+)
+async def begin_developer_passkey_registration(call: Call, data: PasswordAndAnyCode) -> PasskeyOptions:
+    """Begin to add a passkey: hand `options` to `navigator.credentials.create`, and send the answer to `register`.
+
+    Takes your password and, where a second factor is on, a `code`: a passkey signs in without either. The options hold
+    for 5 minutes.
+    """
+    if data.code is not None:
+        proven = await require_both_factors(call, data.password, data.code)
+    else:
+        proven = await require_password(call, data.password)
+        if proven.mfa_enabled_at is not None:
+            raise MfaRequired
+    async with call.db.transaction() as tx:
+        developer = await locked_developer(tx, proven)
+        return await passkeys.begin_registration(
+            tx,
+            call,
+            developer.subject,
+            _relying_party(call),
+            account=developer.email,
+            display_name=developer.name or developer.email,
+        )
+
+
+@post(
+    "/auth/passkeys/register",
+    accepts=DEVELOPER_ONLY,
+    status=201,
+    problems=[CodeInvalid, TooManyPasskeys],
+    example=NEW_PASSKEY_EXAMPLE,
+)
+async def add_developer_passkey(call: Call, data: NewPasskey) -> Passkey:
+    """Add the passkey that the browser made. You are told by mail."""
+    assert call.caller.actor_id
+    made = await passkeys.verify_registration(call, call.caller.actor_id, _relying_party(call), data)
+    async with call.db.transaction() as tx:
+        developer = await lock_caller(tx, call)
+        passkey = await passkeys.add(tx, call, developer.subject, made)
+        about = {"passkeyId": str(passkey.id), "name": passkey.name}
+        await enqueue_notice(tx, call, developer, "A passkey was added", "member.passkey_added", **about)
+    return passkey
+
+
+@get("/auth/passkeys", accepts=DEVELOPER_ONLY)
+async def list_developer_passkeys(call: Call) -> list[Passkey]:
+    """Your passkeys, newest first; 20 at most."""
+    assert call.caller.actor_id
+    return await passkeys.passkeys_of(call.db, subjects.developer(call.caller.actor_id))
+
+
+@delete("/auth/passkeys/{id}", accepts=DEVELOPER_ONLY, problems=[PasskeyMissing])
+async def remove_developer_passkey(call: Call, id: UUID) -> None:
+    """Remove a passkey. Your password signs in as before, and you are told by mail."""
+    async with call.db.transaction() as tx:
+        developer = await lock_caller(tx, call)
+        await passkeys.remove(tx, developer.subject, id)
+        about = {"passkeyId": str(id)}
+        await enqueue_notice(tx, call, developer, "A passkey was removed", "member.passkey_removed", **about)
+
+
+@post("/auth/passkeys/sign-in/options", public=True, problems=[TooManyRequests])
+async def begin_developer_passkey_sign_in(call: Call) -> PasskeyOptions:
+    """Begin to sign in with a passkey: hand `options` to `navigator.credentials.get`. It asks for no address."""
+    throttle(call)
+    return await passkeys.begin_sign_in(call, _relying_party(call))
+
+
+@post(
+    "/auth/passkeys/sign-in",
+    public=True,
+    problems=[DeveloperSignInFailed, CodeInvalid, TooManyRequests],
+    example=PASSKEY_SIGN_IN_EXAMPLE,
+)
+async def sign_in_developer_with_passkey(call: Call, data: PasskeySignIn) -> DeveloperSignInResult:
+    """Sign in with a passkey. No second factor is asked for: the authenticator verified its user (PIN, fingerprint)."""
+    throttle(call)
+    assertion = await passkeys.verify_sign_in(call, _relying_party(call), data)
+    if assertion is None:
+        raise DeveloperSignInFailed(REFUSED)
+    async with call.db.transaction() as tx:
+        developer = await store.lock_developer(tx, id=assertion.subject_id)
+        if developer is None or not await passkeys.use(tx, call, assertion):
+            raise DeveloperSignInFailed(REFUSED)
+        return await start_session(tx, call, developer, assertion.methods)
+
+
+def _relying_party(call: Call) -> RelyingParty:
+    """This server; its authenticators verify their users, so that a passkey is two factors."""
+    own = urlsplit(call.world.settings.public_url)
+    return RelyingParty(
+        id=own.hostname or "localhost",
+        name=ISSUER,
+        origins=[f"{own.scheme}://{own.netloc}"],
+        needs_user_verification=True,
+    )

@@ -1,0 +1,1 @@
+"""OpenID Connect and OAuth, as a client: addresses, PKCE and ID tokens. Fetches nothing."""

@@ -1,0 +1,136 @@
+"""ID tokens (OpenID Connect Core 1.0 §2 and §3.1.3.7): which key signed one, and whether it is meant for us, now."""
+
+import base64
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
+
+SKEW = timedelta(seconds=60)
+SUBJECT_LIMIT = 255
+TOKEN_CHARACTERS = 65_536
+"""Of an ID token or an access token."""
+RSA_BITS = range(2_048, 8_193)
+"""Shorter keys are too weak (RFC 7518 §3.3), longer ones take long to check."""
+TENANT = "{tenantid}"
+"""What Microsoft's documents for all tenants have in the issuer where tokens have the tenant."""
+
+ALGORITHMS_OF_KEYS: dict[tuple[str, str | None], str] = {
+    ("RSA", None): "RS256",
+    ("EC", "P-256"): "ES256",
+    ("EC", "P-384"): "ES384",
+    ("OKP", "Ed25519"): "EdDSA",
+}
+"""The one algorithm of a key that does not name one itself. None of them takes a shared secret."""
+ALGORITHMS = frozenset((*ALGORITHMS_OF_KEYS.values(), "RS384", "RS512", "PS256", "PS384", "PS512"))
+
+
+class TokenRefused(Exception):
+    """An ID token that proves nothing; the message says why."""
+
+
+def read_header(token: object) -> dict[str, Any]:
+    """The header of a token, nothing of it verified yet. Raises TokenRefused."""
+    if not isinstance(token, str):
+        raise TokenRefused("no ID token")
+    return _parts_of(token)[0]
+
+
+def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
+    """The key of a JWKS document that a token names; the only signing key, if it names none."""
+    listed = document.get("keys")
+    keys = [key for key in listed if isinstance(key, dict)] if isinstance(listed, list) else []
+    signing = [key for key in keys if key.get("use", "sig") == "sig"]
+    if key_id is None:
+        return signing[0] if len(signing) == 1 else None
+    return next((key for key in signing if key.get("kid") == key_id), None)
+
+
+def verification_key(found: dict[str, Any] | None, header: dict[str, Any]) -> tuple[jwt.PyJWK, str]:
+    """A provider's key, read, and the one algorithm it is used with. Raises TokenRefused."""
+    if found is None:
+        raise TokenRefused("signed with an unknown key")
+    curve = str(found["crv"]) if "crv" in found and found.get("kty") != "RSA" else None
+    algorithm = found.get("alg") or ALGORITHMS_OF_KEYS.get((str(found.get("kty")), curve))
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or header.get("alg") != algorithm:
+        raise TokenRefused("signed with another algorithm")
+    try:
+        key = jwt.PyJWK(found, algorithm)
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, OverflowError, UnsupportedAlgorithm):
+        raise TokenRefused("signed with a key that cannot be read") from None
+    if isinstance(key.key, rsa.RSAPublicKey) and key.key.key_size not in RSA_BITS:
+        raise TokenRefused(f"signed with an RSA key of {key.key.key_size} bits")
+    return key, algorithm
+
+
+def verify_claims(
+    token: str,
+    key: jwt.PyJWK,
+    algorithm: str,
+    metadata: dict[str, Any],
+    *,
+    issuer: str,
+    client_id: str,
+    nonce: str,
+    now: float,
+) -> dict[str, Any]:
+    """The claims of an ID token that is meant for `client_id` at the Unix time `now`. Raises TokenRefused saying why.
+
+    `metadata` is the provider's discovery document, and `issuer` the one that was asked.
+    """
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            audience=client_id,
+            # Times are checked below, by the world's clock; the issuer too, because one provider has a template.
+            options={"require": ["iss", "sub", "aud", "exp", "iat"], "verify_exp": False, "verify_iat": False},
+        )
+    except jwt.PyJWTError as error:
+        raise TokenRefused(str(error)) from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise TokenRefused("a signature that cannot be checked with that key") from None
+    expected = str(metadata["issuer"]).replace(TENANT, str(claims.get("tid", TENANT)))
+    if claims["iss"] != expected or (TENANT not in str(metadata["issuer"]) and claims["iss"] != issuer):
+        raise TokenRefused("another issuer")
+    audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
+    if (len(audiences) > 1 or "azp" in claims) and claims.get("azp") != client_id:
+        raise TokenRefused("meant for another party")
+    if claims.get("nonce") != nonce:
+        raise TokenRefused("another nonce")
+    if not all(isinstance(claims[name], int | float) and not isinstance(claims[name], bool) for name in ("exp", "iat")):
+        raise TokenRefused("times that are no numbers")
+    if claims["exp"] <= now - SKEW.total_seconds() or claims["iat"] > now + SKEW.total_seconds():
+        raise TokenRefused("expired, or from the future")
+    if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= SUBJECT_LIMIT:
+        raise TokenRefused("no subject")
+    return claims
+
+
+def is_tenant_of(template: str, issuer: str) -> bool:
+    """Whether an issuer may be a tenant of a provider whose documents have a template in its place."""
+    return urlsplit(template).netloc == urlsplit(issuer).netloc
+
+
+def _parts_of(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and the claims of a token (RFC 7519), nothing of it verified yet. Raises TokenRefused."""
+    parts = token.split(".") if len(token) <= TOKEN_CHARACTERS and token.isascii() else []
+    if len(parts) != 3:
+        raise TokenRefused("not a signed token")
+    try:
+        header, claims = (
+            read_untrusted_json(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))) for part in parts[:2]
+        )
+    except JsonRefused as error:
+        raise TokenRefused(f"a part of it is {error}") from None
+    except ValueError:
+        raise TokenRefused("not a signed token") from None
+    if not isinstance(header, dict) or not isinstance(claims, dict):
+        raise TokenRefused("not a signed token")
+    return header, claims

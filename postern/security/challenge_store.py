@@ -1,0 +1,81 @@
+"""SQL of challenges."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class ChallengeRow(Record):
+    """A challenge as the database keeps it."""
+
+    project_id: UUID
+    id: UUID
+    subject_id: UUID | None
+    identifier: bytes | None
+    secret_hash: bytes
+    tries: int
+    data: bytes
+
+
+@statement("""
+    insert into challenges (project_id, id, purpose, subject_id, identifier, secret_hash, data, expires_at, created_at,
+                            due_at)
+    values (%(project_id)s, %(id)s, %(purpose)s, %(subject_id)s, %(identifier)s, %(secret_hash)s, %(data)s,
+            %(expires_at)s, %(now)s, %(expires_at)s)
+""")
+async def insert(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    purpose: str,
+    subject_id: UUID | None,
+    identifier: bytes | None,
+    secret_hash: bytes,
+    data: bytes,
+    expires_at: Moment,
+    now: Moment,
+) -> None: ...
+
+
+# The try is counted before the answer is compared: parallel guesses cannot share one.
+@statement("""
+    update challenges set tries = tries + 1
+    where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(most)s
+      and expires_at > %(now)s
+    returning *
+""")
+async def count_try(
+    db: Queries, *, project_id: UUID, id: UUID, purpose: str, most: int, now: Moment
+) -> ChallengeRow | None: ...
+
+
+@statement("""
+    select * from challenges
+    where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and expires_at > %(now)s
+""")
+async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
+
+
+# Whoever deletes the row has used the challenge: exactly one transaction can.
+@statement("delete from challenges where project_id = %(project_id)s and id = %(id)s")
+async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+@statement("""
+    delete from challenges where project_id = %(project_id)s and subject_id = %(subject_id)s
+      and (cardinality(%(purposes)s::text[]) = 0 or purpose = any (%(purposes)s::text[]))
+""")
+async def delete_of_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, purposes: list[str]) -> None: ...
+
+
+@statement("delete from challenges where project_id = %(project_id)s and identifier = %(identifier)s")
+async def delete_of_identifier(tx: Transaction, *, project_id: UUID, identifier: bytes) -> None: ...
+
+
+@statement("""
+    delete from challenges where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
+""")
+async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...

@@ -1,0 +1,188 @@
+"""Challenges: what somebody has to answer once, within a time and a number of tries.
+
+A challenge keeps a keyed hash of its answer and, sealed, its payload: a Struct whose tag is the challenge's purpose.
+Six-digit codes, tokens in links, and tokens of the steps between two requests are all challenges.
+"""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Database, Transaction
+from postern.kernel.http.call import Call
+from postern.kernel.http.problems import Unauthenticated
+from postern.kernel.values import Record, new_id
+from postern.security import challenge_store
+from postern.security.challenge_store import ChallengeRow
+from postern.security.secrets import Secrets, new_token
+
+CODE_TRIES = 5
+"""Answers that one challenge takes, right or wrong, unless its caller says otherwise."""
+
+
+class CodeInvalid(Unauthenticated):
+    """This code or link is wrong, used, or too old; ask for a new one."""
+
+
+class Payload(Record, tag_field="purpose"):
+    """What a challenge is about. A subclass for each purpose sets `tag`, which its row keeps as `purpose`."""
+
+
+P = TypeVar("P", bound=Payload)
+
+
+@dataclass(frozen=True)
+class Challenge(Generic[P]):
+    """A challenge that was answered rightly, or is looked at."""
+
+    project_id: UUID
+    """NO_ID for challenges of developers."""
+    id: UUID
+    subject_id: UUID | None
+    """Whom it is about; null where that is nobody yet, as for a sign-up."""
+    identifier: bytes | None
+    """Keyed hash of the address that it was mailed to."""
+    tries: int
+    payload: P
+
+
+async def issue(
+    db: Database | Transaction,
+    call: Call,
+    payload: Payload,
+    life: timedelta,
+    secret: str,
+    *,
+    subject_id: UUID | None = None,
+    identifier: bytes | None = None,
+) -> tuple[UUID, Moment]:
+    """Store a challenge that `secret` answers. Returns its id and when it expires."""
+    challenge_id, expires_at = new_id(), call.now + life
+    await challenge_store.insert(
+        db,
+        project_id=call.project_id,
+        id=challenge_id,
+        purpose=purpose_of(type(payload)),
+        subject_id=subject_id,
+        identifier=identifier,
+        secret_hash=_hash(call.world.secrets, call.project_id, challenge_id, secret),
+        data=call.world.secrets.seal(msgspec.json.encode(payload), _context(challenge_id)),
+        expires_at=expires_at,
+        now=call.now,
+    )
+    return challenge_id, expires_at
+
+
+async def issue_token(
+    db: Database | Transaction,
+    call: Call,
+    payload: Payload,
+    life: timedelta,
+    *,
+    subject_id: UUID | None = None,
+    identifier: bytes | None = None,
+) -> tuple[str, Moment]:
+    """Store a challenge that only a token answers, which names it. Returns the token and when it expires."""
+    secret = new_token(32)
+    challenge_id, expires_at = await issue(
+        db, call, payload, life, secret, subject_id=subject_id, identifier=identifier
+    )
+    return token_of(challenge_id, secret), expires_at
+
+
+def token_of(challenge_id: UUID, secret: str) -> str:
+    """The token that names a challenge and answers it."""
+    return f"{challenge_id.hex}{secret}"
+
+
+def split_token(token: str) -> tuple[UUID, str]:
+    """The challenge that a token names, and its secret. Raises CodeInvalid."""
+    try:
+        return UUID(hex=token[:32]), token[32:]
+    except ValueError:
+        raise CodeInvalid from None
+
+
+async def answer(
+    call: Call, kind: type[P], challenge_id: UUID, secret: str, *, most: int = CODE_TRIES
+) -> Challenge[P] | None:
+    """The challenge, if it is of this kind and `secret` answers it; None otherwise.
+
+    Each call counts one try of at most `most`. The challenge stays until `consume`.
+    """
+    row = await challenge_store.count_try(
+        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), most=most, now=call.now
+    )
+    if row is None:
+        return None
+    expected = _hash(call.world.secrets, call.project_id, challenge_id, secret)
+    return _opened(call, kind, row) if hmac.compare_digest(row.secret_hash, expected) else None
+
+
+async def answer_token(call: Call, kind: type[P], token: str, *, most: int = CODE_TRIES) -> Challenge[P]:
+    """The challenge that a token answers; counts one try of at most `most`. Raises CodeInvalid."""
+    challenge = await answer(call, kind, *split_token(token), most=most)
+    if challenge is None:
+        raise CodeInvalid
+    return challenge
+
+
+async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | None:
+    """The open challenge of this kind, without an answer: counts no try and proves nothing."""
+    row = await challenge_store.get(
+        call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), now=call.now
+    )
+    return None if row is None else _opened(call, kind, row)
+
+
+async def consume(tx: Transaction, challenge: Challenge[P]) -> P:
+    """Use a challenge up and return its payload. Of parallel callers one can; the others get CodeInvalid."""
+    if not await challenge_store.delete(tx, project_id=challenge.project_id, id=challenge.id):
+        raise CodeInvalid
+    return challenge.payload
+
+
+async def revoke(tx: Transaction, project_id: UUID, subject_id: UUID, kinds: Sequence[type[Payload]] = ()) -> None:
+    """Delete open challenges about somebody: those of `kinds`, or all if there are none."""
+    purposes = [purpose_of(kind) for kind in kinds]
+    await challenge_store.delete_of_subject(tx, project_id=project_id, subject_id=subject_id, purposes=purposes)
+
+
+async def revoke_mailed(tx: Transaction, project_id: UUID, identifier: bytes) -> None:
+    """Delete open challenges that were mailed to an address, given its identifier."""
+    await challenge_store.delete_of_identifier(tx, project_id=project_id, identifier=identifier)
+
+
+def purpose_of(kind: type[Payload]) -> str:
+    """The purpose of challenges with payloads of this kind."""
+    return str(kind.__struct_config__.tag)
+
+
+def _opened(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | None:
+    try:
+        payload = msgspec.json.decode(call.world.secrets.open(row.data, _context(row.id)), type=kind)
+    except msgspec.ValidationError:  # A release with another payload issued it: it is as good as expired.
+        return None
+    return Challenge(
+        project_id=row.project_id,
+        id=row.id,
+        subject_id=row.subject_id,
+        identifier=row.identifier,
+        tries=row.tries,
+        payload=payload,
+    )
+
+
+def _hash(secrets: Secrets, project_id: UUID, challenge_id: UUID, secret: str) -> bytes:
+    # The name stays although developers have challenges too: it decides whether links that were mailed still work.
+    return secrets.digest("customer-challenge", f"{project_id}|{challenge_id}|{secret}")
+
+
+def _context(challenge_id: UUID) -> str:
+    return f"challenge:{challenge_id}"

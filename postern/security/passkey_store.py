@@ -1,0 +1,80 @@
+"""SQL of passkeys."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class PasskeyRow(Record):
+    """A passkey as the database keeps it."""
+
+    id: UUID
+    subject_id: UUID
+    credential_id: bytes
+    user_handle: bytes | None
+    """The id that the authenticator keeps; null for passkeys whose owner was merged before it was stored."""
+    public_key: bytes
+    sign_count: int
+    backed_up: bool
+    name: str
+    created_at: Moment
+    last_used_at: Moment | None
+
+
+@statement("""
+    insert into passkeys (project_id, id, subject_id, credential_id, user_handle, public_key, sign_count, backed_up,
+                          name, created_at)
+    values (%(project_id)s, %(id)s, %(subject_id)s, %(credential_id)s, %(user_handle)s, %(public_key)s,
+            %(sign_count)s, %(backed_up)s, %(name)s, %(now)s)
+    on conflict do nothing
+    returning *
+""")
+async def insert(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    subject_id: UUID,
+    credential_id: bytes,
+    user_handle: bytes,
+    public_key: bytes,
+    sign_count: int,
+    backed_up: bool,
+    name: str,
+    now: Moment,
+) -> PasskeyRow | None: ...
+
+
+@statement("select * from passkeys where project_id = %(project_id)s and credential_id = %(credential_id)s")
+async def by_credential(db: Queries, *, project_id: UUID, credential_id: bytes) -> PasskeyRow | None: ...
+
+
+@statement("""
+    select * from passkeys where project_id = %(project_id)s and subject_id = %(subject_id)s order by id desc
+""")
+async def of_subject(db: Queries, *, project_id: UUID, subject_id: UUID) -> list[PasskeyRow]: ...
+
+
+# A counter that did not grow means a copied authenticator (WebAuthn §7.2, step 22).
+@statement("""
+    update passkeys set sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and (sign_count = 0 or sign_count < %(sign_count)s)
+""")
+async def use(
+    tx: Transaction, *, project_id: UUID, id: UUID, sign_count: int, backed_up: bool, now: Moment
+) -> bool: ...
+
+
+@statement("""
+    delete from passkeys
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and (%(id)s::uuid is null or id = %(id)s)
+""")
+async def delete(tx: Transaction, *, project_id: UUID, subject_id: UUID, id: UUID | None) -> bool: ...
+
+
+@statement("""
+    update passkeys set subject_id = %(survivor)s where project_id = %(project_id)s and subject_id = %(loser)s
+""")
+async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None: ...

@@ -1,0 +1,144 @@
+"""The second factor of a developer or a customer: codes of an authenticator app (TOTP, RFC 6238) and recovery codes.
+
+Callers count the attempt before `use`, and note on their own record when the second factor was turned on or off.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.http.call import Call
+from postern.security import second_factor_store
+from postern.security.second_factor_store import SecondFactor
+from postern.security.secrets import Secrets
+from postern.security.subjects import Subject
+from postern.security.totp import (
+    looks_like_recovery_code,
+    matching_step,
+    new_recovery_codes,
+    new_totp_secret,
+    plain_recovery_code,
+)
+
+UsedFactor = Literal["totp", "recovery"]
+
+
+async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
+    """Begin to set up an authenticator app. Returns its secret; None if a second factor is on already."""
+    secret = new_totp_secret()
+    sealed = call.world.secrets.seal(secret, _context(subject))
+    enrolled = await second_factor_store.enrol(
+        tx, project_id=subject.project_id, subject_id=subject.id, secret=sealed, now=call.now
+    )
+    return secret if enrolled else None
+
+
+async def get(db: Queries, subject: Subject) -> SecondFactor | None:
+    """The second factor that is on, or whose set-up has begun."""
+    return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
+
+
+async def use(
+    tx: Transaction, call: Call, subject: Subject, code: str, *, former_ids: Sequence[UUID] = ()
+) -> UsedFactor | None:
+    """Use up a code of the app or a recovery code. Returns which it was; None if it is wrong or was used before.
+
+    Recovery codes that came with a merged customer are hashed with that customer's id: `former_ids`.
+    """
+    if looks_like_recovery_code(code):
+        hashes = [_recovery_hash(call.world.secrets, subject, each, code) for each in (subject.id, *former_ids)]
+        used = await second_factor_store.use_recovery_code(
+            tx, project_id=subject.project_id, subject_id=subject.id, hashes=hashes
+        )
+        return "recovery" if used else None
+    factor = await get(tx, subject)
+    if factor is None:
+        return None
+    secret = call.world.secrets.open(factor.secret, _context(subject))
+    step = matching_step(secret, code, call.now, used=factor.used_step)
+    if step is None or not await second_factor_store.use_step(
+        tx, project_id=subject.project_id, subject_id=subject.id, step=step
+    ):
+        return None
+    return "totp"
+
+
+async def confirm(tx: Transaction, call: Call, subject: Subject, enrolled: SecondFactor) -> list[str] | None:
+    """Turn the second factor on after a code of it was used. Returns new recovery codes.
+
+    None if it is on already, or if another set-up has begun since `enrolled` was read.
+    """
+    if not await second_factor_store.confirm(
+        tx, project_id=subject.project_id, subject_id=subject.id, secret=enrolled.secret, now=call.now
+    ):
+        return None
+    return await renew_recovery_codes(tx, call, subject)
+
+
+async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, step: int) -> list[str] | None:
+    """Turn on a second factor whose secret was kept elsewhere until its first code, that of `step`, was seen.
+
+    Returns new recovery codes; None if a second factor is on already.
+    """
+    sealed = call.world.secrets.seal(secret, _context(subject))
+    if not await second_factor_store.insert_confirmed(
+        tx, project_id=subject.project_id, subject_id=subject.id, secret=sealed, step=step, now=call.now
+    ):
+        return None
+    return await renew_recovery_codes(tx, call, subject)
+
+
+async def renew_recovery_codes(tx: Transaction, call: Call, subject: Subject) -> list[str]:
+    """Replace the recovery codes by ten new ones."""
+    codes = new_recovery_codes()
+    key = {"project_id": subject.project_id, "subject_id": subject.id}
+    hashes = [_recovery_hash(call.world.secrets, subject, subject.id, code) for code in codes]
+    await second_factor_store.delete_recovery_codes(tx, **key)
+    await second_factor_store.insert_recovery_codes(tx, **key, hashes=hashes)
+    return codes
+
+
+async def recovery_codes_left(db: Queries, subject: Subject) -> int:
+    """How many recovery codes were not used yet."""
+    return await second_factor_store.count_recovery_codes(db, project_id=subject.project_id, subject_id=subject.id)
+
+
+async def delete(tx: Transaction, subject: Subject) -> None:
+    """Turn the second factor off and delete its recovery codes."""
+    await second_factor_store.delete(tx, project_id=subject.project_id, subject_id=subject.id)
+
+
+async def move(tx: Transaction, call: Call, survivor: Subject, loser: Subject) -> bool:
+    """Replace what `survivor` has by the second factor and the recovery codes of `loser`.
+
+    Returns False, and changes nothing, if `loser` has no second factor on.
+    """
+    factor = await get(tx, loser)
+    if factor is None or factor.confirmed_at is None:
+        return False
+    secret = call.world.secrets.open(factor.secret, _context(loser))
+    await delete(tx, survivor)
+    await second_factor_store.move(
+        tx,
+        project_id=survivor.project_id,
+        survivor=survivor.id,
+        loser=loser.id,
+        secret=call.world.secrets.seal(secret, _context(survivor)),
+    )
+    return True
+
+
+# Developers and customers had tables of their own before. What those tables held stays readable.
+
+
+def _context(subject: Subject) -> str:
+    if subject.kind == "DEVELOPER":
+        return f"developer-totp:{subject.id}"
+    return f"totp:{subject.project_id}:{subject.id}"
+
+
+def _recovery_hash(secrets: Secrets, subject: Subject, id: UUID, code: str) -> bytes:
+    if subject.kind == "DEVELOPER":
+        return secrets.digest("developer-recovery", f"{id}|{plain_recovery_code(code)}")
+    return secrets.digest("recovery-code", f"{subject.project_id}|{id}|{plain_recovery_code(code)}")

@@ -1,0 +1,108 @@
+"""SQL of second factors and recovery codes."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Record
+
+
+class SecondFactor(Record):
+    """An authenticator app of a subject. It counts as on when it is confirmed."""
+
+    project_id: UUID
+    subject_id: UUID
+    secret: bytes
+    confirmed_at: Moment | None
+    used_step: int
+    """The newest step of 30 seconds whose code was used (RFC 6238); 0 for none."""
+
+
+@statement("""
+    insert into second_factors as f (project_id, subject_id, secret, created_at)
+    values (%(project_id)s, %(subject_id)s, %(secret)s, %(now)s)
+    on conflict (project_id, subject_id) do update
+        set secret = excluded.secret, created_at = excluded.created_at, used_step = 0
+        where f.confirmed_at is null
+""")
+async def enrol(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
+
+
+@statement("select * from second_factors where project_id = %(project_id)s and subject_id = %(subject_id)s")
+async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFactor | None: ...
+
+
+# Touches nothing if this step or a later one was used: a code that is replayed fails here.
+@statement("""
+    update second_factors set used_step = %(step)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and used_step < %(step)s
+""")
+async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step: int) -> bool: ...
+
+
+# Only the secret whose code was checked: another enrolment may have begun meanwhile.
+@statement("""
+    update second_factors set confirmed_at = %(now)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and confirmed_at is null
+      and secret = %(secret)s
+""")
+async def confirm(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
+
+
+@statement("""
+    insert into second_factors as f (project_id, subject_id, secret, used_step, created_at, confirmed_at)
+    values (%(project_id)s, %(subject_id)s, %(secret)s, %(step)s, %(now)s, %(now)s)
+    on conflict (project_id, subject_id) do update
+        set secret = excluded.secret, used_step = excluded.used_step, created_at = excluded.created_at,
+            confirmed_at = excluded.confirmed_at
+        where f.confirmed_at is null
+""")
+async def insert_confirmed(
+    tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, step: int, now: Moment
+) -> bool: ...
+
+
+@statement("""
+    with codes as (
+        delete from recovery_codes where project_id = %(project_id)s and subject_id = %(subject_id)s
+    )
+    delete from second_factors where project_id = %(project_id)s and subject_id = %(subject_id)s
+""")
+async def delete(tx: Transaction, *, project_id: UUID, subject_id: UUID) -> None: ...
+
+
+@statement("delete from recovery_codes where project_id = %(project_id)s and subject_id = %(subject_id)s")
+async def delete_recovery_codes(tx: Transaction, *, project_id: UUID, subject_id: UUID) -> None: ...
+
+
+@statement("""
+    insert into recovery_codes (project_id, subject_id, hash)
+    select %(project_id)s, %(subject_id)s, unnest(%(hashes)s::bytea[])
+""")
+async def insert_recovery_codes(
+    tx: Transaction, *, project_id: UUID, subject_id: UUID, hashes: list[bytes]
+) -> None: ...
+
+
+@statement("""
+    delete from recovery_codes
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and hash = any (%(hashes)s::bytea[])
+""")
+async def use_recovery_code(tx: Transaction, *, project_id: UUID, subject_id: UUID, hashes: list[bytes]) -> bool: ...
+
+
+@statement("""
+    select count(*)::int from recovery_codes where project_id = %(project_id)s and subject_id = %(subject_id)s
+""")
+async def count_recovery_codes(db: Queries, *, project_id: UUID, subject_id: UUID) -> int: ...
+
+
+@statement("""
+    with codes as (
+        update recovery_codes set subject_id = %(survivor)s
+        where project_id = %(project_id)s and subject_id = %(loser)s
+    )
+    update second_factors set subject_id = %(survivor)s, secret = %(secret)s
+    where project_id = %(project_id)s and subject_id = %(loser)s
+""")
+async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None: ...
