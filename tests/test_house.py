@@ -170,7 +170,7 @@ def test_workers_are_woken_only_by_transactions():
 
 HELD_BY_MODULES = {
     "identity/customers/sessions.py": ["_private", "_tokens_seen", "_public"],
-    "kernel/database/statements.py": ["_shares", "STATEMENTS"],
+    "kernel/database/statements.py": ["_shares", "_held", "STATEMENTS"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_contents", "_addresses"],
 }

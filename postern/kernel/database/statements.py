@@ -69,9 +69,15 @@ def like_pattern(text: str) -> str:
 class Queries:
     """Somewhere a statement can run. The two kinds differ only in the connection they offer."""
 
-    hooks: "Hooks"
-    """Functions of higher rings that lower ones call in their transactions."""
+    _hooks: "Hooks | None"
     _caches: dict[type, Any]
+
+    @property
+    def hooks(self) -> "Hooks":
+        """Functions of higher rings that lower ones call in their transactions. A database that was opened for a
+        command alone, without a World, has none."""
+        assert self._hooks is not None, "this database was opened without hooks"
+        return self._hooks
 
     def cache(self, kind: type[T]) -> T:
         """The one `kind` of this database, made by the first to ask: what this process keeps of rows that never change.
@@ -128,7 +134,7 @@ class Transaction(Queries):
 
     def __init__(self, connection: type_of_connection, db: "Database") -> None:
         self._connection = connection
-        self.hooks, self._caches = db.hooks, db._caches
+        self._hooks, self._caches = db._hooks, db._caches
         self.due: set[str] = set()
 
     async def lock_quota(self, what: str, owner: UUID) -> None:
@@ -153,9 +159,7 @@ class Database(Queries):
     def __init__(self, pool: AsyncConnectionPool[type_of_connection], url: str, hooks: "Hooks | None" = None) -> None:
         self._pool = pool
         self.url = url
-        self._caches = {}
-        if hooks is not None:
-            self.hooks = hooks
+        self._hooks, self._caches = hooks, {}
         self.notify_due: Callable[[str], None] | None = None
         """Tells the workers that a table has due rows. Called after each commit that `Transaction.makes_due` marked."""
 
