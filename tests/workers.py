@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from contextvars import Context
+from contextvars import copy_context
 from typing import Any
 
+from postern.kernel.database.statements import _held
 from postern.kernel.due import Work, Worker
 from postern.world import World
 
 
 def in_another_process(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     """Begin something beside the test: what the test holds (a connection, say) counts for nothing there."""
-    return asyncio.create_task(work, context=Context())
+    context = copy_context()
+    context.run(_held.set, None)
+    return asyncio.create_task(work, context=context)
 
 
 @asynccontextmanager
