@@ -365,7 +365,12 @@ async def test_the_preview_shows_the_first_twenty_rows(project: Any) -> None:
         ("email,plan,attributes.plan\n", "column_repeated", 3, "exclude one"),
         ("E-Mail,email,EMAIL\n", "column_repeated", 3, "exclude one"),
         (f"email,{'x' * 101}\n", "column_invalid", 2, None),
-        ("email," + ",".join(f"a{number}" for number in range(501)) + "\n", "too_many_columns", None, "Leave"),
+        (
+            "email," + ",".join(f"a{number}" for number in range(501)) + "\n",
+            "too_many_columns",
+            None,
+            "Exclude columns",
+        ),
     ],
 )
 async def test_what_stops_an_import_is_shown_with_what_to_do(

@@ -327,7 +327,7 @@ async def test_attributes_that_do_not_fit_are_passed_over_and_said_to_be(automat
     (run,) = await runs(automation)
     steps = (await project.client.get(f"/automations/{automation}/runs/{run['id']}")).json()["steps"]
     assert [step["outcome"] for step in steps] == ["SKIPPED", "DONE", "DONE"]
-    assert "limits" in steps[0]["detail"]["reason"]
+    assert "exceed a limit" in steps[0]["detail"]["reason"]
     known = (await project.client.get(f"/contacts/{made.json()['id']}")).json()["attributes"]
     assert set(known) == {"x", "stage"}
 

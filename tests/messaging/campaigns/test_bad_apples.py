@@ -50,7 +50,7 @@ async def test_three_bad_ones_fail_alone(sender, sink, clock, work_off):
     reasons = {each["to"][0]: each["reason"] for each in failed}
     assert set(reasons) == {"zero@example.org", "huge@example.org"}
     assert "unable to calculate 1000 // 0" in reasons["zero@example.org"]
-    assert "more than 10000000 characters" in reasons["huge@example.org"]
+    assert "longer than 10000000 characters" in reasons["huge@example.org"]
 
     copies = Counter(each.recipients for each in sink.messages)
     assert len(copies) == CONTACTS - 3

@@ -350,13 +350,13 @@ async def test_they_are_started_before_anybody_needs_them_and_idle_ones_are_used
 NOISY = """
 from postern.protocols.mail.templates import composing, render_process
 
-make = render_process.make
+compose = render_process.compose
 
 def noisy(*given, **named):
     print("Something to say.", flush=True)
-    return make(*given, **named)
+    return compose(*given, **named)
 
-render_process.make = noisy
+render_process.compose = noisy
 render_process.main()
 """
 
