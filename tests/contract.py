@@ -238,7 +238,7 @@ AT_LARGE = ("tests/test_contract.py", "tests/test_schemathesis.py", "tests/test_
 
 def _likeness(test: str, operation: Any, exercised: Mapping[str, set[str]]) -> tuple[int, int, int]:
     """How well a test seems to show an operation: at home in its feature, alike in words, about little else."""
-    folder, words = test.split("/")[2], set(re.findall(r"[a-z]+", test.rpartition("::")[2]))
+    folder, words = [*test.split("/"), "", ""][2], set(re.findall(r"[a-z]+", test.rpartition("::")[2]))
     feature = operation.function.__module__.split(".")[2]
     own = {stem(word) for word in operation.name.split("_")}
     others = sum(test in tests for tests in exercised.values())
