@@ -45,7 +45,7 @@ from postern.protocols.mail.templates.composing import (
 )
 from postern.protocols.mail.templates.content import TrackingOptions
 from postern.protocols.mail.templates.rendering import NeedsOwnProcess, RenderingBusy, RenderingUnavailable
-from postern.protocols.mail.transports.test_addresses import TestOutcome, answer, outcome_of
+from postern.protocols.mail.transports.test_addresses import FixedOutcome, answer, outcome_of
 from postern.protocols.mail.transports.transport import NO_TIME, DeliveryOutcome, Envelope, Result, Transport, postpone
 
 if TYPE_CHECKING:
@@ -457,7 +457,7 @@ def _decide(job: DeliveryJob, facts: DeliveryContext) -> RecipientDecision | Sen
         signed_by = ()  # The keys of a domain that is not verified are not published.
     waiting: list[str] = list(send.pending) if send.pending else recipients_of(send)
     blocked = [(each, why) for each in waiting if (why := _suppression(each, send, body, facts)) is not None]
-    blocked += [(each, "TEST ADDRESS") for each in waiting if outcome_of(each) is TestOutcome.SUPPRESSED]
+    blocked += [(each, "TEST ADDRESS") for each in waiting if outcome_of(each) is FixedOutcome.SUPPRESSED]
     gone = {address for address, _ in blocked}
     left = [each for each in waiting if each not in gone]
     if not left:
@@ -476,7 +476,7 @@ def _decide(job: DeliveryJob, facts: DeliveryContext) -> RecipientDecision | Sen
         order=ComposeRequest(words, draft, signed_by, str(send.project_id)),
         settings=facts.settings,
         decided=tuple(answer(found, each) for each, found in fixed.items()),
-        complained=TestOutcome.COMPLAINED in fixed.values(),
+        complained=FixedOutcome.COMPLAINED in fixed.values(),
         links_base=facts.tracking_base,
         suppressed=tuple(blocked),
     )

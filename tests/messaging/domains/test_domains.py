@@ -465,7 +465,7 @@ def key_of(domain):
         (lambda value: value.replace("k=rsa", "t=y:s"), "`t`"),
         (lambda value: value.replace("k=rsa", "k=rsa; k=rsa"), "`k`"),
         (lambda value: value.replace("k=rsa", "rsa"), "`rsa`"),
-        (lambda value: value.replace("p=", "p=A"), "another key"),
+        (lambda value: value.replace("p=", "p=A"), "different public key"),
         (lambda value: value.partition("p=")[0] + "p=", "revoked"),
         (lambda value: value.partition("; p=")[0], "`p`"),
     ],

@@ -84,7 +84,7 @@ async def test_what_the_builder_renders_is_what_is_sent(project):
         ({"subject": "a\r\nBcc: x@example.com"}, "/subject", ""),
         ({"builderJson": {}}, "/builderJson", "mjml"),
         ({"builderJson": {"blocks": [{"type": "poem"}]}}, "/builderJson/blocks/0/type", "expected"),
-        ({"builderJson": {"blocks": [{"type": "text"}]}}, "/builderJson/blocks/0/text", "missing"),
+        ({"builderJson": {"blocks": [{"type": "text"}]}}, "/builderJson/blocks/0/text", "required"),
         ({"builderJson": {"mjml": "<mjml>"}}, "/builderJson/mjml", "MJML"),
         ({"builderJson": {"mjml": "<mjml>"}, "html": "fine"}, "/builderJson/mjml", "MJML"),
         ({"builderJson": []}, "/builderJson", ""),

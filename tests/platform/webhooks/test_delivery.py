@@ -287,7 +287,7 @@ async def test_what_is_pending_when_it_is_switched_off_fails_in_its_time(
     await work_off()
     delivery = await hook.delivery()
     assert (delivery["status"], delivery["attempts"]) == ("FAILED", 0)
-    assert "switched off" in delivery["errorMessage"]
+    assert "inactive" in delivery["errorMessage"]
     assert not receiver.requests
 
 

@@ -3,16 +3,16 @@
 import pytest
 
 from postern.protocols.mail.smtp_replies import classify, suppresses
-from postern.protocols.mail.transports.test_addresses import TestOutcome, answer, outcome_of
+from postern.protocols.mail.transports.test_addresses import FixedOutcome, answer, outcome_of
 from postern.protocols.mail.transports.transport import Accepted, Deferred, Rejected
 
 
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
-        *[(f"{each}@postern.test", each) for each in TestOutcome],
-        ("Bounced+order-17@Postern.Test", TestOutcome.BOUNCED),
-        ("delivered+@postern.test.", TestOutcome.DELIVERED),
+        *[(f"{each}@postern.test", each) for each in FixedOutcome],
+        ("Bounced+order-17@Postern.Test", FixedOutcome.BOUNCED),
+        ("delivered+@postern.test.", FixedOutcome.DELIVERED),
         ("other@postern.test", None),
         ("delivered@postern.test.example", None),
         ("delivered@sub.postern.test", None),
@@ -25,13 +25,13 @@ def test_fate(address, expected):
 
 
 def test_answers():
-    said = {each: answer(each, "a@b.c") for each in TestOutcome}
+    said = {each: answer(each, "a@b.c") for each in FixedOutcome}
     assert {each: type(one) for each, one in said.items()} == {
-        TestOutcome.DELIVERED: Accepted,
-        TestOutcome.BOUNCED: Rejected,
-        TestOutcome.COMPLAINED: Accepted,
-        TestOutcome.DEFERRED: Deferred,
-        TestOutcome.SUPPRESSED: Rejected,
+        FixedOutcome.DELIVERED: Accepted,
+        FixedOutcome.BOUNCED: Rejected,
+        FixedOutcome.COMPLAINED: Accepted,
+        FixedOutcome.DEFERRED: Deferred,
+        FixedOutcome.SUPPRESSED: Rejected,
     }
-    bounced = said[TestOutcome.BOUNCED]
+    bounced = said[FixedOutcome.BOUNCED]
     assert suppresses(classify(bounced.code, bounced.enhanced, bounced.text))

@@ -8,7 +8,7 @@ DOMAIN = "postern.test"
 """A name that the DNS will never have (RFC 6761 §6.2): this mail could not go anywhere."""
 
 
-class TestOutcome(StrEnum):
+class FixedOutcome(StrEnum):
     """What happens to mail for `<fate>@postern.test`; `+tags` are fine."""
 
     DELIVERED = "delivered"
@@ -22,22 +22,22 @@ class TestOutcome(StrEnum):
     """As if an earlier bounce had put it on the suppression list."""
 
 
-def outcome_of(address: str) -> TestOutcome | None:
+def outcome_of(address: str) -> FixedOutcome | None:
     """The fixed fate of an address, None for all the others; decided before any transport is asked."""
     local, _, domain = address.lower().rpartition("@")
     if domain.removesuffix(".") != DOMAIN:
         return None
     name = local.partition("+")[0]
-    return next((each for each in TestOutcome if each == name), None)
+    return next((each for each in FixedOutcome if each == name), None)
 
 
-def answer(fate: TestOutcome, recipient: str) -> Result:
+def answer(fate: FixedOutcome, recipient: str) -> Result:
     """What a server would have said."""
-    if fate is TestOutcome.BOUNCED:
+    if fate is FixedOutcome.BOUNCED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
-    elif fate is TestOutcome.SUPPRESSED:
+    elif fate is FixedOutcome.SUPPRESSED:
         kind, code, enhanced, text = Rejected, 550, "5.1.1", "On the suppression list"
-    elif fate is TestOutcome.DEFERRED:
+    elif fate is FixedOutcome.DEFERRED:
         kind, code, enhanced, text = Deferred, 451, "4.2.0", "Mailbox busy, try again later"
     else:
         return Accepted(
