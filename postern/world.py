@@ -1,4 +1,4 @@
-"""The world: everything a test may replace, in one place."""
+"""What a process holds and a test may replace: settings, database, clock, network clients, caches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -56,7 +56,7 @@ class Hooks:
 
 @dataclass
 class World:
-    """What operations and work reach for: never the machine's clock, network or chance directly."""
+    """What operations and work reach for: never the machine's clock, network or random numbers directly."""
 
     settings: Settings
     db: Database
@@ -72,7 +72,7 @@ class World:
     """Where everything that people wrote is parsed and rendered."""
 
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Ways out that are kept open, by name."""
+    """Open transports, keyed by name."""
     resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
     """What features keep for the life of a process, each under a type of its own; closed with the world."""
     _groups: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
@@ -86,7 +86,7 @@ class World:
         side_by_side: int = 1,
         pause_seconds: float = 0,
     ) -> Batcher[Item, Result]:
-        """The one group of `do` in this world: single calls that come together are done together. See Grouped."""
+        """The batcher of `do` in this process: calls that come together are done together. See Batcher."""
         found = self._groups.get((do, pause_seconds))
         if found is None:
 
@@ -99,14 +99,14 @@ class World:
         return found
 
     def run_after(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Go on with something after the answer; what still runs is waited for before the world closes."""
+        """Run `work` as a task that may outlive the request; closing waits for it, at most `settings.drain`."""
         task = asyncio.create_task(work)
         self._later.add(task)
         task.add_done_callback(self._later.discard)
         return task
 
     async def aclose(self) -> None:
-        """Finish what was begun, within `settings.drain`, and close the ways out."""
+        """Wait for running tasks, at most `settings.drain`, and close transports and other resources."""
         if self._later:
             await asyncio.wait(self._later, timeout=self.settings.drain.total_seconds())
         await self.due_notifier.aclose()
@@ -127,7 +127,7 @@ class World:
 async def open_world(
     settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
 ) -> AsyncIterator[World]:
-    """The real world on the database at `url`, closed on leaving."""
+    """Open everything for the database at `url`; closed on leaving."""
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
         open_database(url, size=settings.database_pool, hooks=hooks) as db,

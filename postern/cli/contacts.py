@@ -139,7 +139,7 @@ async def import_file(
     """Upload a file, watch until it is taken in, and return the finished import. Raises CannotRun.
 
     `types` are those of attributes by name, `reading` the query parameters that say how the file is written
-    (`how_to_read`).
+    (`read_options`).
     """
     path = f"/projects/{project}/contacts/import"
     size = max(1, (await asyncio.to_thread(file.stat)).st_size)

@@ -23,8 +23,8 @@ from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import EVERYWHERE, AttemptLimits, AttemptPolicy
 from postern.security.secrets import Secrets
 
-DOOR_RATE = RateLimit("sign-in", 30, timedelta(seconds=10))
-"""What one network may try at one project's door; people stay far below."""
+SIGN_IN_RATE = RateLimit("sign-in", 30, timedelta(seconds=10))
+"""Requests of one network to the sign-in operations of one project; people stay far below."""
 MAILS_BY_ONE, MAILS_BY_ONE_WINDOW = 10, timedelta(minutes=30)
 """Mails of one purpose that one network may have sent to one address."""
 MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
@@ -49,7 +49,7 @@ def throttle(call: Call, challenge: str | None = None) -> None:
     Answers to a challenge count by the challenge instead: nobody else in the network can keep a right answer out.
     """
     counted = network_of(call.origin.ip) if challenge is None else f"challenge {challenge[:36]}"
-    call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{counted}")
+    call.world.limiter.take(SIGN_IN_RATE, f"{call.project_id}|{counted}")
 
 
 async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
@@ -81,7 +81,7 @@ async def code_failed(call: Call, identifier: bytes, customer_id: UUID | None) -
     """Note that a wrong code was tried.
 
     It locks nothing: the tries of a code are limited by the code itself, and only who asked for it knows its
-    challenge. Many wrong codes stop new ones instead (see `require_mail_allowance`).
+    challenge. Many wrong codes stop new ones instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
         await _count(tx, call, _counter(call, "wrong codes", identifier), EVERYWHERE, WRONG_CODES_WINDOW)
@@ -119,11 +119,6 @@ async def attempt_failed(call: Call, identifier: bytes, number: int, customer_id
 async def attempt_succeeded(tx: Transaction, call: Call, identifier: bytes, *, forgives: bool) -> None:
     """Take the attempt back; where it `forgives`, forget what failed from this address before as well."""
     await attempts.attempt_succeeded(tx, _attempts(call, identifier), call.now, forgives=forgives)
-
-
-async def clear_attempts(tx: Transaction, call: Call, identifier: bytes) -> None:
-    """Forget what failed from this network before."""
-    await attempts.attempt_succeeded(tx, _attempts(call, identifier), call.now, forgives=True)
 
 
 async def unlock(tx: Transaction, call: Call, identifier: bytes) -> None:

@@ -37,5 +37,5 @@ async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
 
 
 async def link_contacts(tx: Transaction, written: EventRange) -> None:
-    """Nothing to do: what `meet` waits for happens to one customer at a time, and is never recorded in bulk."""
+    """Nothing to do: the events that `link_contact` reacts to are never recorded in bulk."""
     assert not MEETING & set(written.types)

@@ -64,10 +64,10 @@ async def find_or_create_customer(
 ) -> CustomerRow:
     """The customer that a voucher is about, locked: known, linked, or new.
 
-    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, SignUpClosed; and IdentityTaken where the
-    same person comes in twice at the same moment: the second is recognised when they try again. Somebody whom the
-    provider calls otherwise than the account that is linked already is somebody else (an address may have been given
-    to another person): raises IdentityConflict, or IdentityHeld where such accounts are held for an administrator.
+    `may_sign_up` overrides the project's `signUp`. Raises AccountNotLinked, CustomerSignUpClosed; and IdentityTaken
+    where the same person signs in twice at the same moment: the second is recognised when they try again. A linked
+    account for which the provider names another subject is another person's, as an address may have been reassigned:
+    raises IdentityConflict, or IdentityHeld where such accounts are held for an administrator.
     """
     known = await store.lock_by_identity(
         tx,

@@ -525,7 +525,7 @@ async def insert_customer(
 async def set_primary_email(
     tx: Transaction, call: Call, person: CustomerRow, email: str, email_key: str, verified_at: Moment | None
 ) -> CustomerRow:
-    """Give a locked customer another primary address. Raises EmailTaken.
+    """Give a locked customer another primary address. Raises CustomerEmailTaken.
 
     If it was one of the customer's other addresses, it stops being one.
     """
@@ -565,7 +565,10 @@ async def add_other_address(
 
 
 async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> CustomerRow:
-    """Make a customer in an open transaction. Raises EmailTaken, ExternalIdTaken, RoleUnknown and what is Invalid."""
+    """Create a customer in an open transaction.
+
+    Raises CustomerEmailTaken, ExternalIdTaken, RoleUnknown and Invalid.
+    """
     spec, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
     person = await insert_customer(

@@ -36,7 +36,7 @@ def family_of(email_key: str) -> str:
 
 
 def merged_metadata(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """Merge at the top level; null removes. Raises MetadataTooLarge."""
+    """Merge at the top level; null removes. Raises CustomerMetadataTooLarge."""
     merged = {key: value for key, value in {**before, **change}.items() if value is not None}
     if len(msgspec.json.encode(merged)) > METADATA_LIMIT:
         raise CustomerMetadataTooLarge.of_value("/metadata")

@@ -302,7 +302,10 @@ async def start_session(
 
 
 async def resume_session(call: Call, session_id: UUID, person: CustomerRow) -> CustomerSignInResult:
-    """The first tokens of a session that began on a hosted page. Raises RefreshTokenInvalid if it is over, or used."""
+    """The first tokens of a session that began on a hosted page.
+
+    Raises CustomerRefreshTokenInvalid if the session is over or its tokens were issued already.
+    """
     request = RefreshRequest(call.project_id, session_id, 1)
     renewed = await continue_session(call, request, renew_customer_sessions)
     if renewed is None:

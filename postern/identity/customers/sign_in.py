@@ -628,7 +628,7 @@ async def create_customer_row(
 async def customer_by_email(tx: Transaction, call: Call, project: Project, email: str, email_key: str) -> CustomerRow:
     """The customer, locked, with an address at which somebody received mail; a new one if there is none.
 
-    Raises EmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
+    Raises CustomerEmailTaken where somebody else takes the address at the same moment, and PlanLimitReached.
     """
     person = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
     if person is not None:
@@ -705,9 +705,9 @@ def require_method(project: Project, method: SignInMethod) -> None:
 
 
 async def require_password(call: Call, person: CustomerRow, password: str) -> str:
-    """Check the password of a signed-in customer again; failures count as those of signing in. Raises SignInFailed.
+    """Check the password of a signed-in customer again; failures count as those of signing in.
 
-    Returns the stored hash: whoever acts on it compares it with that of the locked row.
+    Raises CustomerSignInFailed. Returns the stored hash: whoever acts on it compares it with that of the locked row.
     """
     identifier = person.identifier or person.id.bytes
     number = await attempts.begin_attempt(call, identifier)
@@ -912,7 +912,7 @@ async def _set_password(tx: Transaction, call: Call, project: Project, person: C
 async def _proven_by_mail(tx: Transaction, call: Call, challenge: Challenge[M], person: CustomerRow) -> None:
     """Make up for failed attempts from this network with a proof that came by mail."""
     if challenge.identifier is not None and attempts.may_clear_attempts(person):
-        await attempts.clear_attempts(tx, call, challenge.identifier)
+        await attempts.attempt_succeeded(tx, call, challenge.identifier, forgives=True)
 
 
 def _link_target(call: Call, project: Project, redirect_url: str | None, page: str | None) -> str:

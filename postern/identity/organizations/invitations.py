@@ -294,7 +294,7 @@ async def _expire_older(tx: Transaction, call: Call, organization_id: UUID, emai
 
 
 async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id: UUID) -> OrganizationInvitationRow:
-    """An invitation of an organization, locked. Raises InvitationMissing."""
+    """An invitation of an organization, locked. Raises OrganizationInvitationMissing."""
     row = await invitation_store.lock_invitation(tx, project_id=call.project_id, id=id)
     if row is None or row.organization_id != organization_id:
         raise OrganizationInvitationMissing
@@ -309,7 +309,7 @@ def require_next(row: OrganizationInvitationRow, call: Call, sign: InvitationSig
 
 
 def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
-    """The invitation, if the token is its latest one. Raises InvitationMissing otherwise."""
+    """The invitation, if the token is its latest one. Raises OrganizationInvitationMissing otherwise."""
     if row is None or not token_fits(call.world.secrets, token, call.project_id, row.id, row.generation):
         raise OrganizationInvitationMissing
     return row

@@ -172,7 +172,7 @@ async def join(
 ) -> bool:
     """Add a customer to an organization; returns False if it is a member already. The caller checks the roles.
 
-    Raises OrganizationMissing, OrganizationSuspended and TooManyMembers.
+    Raises OrganizationMissing, OrganizationSuspended and TooManyOrganizationMembers.
     """
     return await admit(tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller)
 

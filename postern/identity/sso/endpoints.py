@@ -61,7 +61,7 @@ FORM_LIMIT = 600_000
 """Maximum bytes of a form: a response of 256 KB, base64-encoded and percent-encoded."""
 COOKIE = "postern-sso"
 BROWSER = re.compile(r"^[A-Za-z0-9]{40}$")
-DOOR_RATE = RateLimit("sso", 100, timedelta(seconds=10))
+SIGN_IN_RATE = RateLimit("sso", 100, timedelta(seconds=10))
 """Requests of one IP address at one connection; enough for an office behind one address."""
 TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
 """Rejected messages of one connection that are recorded as traces, so that spam does not displace useful ones."""
@@ -92,7 +92,7 @@ async def find_sso_connection(
     Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
     none, if the domain has lapsed, or if the organization is suspended.
     """
-    call.world.limiter.take(DOOR_RATE, f"{call.project_id}|{call.origin.ip}")
+    call.world.limiter.take(SIGN_IN_RATE, f"{call.project_id}|{call.origin.ip}")
     await projects.require_project(call.db, call.project_id)
     if "@" not in email:
         raise Invalid.at("query/email", "`email` must be an e-mail address.", "invalid_address")
@@ -258,7 +258,7 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
 
 async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
     """A connection by its public id, and the call with its project. Raises SsoConnectionMissing."""
-    call.world.limiter.take(DOOR_RATE, f"{conn_id}|{call.origin.ip}")
+    call.world.limiter.take(SIGN_IN_RATE, f"{conn_id}|{call.origin.ip}")
     project = await store.project_of_connection(call.db, id=conn_id)
     if project is None:
         raise SsoConnectionMissing

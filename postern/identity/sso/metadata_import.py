@@ -24,7 +24,7 @@ async def imported(
 ) -> dict[str, Any]:
     """The columns to set from metadata. `entity_id` selects one of several providers in it.
 
-    Raises MetadataUnreachable, MetadataTooLarge, SamlMetadataRefused or Invalid, each with the field as pointer.
+    Raises MetadataUnreachable, SamlMetadataTooLarge, SamlMetadataRefused or Invalid, each with the field as pointer.
     """
     path = "/idpMetadataUrl" if url is not None else "/idpMetadataXml"
     raw = await _fetched(world, url) if url is not None else (xml or "").encode()

@@ -15,7 +15,7 @@ async def insert_snapshot(tx: Transaction, project_id: UUID, content_id: UUID, b
 
 
 async def hold_campaign(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:
-    """Keep the sends of these words from being handed over until `let_go`. Costs the same for any number of sends."""
+    """Keep the sends of these words from being handed over until `release`. Costs the same for any number of sends."""
     await store.set_content_state(tx, project_id=project_id, ids=ids, state="HELD")
 
 

@@ -206,7 +206,7 @@ async def _settle(world: "World", attempted: FinishedAttempt, gather_seconds: fl
 
 
 async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
-    """Raises Overtaken and ContentChanged where the message must not leave as it was decided."""
+    """Raises LeaseLost and ContentChanged where the message must not leave as it was decided."""
     plan, send = prepared.plan, job.send
     if not plan.envelope.recipients:
         return DeliveryOutcome(results=plan.decided, host="postern.test", duration=NO_TIME)

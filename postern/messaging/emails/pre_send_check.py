@@ -123,7 +123,7 @@ class SendQueue:
             self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
-        """Return when the message may leave now. Raises Overtaken, ContentChanged, and what the database raises."""
+        """Return when the message may leave now. Raises LeaseLost, ContentChanged, and what the database raises."""
         loop = asyncio.get_running_loop()
         came = loop.time()
         while not self._is_known(turn, came):

@@ -276,7 +276,10 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
 
 
 async def _join_account(call: Call, data: DeveloperSignUp, token: str) -> DeveloperSignInResult:
-    """Sign up as a member of the account that sent the invitation. Raises LinkInvalid, EmailTaken, PasswordCommon."""
+    """Sign up as a member of the account that sent the invitation.
+
+    Raises LinkInvalid, DeveloperEmailTaken, PasswordCommon and PasswordBreached.
+    """
     email = read_email(data.email)
     await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)

@@ -142,7 +142,9 @@ async def _confirm(tx: Transaction, call: Call, token: str) -> str:
 
 
 async def _use_link_token(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
-    """Note that somebody read the mail to this address. Raises EmailTaken if another developer proved it before.
+    """Record that somebody read the mail to this address.
+
+    Raises DeveloperEmailTaken if another developer proved it before.
 
     Where it is the first proof, whoever made the account may be somebody else: what they left behind goes.
     """

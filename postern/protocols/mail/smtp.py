@@ -358,7 +358,7 @@ class SmtpConnection(asyncio.Protocol):
         return tuple(self._exchange)
 
     async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
-        """Send one message; see `Transport.deliver`. Raises Stale where a new connection may do better."""
+        """Send one message; see `Transport.deliver`. Raises StaleConnection where a new connection may do better."""
         refusal = self._refusal(envelope, message)
         if refusal:
             return refuse(envelope, refusal.code, refusal.enhanced, refusal.text, self.peer.label)
