@@ -134,7 +134,7 @@ def call_of(world: World, project_id: UUID) -> Call:
         now=world.clock(),
         request_id="bench",
         origin=Origin("127.0.0.1", "bench"),
-        path_project_id=project_id,
+        project_id=project_id,
     )
 
 

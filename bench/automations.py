@@ -41,7 +41,7 @@ async def new_call(world: World) -> Call:
             "insert into projects values (%s, %s, 'bench', '{}', now(), now())", (project, account)
         )
     caller = Caller(kind="secret_key", actor_type="API_KEY", account_id=account, project_id=project)
-    return Call(world, world.db, caller, world.clock(), "bench", Origin("127.0.0.1", ""), path_project_id=project)
+    return Call(world, world.db, caller, world.clock(), "bench", Origin("127.0.0.1", ""), project_id=project)
 
 
 async def make(operation: Operation, call: Call, body: dict):

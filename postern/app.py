@@ -6,7 +6,6 @@ from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
-from litestar.types import Receive, Scope, Send
 
 from postern import instance
 from postern.identity.access import operations as access
@@ -43,10 +42,10 @@ from postern.identity.sso import operations as sso
 from postern.identity.sso import work as sso_work
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
+from postern.kernel.http.admission import handler_of
 from postern.kernel.http.call import ReadCredential
 from postern.kernel.http.middleware import HttpMiddleware
 from postern.kernel.http.operation import Operation, operations_of
-from postern.kernel.http.routes import handler_of
 from postern.messaging.analytics import operations as analytics
 from postern.messaging.audiences import attributes, contacts, imports
 from postern.messaging.audiences import operations as audiences
@@ -142,7 +141,7 @@ def work_for(settings: Settings) -> list[Work[Any]]:
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
 
 
-class Application:
+class Application(HttpMiddleware):
     """The ASGI application on a world. Building one takes most of a second, so it can move to another world."""
 
     def __init__(self, world: World) -> None:
@@ -160,10 +159,7 @@ class Application:
     def switch_world(self, world: World) -> None:
         """Answer from another world from now on."""
         self._routes.state.world = world
-        self._front = HttpMiddleware(CustomersCors(self._routes, world), world)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._front(scope, receive, send)
+        super().__init__(self._routes, world, cross_origin=CustomersCors(self._routes, world))
 
 
 def make_app(world: World) -> Application:

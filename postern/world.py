@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +12,7 @@ from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import DueNotifier
-from postern.kernel.limits import RateLimit, RateLimiter
+from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import Outbound, open_outbound
 from postern.kernel.outbound.ssrf import CachedLookup
 from postern.protocols.mail.blocklists import ZONES, Blocklists, parse_zones
@@ -117,10 +116,6 @@ class World:
     def hooks(self) -> Hooks:
         """Functions of higher rings that lower ones call."""
         return self.db.hooks
-
-    @property
-    def project_rate(self) -> RateLimit:
-        return RateLimit("project", self.settings.project_rate, timedelta(seconds=1))
 
 
 @asynccontextmanager

@@ -123,7 +123,7 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     project = signed_in.projects[0]
     caller = await read_token(world, signed_in.access_token, project.id, origin)
     assert caller is not None
-    owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, path_project_id=project.id)
+    owner = Call(world, world.db, caller, world.clock(), call.request_id, origin, project_id=project.id)
     key = await create_api_key(owner, NewApiKey(name="First key"))
     assert key.key is not None
     return BootstrapResult(

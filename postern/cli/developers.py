@@ -99,7 +99,7 @@ async def _create_key(project: str, name: str, permissions: list[str] | None, *,
                 permissions=ROLE_PERMISSIONS["OWNER"],
             )
             origin = Origin("127.0.0.1", "postern keys create")
-            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, path_project_id=found.id)
+            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=found.id)
             environment = "TEST" if test else "LIVE"
             made = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
         except Problem as problem:

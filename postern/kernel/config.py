@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,7 +50,7 @@ class SettingInvalid(Exception):
     """An environment variable is invalid; the message names it and the expected value."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The settings of an instance. Every field's variable is `POSTERN_<NAME>` unless stated otherwise."""
 
     host: str = "127.0.0.1"
@@ -137,7 +138,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`free: projects=3 customers=1000 emails=10000; pro: emails=500000` (emails per month); without it there are no
     limits."""
 
-    @property
+    @cached_property
     def public_url(self) -> str:
         """`base_url`, or the URL that the server listens on. Without a trailing slash."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
@@ -158,7 +159,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host.removesuffix(f':{own_port}')}"
 
-    @property
+    @cached_property
     def has_tls(self) -> bool:
         """Whether the base URL is https."""
         return self.public_url.lower().startswith("https:")

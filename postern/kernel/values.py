@@ -5,7 +5,8 @@ import time
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Annotated, Any, TypeVar, dataclass_transform
+from itertools import accumulate
+from typing import Annotated, Any, Final, TypeVar, dataclass_transform
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -167,3 +168,21 @@ def to_json(value: Any) -> bytes:
 def to_plain(value: Any) -> Any:
     """`value` as dicts, lists and plain values, like its decoded JSON."""
     return msgspec.json.decode(to_json(value))
+
+
+JSON_DEPTH_LIMIT: Final = 64
+"""Nesting depth of arrays and objects in request bodies. A deeper document could be accepted in one place and exceed
+Python's recursion limit in another, where it is part of a larger one.
+"""
+_NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"[]{}")))
+_STEPS: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
+
+
+def is_too_deep(document: bytes) -> bool:
+    """Whether valid JSON is nested deeper than JSON_DEPTH_LIMIT, in linear time."""
+    if document.count(b"[") + document.count(b"{") <= JSON_DEPTH_LIMIT:
+        return False
+    # Without escapes, every second piece between quotes is a string. Five times as fast as a regular expression.
+    unescaped = document.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT

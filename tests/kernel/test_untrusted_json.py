@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.kernel.untrusted_json import (
-    CALLERS_DEPTH_LIMIT,
     DEPTH_LIMIT,
     JsonRefused,
-    is_too_deep,
     read_untrusted_json,
 )
+from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ def nested(depth: int, inner: str = "") -> str:
 async def test_bodies_are_nested_as_deep_as_the_limit_says_wherever_they_are_kept(project, path):
     """Deeper ones were kept up to about 960 levels, and from there on answered 500."""
     field = "attributes" if path == "/contacts" else "metadata"
-    levels = CALLERS_DEPTH_LIMIT - 2  # The body and the field are objects.
+    levels = JSON_DEPTH_LIMIT - 2  # The body and the field are objects.
     for number, more in enumerate((0, 1, 300, 900, 970, 5_000)):
         body = f'{{"{field}": {{"a": {nested(levels + more)}}}, '
         rest = '"name": "Acme"}' if "b2b" in path else f'"email": "deep{number}@example.com"}}'
@@ -111,5 +110,5 @@ async def test_cells_of_an_import_are_nested_no_deeper(project, work_off):
 def test_brackets_within_texts_are_no_nesting(value):
     text = json.dumps(["[{" * 100, value, '\\"[', "\\"], ensure_ascii=False)
     assert not is_too_deep(text.encode("utf-8", "surrogatepass"))
-    assert is_too_deep(nested(CALLERS_DEPTH_LIMIT, text).encode("utf-8", "surrogatepass"))
-    assert is_too_deep(('{"]":' * (CALLERS_DEPTH_LIMIT + 1) + text + "}" * 65).encode("utf-8", "surrogatepass"))
+    assert is_too_deep(nested(JSON_DEPTH_LIMIT, text).encode("utf-8", "surrogatepass"))
+    assert is_too_deep(('{"]":' * (JSON_DEPTH_LIMIT + 1) + text + "}" * 65).encode("utf-8", "surrogatepass"))

@@ -32,7 +32,7 @@ PROJECTS_REMEMBERED = 10_000
 
 
 class CustomersCors:
-    """Answers preflights, and marks answers that a page of the project's may read."""
+    """Answers preflights, and marks answers that a page of the project's may read. Takes requests with an `Origin`."""
 
     def __init__(self, app: ASGIApp, world: "World") -> None:
         self._app, self._world = app, world

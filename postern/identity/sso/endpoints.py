@@ -269,7 +269,7 @@ async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConn
     if not rows or not own:
         raise SsoConnectionMissing
     caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
-    return dataclasses.replace(call, path_project_id=project.project_id, caller=caller), PublicConnection(
+    return dataclasses.replace(call, project_id=project.project_id, caller=caller), PublicConnection(
         row=rows[0], own=own
     )
 

@@ -1,13 +1,19 @@
-"""Who may call an operation: the credential of a request becomes a Call, and the call counts against a rate limit."""
+"""What a request to an operation passes through: it is admitted, its arguments are bound, the function is called, and
+its value becomes the response. Admission makes a Call of the request's credential, and counts it against a rate limit.
+"""
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
 from uuid import UUID
 
+from litestar import Response
 from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 
+from postern.kernel.http.binding import bind_arguments
 from postern.kernel.http.call import (
     NOBODY,
     Call,
@@ -18,18 +24,48 @@ from postern.kernel.http.call import (
     EmailUnverified,
     Origin,
     PermissionMissing,
-    read_bearer,
 )
-from postern.kernel.http.operation import Operation
+from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.problems import Invalid
+from postern.kernel.http.responses import respond
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import as_id
+from postern.kernel.values import NO_ID, as_id
 
 VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
 """Headers with which a project's own server, by its secret key, says for whom it signs in or up."""
 
 ADDRESS_LIMIT = 64
 AGENT_LIMIT = 512
+PROJECT_RATE_WINDOW = timedelta(seconds=1)
+
+
+def handler_of(each: Operation[Any, Any]) -> HTTPRouteHandler:
+    """The Litestar route of an operation."""
+    bind = bind_arguments(each)
+
+    async def handle(request: RawRequest) -> Response[Any]:
+        call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
+        value = await each.function(**await bind(request, call))
+        return respond(each, call, value)
+
+    handle.__name__ = each.name
+    return GuardedHandler(
+        re.sub(r"{(\w+)}", r"{\1:str}", each.path),
+        http_method=each.method,  # pyright: ignore[reportArgumentType] - one of the methods above
+        opt={"operation": each, "needs": each.needs},
+        request_max_body_size=each.body_limit,
+        guards=[admit],
+        status_code=200,
+        name=f"{each.method} {each.path}",
+    )(handle)
+
+
+class GuardedHandler(HTTPRouteHandler):
+    """A route whose guard gets the route itself: Litestar gives each guard a copy, which costs more than the guard."""
+
+    async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+        for guard in self.resolve_guards():
+            await guard(connection, self)  # pyright: ignore[reportGeneralTypeIssues]
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -67,7 +103,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         now=world.clock(),
         request_id=scope.get("postern_request_id", ""),  # type: ignore[arg-type]
         origin=origin,
-        path_project_id=project_id,
+        project_id=NO_ID if project_id is None else project_id,
         if_match=connection.headers.get("if-match"),
         headers=headers,
     )
@@ -89,7 +125,7 @@ def _client_of(headers: Mapping[str, str], origin: Origin) -> Origin:
 
 def _rate_of(world: Any, caller: Caller) -> RateLimit:
     quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
-    return world.project_rate if quota is None else RateLimit("project", quota, world.project_rate.window)
+    return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
 
 
 async def _read_caller(
@@ -99,7 +135,7 @@ async def _read_caller(
     project_id: UUID | None,
     origin: Origin,
 ) -> Caller:
-    token = read_bearer(connection.headers)
+    token = _read_bearer(connection.headers)
     if token is None:
         return NOBODY
     for read in readers:
@@ -107,3 +143,15 @@ async def _read_caller(
         if caller is not None:
             return caller
     raise CredentialInvalid
+
+
+def _read_bearer(headers: Mapping[str, str]) -> str | None:
+    """The bearer token of a request (RFC 6750 §2.1), if it carries one. Raises CredentialInvalid on nonsense."""
+    text = headers.get("authorization")
+    if text is None:
+        return None
+    scheme, _, token = text.partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token or len(token) > 4_096 or not token.isascii():
+        raise CredentialInvalid("Send the credential as `Authorization: Bearer …`.")
+    return token

@@ -14,15 +14,14 @@ from postern.kernel.http.operation import Operation, Parameter, RawRequest
 from postern.kernel.http.problems import BadRequest, Invalid, ProblemError
 from postern.kernel.http.responses import NotFound
 from postern.kernel.http.validation import invalid_value, unknown_parameters
-from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
-from postern.kernel.values import as_id
+from postern.kernel.values import JSON_DEPTH_LIMIT, as_id, is_too_deep
 
 T = TypeVar("T")
 QUERY_VALUE_LIMIT = 4_096
 EMPTY_BODY = 2
 """Bytes of `{}`, which many clients send where there is nothing to say."""
 
-NESTED = f"The body is nested too deeply: more than {CALLERS_DEPTH_LIMIT} arrays and objects inside each other."
+NESTED = f"The body is nested too deeply: more than {JSON_DEPTH_LIMIT} arrays and objects inside each other."
 SUSPECT = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
 """What a text that holds something we cannot keep has in it."""
 

@@ -5,7 +5,7 @@ by the feature that issues it; `app.py` lists the readers. The order of refusals
 401, another's project is 404 exactly like an unknown one, the wrong kind or a missing permission is 403.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
@@ -117,15 +117,11 @@ class Call:
     now: Moment
     request_id: str
     origin: Origin
-    path_project_id: UUID | None = None
+    project_id: UUID = NO_ID
+    """The project in the path, which the caller may see; NO_ID where the path names none."""
     if_match: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
     """Headers to add to the answer."""
-
-    @property
-    def project_id(self) -> UUID:
-        """The project in the path, which the caller may see."""
-        return self.path_project_id or NO_ID
 
     @property
     def account_id(self) -> UUID:
@@ -159,15 +155,3 @@ def etag(updated_at: Moment, content: bytes) -> str:
 
 def _version(updated_at: Moment) -> str:
     return f"{round(updated_at.timestamp() * 1_000_000):x}"
-
-
-def read_bearer(headers: Mapping[str, str]) -> str | None:
-    """The bearer token of a request (RFC 6750 §2.1), if it carries one. Raises CredentialInvalid on nonsense."""
-    text = headers.get("authorization")
-    if text is None:
-        return None
-    scheme, _, token = text.partition(" ")
-    token = token.strip()
-    if scheme.lower() != "bearer" or not token or len(token) > 4_096 or not token.isascii():
-        raise CredentialInvalid("Send the credential as `Authorization: Bearer …`.")
-    return token

@@ -40,9 +40,11 @@ class HttpMiddleware:
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
 
-    def __init__(self, app: ASGIApp, world: Any = None) -> None:
+    def __init__(self, app: ASGIApp, world: Any, cross_origin: ASGIApp) -> None:
+        """`cross_origin` takes the requests that pages of other origins may have sent: those with an `Origin`."""
         self._app = app
         self._world = world
+        self._cross_origin = cross_origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,7 +94,8 @@ class HttpMiddleware:
 
         try:
             if _names_one_host(scope):
-                await self._app(scope, received, stamped)
+                is_from_a_page = any(name == b"origin" for name, _ in scope["headers"])
+                await (self._cross_origin if is_from_a_page else self._app)(scope, received, stamped)
             else:
                 # RFC 9112 §3.2: what stands in front may have read the other one.
                 await _refuse(HostInvalid(), request_id, stamped)
@@ -107,7 +110,7 @@ class HttpMiddleware:
     def _protection(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """Headers that tell a browser what our pages never need."""
         found: list[tuple[bytes, bytes]] = []
-        if self._world is not None and self._world.settings.public_url.startswith("https:"):
+        if self._world.settings.has_tls:
             found.append(STRICT_TRANSPORT)
         if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
             found += PAGE_PROTECTION

@@ -117,7 +117,7 @@ class Operation(Generic[P, R]):
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self.function(*args, **kwargs)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.function.__name__
 

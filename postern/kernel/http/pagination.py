@@ -174,7 +174,7 @@ def _cursor_invalid() -> CursorInvalid:
 
 
 def _bound(call: Call, scope: str, payload: bytes) -> bytes:
-    return f"{call.path_project_id or call.account_id}|{scope}|".encode() + payload
+    return f"{call.account_id if call.project_id == NO_ID else call.project_id}|{scope}|".encode() + payload
 
 
 def csv_line(cells: Iterable[Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from postern.kernel.http.pagination import unguarded
-from postern.kernel.untrusted_json import is_too_deep
+from postern.kernel.values import is_too_deep
 from postern.messaging.audiences.model import AttributeType
 from postern.messaging.audiences.rules import read_moment
 

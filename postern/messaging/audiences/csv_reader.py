@@ -16,8 +16,7 @@ import msgspec
 
 from postern.kernel.http.pagination import unguarded
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.untrusted_json import CALLERS_DEPTH_LIMIT, is_too_deep
-from postern.kernel.values import to_json
+from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep, to_json
 from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
 from postern.messaging.audiences.csv_cells import CellFault, Declarations, Reader, infer, reader_of
 from postern.messaging.audiences.csv_headers import (
@@ -676,7 +675,7 @@ def _object(cell: str) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError):
         raise RowFault("`attributes` is not a JSON object.") from None
     if is_too_deep(cell.encode()):
-        raise RowFault(f"`attributes` is nested deeper than {CALLERS_DEPTH_LIMIT} levels.")
+        raise RowFault(f"`attributes` is nested deeper than {JSON_DEPTH_LIMIT} levels.")
     for name, value in attributes.items():
         if fault := attribute_fault(name, value):
             raise RowFault(fault)

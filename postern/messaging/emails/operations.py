@@ -375,7 +375,7 @@ async def send_system_mail(
         now=world.clock(),
         request_id=request_id,
         origin=Origin("", ""),
-        path_project_id=project_id,
+        project_id=project_id,
     )
     data = Email(
         to=[to],

@@ -110,7 +110,7 @@ async def delete_message(request: RawRequest, project: str, message: str) -> Res
         return _sign_in_page(status=401)
     if not caller.may(DELETING):
         raise PermissionMissing
-    call = dataclasses.replace(_call(request), caller=caller, path_project_id=as_id(project))
+    call = dataclasses.replace(_call(request), caller=caller, project_id=as_id(project))
     await inbox.delete_inbox_message(call, as_id(message))
     return _redirect(f"/inbox/{project}")
 

@@ -11,7 +11,7 @@ from postern.kernel.database.statements import Database, Jsonb, Queries, Transac
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel
 from postern.kernel.http.pagination import Page, page_at, position_of
-from postern.kernel.values import Record, new_id, to_json, to_plain
+from postern.kernel.values import NO_ID, Record, new_id, to_json, to_plain
 from postern.platform.audit import store
 from postern.platform.audit.model import (
     GENESIS,
@@ -50,7 +50,7 @@ async def record(
     """
     caller = call.caller
     metadata = {camel(name): value for name, value in metadata.items()}
-    chain_id = call.account_id if account_wide or call.path_project_id is None else call.project_id
+    chain_id = call.account_id if account_wide or call.project_id == NO_ID else call.project_id
     head = await store.extend_chain(tx, chain_id=chain_id, genesis=GENESIS)
     entry = ChainedEntry(
         chain_id=chain_id,
