@@ -803,7 +803,7 @@ CREATE TABLE public.customer_identity_requests (
     CONSTRAINT customer_identity_requests_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );
 
-CREATE TABLE public.customer_letters (
+CREATE TABLE public.customer_mails (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
     customer_id uuid,
@@ -1293,7 +1293,7 @@ WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
 CREATE TABLE public.send_search (
     project_id uuid NOT NULL,
     send_id uuid NOT NULL,
-    haystack text NOT NULL
+    search_text text NOT NULL
 );
 
 CREATE TABLE public.senders (
@@ -1764,8 +1764,8 @@ ALTER TABLE ONLY public.customer_identity_requests
 ALTER TABLE ONLY public.customer_identity_requests
     ADD CONSTRAINT customer_identity_requests_project_id_customer_id_provider__key UNIQUE (project_id, customer_id, provider, issuer, subject);
 
-ALTER TABLE ONLY public.customer_letters
-    ADD CONSTRAINT customer_letters_pkey PRIMARY KEY (project_id, id);
+ALTER TABLE ONLY public.customer_mails
+    ADD CONSTRAINT customer_mails_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.customer_merges
     ADD CONSTRAINT customer_merges_pkey PRIMARY KEY (project_id, merged_id);
@@ -2046,9 +2046,9 @@ CREATE INDEX customer_identities_customer ON public.customer_identities USING bt
 
 CREATE INDEX customer_identity_requests_newest ON public.customer_identity_requests USING btree (project_id, status, id);
 
-CREATE INDEX customer_letters_customer ON public.customer_letters USING btree (project_id, customer_id);
+CREATE INDEX customer_mails_customer ON public.customer_mails USING btree (project_id, customer_id);
 
-CREATE INDEX customer_letters_due ON public.customer_letters USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX customer_mails_due ON public.customer_mails USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX customer_merges_customer ON public.customer_merges USING btree (project_id, customer_id);
 
@@ -2160,7 +2160,7 @@ CREATE INDEX send_bodies_sealed ON public.send_bodies USING btree (project_id, s
 
 CREATE INDEX send_rollups_loose ON public.send_rollups USING btree (bucket) WHERE ((slot <> 0) AND (bucket > '-infinity'::timestamp with time zone));
 
-CREATE INDEX send_search_text ON public.send_search USING gin (project_id, haystack public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
+CREATE INDEX send_search_text ON public.send_search USING gin (project_id, search_text public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
 
 CREATE UNIQUE INDEX senders_by_address ON public.senders USING btree (project_id, lower(email));
 
@@ -2342,8 +2342,8 @@ ALTER TABLE ONLY public.customer_identities
 ALTER TABLE ONLY public.customer_identity_requests
     ADD CONSTRAINT customer_identity_requests_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.customer_letters
-    ADD CONSTRAINT customer_letters_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.customer_mails
+    ADD CONSTRAINT customer_mails_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.customer_merges
     ADD CONSTRAINT customer_merges_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;

@@ -30,7 +30,7 @@ class ExpiringRow(Record):
 
 
 @statement("""
-    insert into customer_letters (project_id, id, customer_id, sealed, created_at, due_at)
+    insert into customer_mails (project_id, id, customer_id, sealed, created_at, due_at)
     values (%(project_id)s, %(id)s, %(customer_id)s, %(sealed)s, %(now)s, %(now)s)
 """)
 async def insert_mail(
@@ -39,6 +39,6 @@ async def insert_mail(
 
 
 @statement("""
-    delete from customer_letters where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
+    delete from customer_mails where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def delete_mail(db: Queries, *, project_id: UUID, id: UUID, attempt: int) -> bool: ...

@@ -61,7 +61,7 @@ async def enqueue_security_mail(
         sealed=call.world.secrets.seal(msgspec.json.encode(note), f"letter:{letter_id}"),
         now=call.now,
     )
-    tx.makes_due("customer_letters")
+    tx.makes_due("customer_mails")
 
 
 async def notify(

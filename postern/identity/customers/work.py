@@ -10,10 +10,10 @@ from postern.kernel.due import Work, one_by_one
 if TYPE_CHECKING:
     pass
 
-LETTER_LEASE = timedelta(minutes=1)
+MAIL_LEASE = timedelta(minutes=1)
 FORGET_LEASE = timedelta(minutes=10)
 
 
 WORK: list[Work[Any]] = [
-    Work("customers.letters", "customer_letters", QueuedMail, LETTER_LEASE, one_by_one(send_queued_mail)),
+    Work("customers.mails", "customer_mails", QueuedMail, MAIL_LEASE, one_by_one(send_queued_mail)),
 ]

@@ -85,12 +85,12 @@ async def enqueue_all(
     new = set(made)
     kept = [(send, letter) for send, letter in zip(sends, letters, strict=True) if send.id in new]
     if kept:
-        await store.insert_words(
+        await store.insert_bodies(
             tx,
             project_id=[project_id for _ in kept],
             id=[send.id for send, _ in kept],
             body=[Jsonb(letter.body) for _, letter in kept],
-            haystack=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
+            search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in kept],
         )
         await events.record_all(tx, [_skip_event(send, now) for send, _ in kept])
         tx.makes_due("sends")

@@ -94,7 +94,7 @@ def _addressed_to(address: str) -> str:
     select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
     union
     select s.id from send_search w join sends s on (s.project_id, s.id) = (w.project_id, w.send_id)
-    where w.project_id = %(project_id)s and w.haystack like %(pattern)s
+    where w.project_id = %(project_id)s and w.search_text like %(pattern)s
       and (lower(s.subject) ~ %(mention)s or exists (
           select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as named
           where lower(named) = %(address)s or right(lower(named), length(%(address)s) + 2) = '<' || %(address)s || '>'

@@ -186,7 +186,7 @@ def _first_id(moment: datetime, shift: timedelta) -> Literal:
 def _matches(project_id: UUID, q: str) -> Composable:
     """Sends in which a text occurs: single ones by their search text, those of campaigns by their contact."""
     found = SQL(
-        "s.id in (select send_id from send_search where project_id = {project} and haystack like {pattern} "
+        "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
         "union all select {id}::uuid)"
@@ -197,7 +197,7 @@ def _matches(project_id: UUID, q: str) -> Composable:
 def _is_to(project_id: UUID, address: str) -> Composable:
     """Sends to a whole address: the search text and the contacts name candidates, the recipients decide."""
     found = SQL(
-        "s.id in (select send_id from send_search where project_id = {project} and haystack like {pattern} "
+        "s.id in (select send_id from send_search where project_id = {project} and search_text like {pattern} "
         "union all select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id) "
         "where c.project_id = {project} and c.email_key = {address} and o.campaign_id is not null) "
         "and exists (select from unnest(s.recipient || s.to_addresses || s.cc_addresses || s.bcc_addresses) as who "

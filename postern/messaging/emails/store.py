@@ -119,12 +119,12 @@ INSERTED = (
             project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
             recipient text, to_addresses text[], cc_addresses text[], bcc_addresses text[], domain_id uuid,
             contact_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
-            expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, haystack text)
+            expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, search_text text)
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
         select project_id, id, body, decode(sealed, 'base64') from v
     ), words as (
-        insert into send_search (project_id, send_id, haystack) select project_id, id, haystack from v
+        insert into send_search (project_id, send_id, search_text) select project_id, id, search_text from v
     )
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
@@ -142,11 +142,11 @@ async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) 
         insert into send_bodies (project_id, send_id, body)
         select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(body)s::jsonb[])
     )
-    insert into send_search (project_id, send_id, haystack)
-    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(haystack)s::text[])
+    insert into send_search (project_id, send_id, search_text)
+    select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(search_text)s::text[])
 """)
-async def insert_words(
-    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], haystack: list[str]
+async def insert_bodies(
+    tx: Transaction, *, project_id: list[UUID], id: list[UUID], body: list[Jsonb], search_text: list[str]
 ) -> None: ...
 
 

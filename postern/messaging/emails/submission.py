@@ -559,7 +559,7 @@ async def _insert(tx: Transaction, new: list[NewSend]) -> None:
             "due_at": send.due_at or send.created_at,
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
-            "haystack": search_text(send),
+            "search_text": search_text(send),
         }
         for send, body, sealed in ((each.send, each.body, each.sealed) for each in new)
     ]

@@ -26,7 +26,7 @@ TOUCHED = {
     *("sessions.user_agent", "customers.ban_reason", "customers.email", "customers.email_key"),
     *("customers.external_id", "customers.metadata", "customers.name", "customers.search", "events.data"),
     *("invitations.email", "invitations.email_key", "send_attempts.results", "send_bodies.body"),
-    *("send_search.haystack", "sends.bcc_addresses", "sends.cc_addresses", "sends.recipient", "sends.subject"),
+    *("send_search.search_text", "sends.bcc_addresses", "sends.cc_addresses", "sends.recipient", "sends.subject"),
     *("sends.to_addresses", "suppressions.address", "tracking_hits.ip_address", "tracking_hits.url"),
     *("tracking_hits.user_agent", "webhook_deliveries.response_body"),
 }

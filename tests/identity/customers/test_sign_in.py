@@ -920,7 +920,7 @@ async def test_what_has_passed_is_forgotten(door, world, work_off, clock):
     clock.move(timedelta(days=31))
     await work_off()
     async with world.db.connection() as connection:
-        for table in ("challenges", "sign_in_attempts", "sessions", "customer_letters"):
+        for table in ("challenges", "sign_in_attempts", "sessions", "customer_mails"):
             row = await (
                 await connection.execute(f"select count(*) from {table} where project_id = %s", [door.project.id])
             ).fetchone()
