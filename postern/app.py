@@ -74,7 +74,8 @@ from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
 from postern.platform.events import operations as events
-from postern.platform.events.operations import BulkReaction, Reaction
+from postern.platform.events.model import EVENT_NAMES
+from postern.platform.events.operations import Reaction
 from postern.platform.projects import operations as projects
 from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks import work as webhook_work
@@ -106,16 +107,38 @@ WORK: list[Work[Any]] = [
 ]
 """Every kind of record that becomes due."""
 
-REACTIONS: dict[Reaction, BulkReaction] = {
-    webhooks.enqueue_deliveries: webhooks.enqueue_deliveries_in_bulk,
-    suppressions.follow_contacts: suppressions.follow_contacts_in_bulk,
-    customer_contacts.link_contact: customer_contacts.link_contacts,
-    automations.start_runs: automations.start_runs_in_bulk,
-    joining.follow_customers: joining.follow_customers_in_bulk,
-    sso_login.follow_customers: sso_login.follow_customers_in_bulk,
-}
-"""Who reacts to events, in this order and in the transaction that records them; and who to those that one statement
-recorded by the thousand."""
+REACTIONS: Sequence[Reaction] = (
+    Reaction(
+        react=webhooks.enqueue_deliveries,
+        react_in_bulk=webhooks.enqueue_deliveries_in_bulk,
+        types=set(EVENT_NAMES),
+        custom=True,
+    ),
+    Reaction(
+        react=suppressions.follow_contacts,
+        react_in_bulk=suppressions.follow_contacts_in_bulk,
+        types={"contact.updated"},
+    ),
+    Reaction(
+        react=customer_contacts.link_contact,
+        types={"customer.signed_up", "customer.email_verified"},
+    ),
+    Reaction(
+        react=automations.start_runs,
+        react_in_bulk=automations.start_runs_in_bulk,
+        types=automations.STARTING_EVENTS,
+        custom=True,
+    ),
+    Reaction(
+        react=joining.follow_customers,
+        types={"customer.signed_in", "customer.linked", "customer.deleted"},
+    ),
+    Reaction(
+        react=sso_login.follow_customers,
+        types={"customer.signed_in", "customer.deleted", "organization.deleted"},
+    ),
+)
+"""Who reacts to which events, in this order and in the transaction that records them."""
 
 READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, sessions.read_customer_token)
 """Who can read a bearer token, in the order they are asked."""

@@ -1,7 +1,7 @@
 """What a process holds and a test may replace: settings, database, clock, network clients, caches."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from postern.identity.customers.sso_lookup import HasActiveSso, SsoEntryOfAddress, SsoEntryOfOrganization
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.mailer import DeliverAccountMail
-    from postern.platform.events.operations import BulkReaction, Reaction
+    from postern.platform.events.operations import Reaction
     from postern.platform.projects.quotas import FindQuotaLeft
     from postern.platform.projects.sso_check import HasWorkingSso
 
@@ -39,8 +39,8 @@ class Hooks:
     """Functions of higher rings that lower ones call. Each type is declared by the module that calls; `app.py` lists
     the functions."""
 
-    reactions: "Mapping[Reaction, BulkReaction]"
-    """Who reacts to events, in order, each with its form for events that one statement recorded by the thousand."""
+    reactions: "Sequence[Reaction]"
+    """Who reacts to events, in order."""
     quota_left: "FindQuotaLeft"
     deliver_account_mail: "DeliverAccountMail"
     close_account: "CloseAccount"

@@ -105,7 +105,7 @@ def test_every_address_has_one_operation():
 
 
 def test_every_kind_of_work_and_reaction_is_listed_once():
-    for listed in ([work.name for work in postern.app.WORK], postern.app.REACTIONS):
+    for listed in ([work.name for work in postern.app.WORK], [each.react for each in postern.app.REACTIONS]):
         assert len(listed) == len(set(listed))
 
 

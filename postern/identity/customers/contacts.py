@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from postern.identity.customers import store
 from postern.kernel.database.statements import Transaction
 from postern.messaging.audiences import contacts
-from postern.platform.events.model import Event, EventRange
+from postern.platform.events.model import Event
 from postern.platform.projects import operations as projects
-
-MEETING = frozenset(("customer.signed_up", "customer.email_verified"))
 
 
 async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
     """Link customers whose address is proven (or who were created by API) to the contact with it, or make one."""
     for event in happened:
-        if event.type not in MEETING or event.subject_id is None:
+        if event.subject_id is None:
             continue
         project = await projects.require_project(tx, event.project_id)
         wish = project.settings.sign_in.contacts
@@ -34,8 +32,3 @@ async def link_contact(tx: Transaction, happened: Sequence[Event]) -> None:
             contact = await contacts.contact_of(tx, event.project_id, person.email)
         if contact is not None and contact.id != person.contact_id:
             await store.set_contact(tx, project_id=event.project_id, id=person.id, contact_id=contact.id)
-
-
-async def link_contacts(tx: Transaction, written: EventRange) -> None:
-    """Nothing to do: the events that `link_contact` reacts to are never recorded in bulk."""
-    assert not MEETING & set(written.types)

@@ -26,11 +26,10 @@ from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events_
-from postern.platform.events.model import Event, EventRange
+from postern.platform.events.model import Event
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 ROLES_BY_DOMAIN = ["MEMBER"]
-FOLLOWED = frozenset(("customer.signed_in", "customer.linked", "customer.deleted"))
 
 
 @post(
@@ -86,7 +85,7 @@ async def follow_customers(tx: Transaction, events: list[Event]) -> None:
     A sign-in joins by domain, a merge moves memberships, and an erasure deletes invitations.
     """
     for event in events:
-        if event.type not in FOLLOWED or event.subject_id is None:
+        if event.subject_id is None:
             continue
         if event.type == "customer.signed_in":
             await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
@@ -154,11 +153,6 @@ async def keep_owned(tx: Transaction, event: Event) -> None:
             roles=["OWNER"],
         )
         await events_.record_all(tx, [passed])
-
-
-async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Does nothing: the events that `follow_customers` handles are never recorded in bulk."""
-    assert not FOLLOWED & set(written.types)
 
 
 async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:

@@ -36,14 +36,13 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Record, as_id, new_id
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, EventRange
+from postern.platform.events.model import Event
 from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.saml.response import SamlLogin
 from postern.protocols.saml.trace import SsoTraceStep
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
-FOLLOWED = frozenset(("customer.signed_in", "customer.deleted", "organization.deleted"))
 VIA = "sso:"
 """Prefix of `via` in events of sign-ins by single sign-on."""
 
@@ -154,11 +153,6 @@ async def consume_assertion_id(
     ):
         raise SignOnRefused(LoginRefusal.REPLAYED, "This assertion has been used before.")
     return sign_on_id
-
-
-async def follow_customers_in_bulk(tx: Transaction, written: EventRange) -> None:
-    """Does nothing: the events that `follow_customers` handles are never recorded in bulk."""
-    assert not FOLLOWED & set(written.types)
 
 
 async def follow_customers(tx: Transaction, recorded: list[Event]) -> None:

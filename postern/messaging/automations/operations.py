@@ -60,7 +60,7 @@ from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, EventRange
+from postern.platform.events.model import EVENT_NAMES, Event, EventRange
 from postern.platform.projects import usage
 from postern.protocols.mail.address import AddressInvalid
 
@@ -416,18 +416,20 @@ def call_secret(world: "World", project_id: UUID, id: UUID) -> str:
     return f"whsec_{base64.b64encode(digest).decode()}"
 
 
+STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(rules.OWN_AREA))
+"""Events that can start or continue runs, besides custom events. Those of automations cannot, because that could
+loop."""
+
+
 async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
     """Start and wake runs, in the transaction that records the events."""
-    relevant = [event for event in recorded if not event.type.startswith(rules.OWN_AREA)]
-    if not relevant:
-        return
-    deleted = [event for event in relevant if event.type == "contact.deleted" and event.subject_id]
+    deleted = [event for event in recorded if event.type == "contact.deleted" and event.subject_id]
     if deleted:
         contact_keys = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
         await cancel_runs_of_contacts(tx, contact_keys, deleted[0].occurred_at)
-    watchers = await store.active_triggers(tx, project_id=list({event.project_id for event in relevant}))
+    watchers = await store.active_triggers(tx, project_id=list({event.project_id for event in recorded}))
     if watchers:
-        await _react(tx, watchers, relevant)
+        await _react(tx, watchers, recorded)
 
 
 async def cancel_runs_of_contacts(tx: Transaction, contacts: list[tuple[UUID, UUID]], now: Moment) -> None:

@@ -168,7 +168,7 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
 async def follow_contacts(tx: Transaction, happened: list[Event]) -> None:
     """Write again to contacts whom their sender has subscribed again."""
     for event in happened:
-        if event.type == "contact.updated" and event.data.get("unsubscribed") is False:
+        if event.data.get("unsubscribed") is False:
             address = str(event.data["email"]).lower()
             await store.subscribe_again(tx, project_id=event.project_id, addresses=[address])
 

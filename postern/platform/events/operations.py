@@ -1,6 +1,7 @@
 """Recording and reading events."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -27,11 +28,32 @@ from postern.platform.events.model import (
     known_address,
 )
 
-Reaction = Callable[[Transaction, list[Event]], Awaitable[None]]
-"""Reacts to events (webhook deliveries, automation runs, counters) in the transaction that records them."""
 
-BulkReaction = Callable[[Transaction, EventRange], Awaitable[None]]
-"""Reacts to events that were inserted in bulk, usually by `insert … select` from the range of ids."""
+@dataclass(frozen=True, kw_only=True)
+class Reaction:
+    """A function that reacts to events of some types, in the transaction that records them.
+
+    Raises ValueError for a type that is not in the event catalogue.
+    """
+
+    react: Callable[[Transaction, list[Event]], Awaitable[None]]
+    """Gets those events of its types that were recorded together."""
+    react_in_bulk: Callable[[Transaction, EventRange], Awaitable[None]] | None = None
+    """Gets events that one statement inserted in bulk, among them at least one of its types. None: events of its types
+    are never inserted in bulk."""
+    types: Set[str]
+    """Names in `EVENT_NAMES`."""
+    custom: bool = False
+    """Whether it also reacts to custom events, whatever their names."""
+
+    def __post_init__(self) -> None:
+        if unknown := self.types - set(EVENT_NAMES):
+            raise ValueError(f"There are no events {', '.join(sorted(unknown))}.")
+
+    def wants(self, type: str) -> bool:
+        """Whether it reacts to events of this type."""
+        return type in self.types or (self.custom and type not in EVENT_NAMES)
+
 
 STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
 
@@ -82,13 +104,16 @@ def make_event(
 
 
 async def record_all(tx: Transaction, events: list[Event]) -> None:
-    """Record events in one statement, and call all reactions in the same transaction."""
+    """Record events in one statement, and call the reactions to their types in the same transaction."""
     if not events:
         return
     rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
     await store.insert_event(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
-    for react in tx.hooks.reactions:
-        await react(tx, events)
+    types = {event.type for event in events}
+    for reaction in tx.hooks.reactions:
+        wanted = set(filter(reaction.wants, types))
+        if wanted:
+            await reaction.react(tx, [event for event in events if event.type in wanted])
 
 
 def id_range(first: UUID) -> tuple[UUID, UUID]:
@@ -98,7 +123,7 @@ def id_range(first: UUID) -> tuple[UUID, UUID]:
 
 
 async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
-    """Call all reactions for `count` events of `types` that a statement of this transaction has inserted.
+    """Call the reactions for `count` events of `types` that a statement of this transaction has inserted.
 
     Their ids are `id_after(first, 1)` and following. Memory use does not depend on `count`.
     """
@@ -106,8 +131,10 @@ async def record_range(tx: Transaction, project_id: UUID, first: UUID, types: tu
         return
     low, high = id_range(first)
     range_ = EventRange(project_id=project_id, types=types, first_id=low, last_id=high, count=count)
-    for react in tx.hooks.reactions.values():
-        await react(tx, range_)
+    for reaction in tx.hooks.reactions:
+        if any(map(reaction.wants, types)):
+            assert reaction.react_in_bulk is not None, f"{reaction.react.__name__} takes no events in bulk."
+            await reaction.react_in_bulk(tx, range_)
 
 
 async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = READ_AT_ONCE) -> list[Event]:

@@ -1,0 +1,88 @@
+"""Reactions get the events of their types, and no others."""
+
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+
+from postern.app import REACTIONS
+from postern.kernel.values import new_id
+from postern.platform.events import operations as events
+from postern.platform.events.model import EVENT_NAMES
+from postern.platform.events.operations import Reaction
+
+
+@pytest.fixture
+def reactions(world, monkeypatch):
+    """Lets the world have these reactions instead of its own."""
+
+    def use(*reactions: Reaction) -> None:
+        monkeypatch.setattr(world.db, "_hooks", replace(world.db.hooks, reactions=reactions))
+
+    return use
+
+
+async def record(world, project, *types: str) -> None:
+    recorded = [events.make_event(UUID(project.id), name, uuid4(), world.clock()) for name in types]
+    async with world.db.transaction() as tx:
+        await events.record_all(tx, recorded)
+
+
+def collecting(calls: list, **fields) -> Reaction:
+    async def react(_tx, happened):
+        calls.append([event.type for event in happened])
+
+    async def react_in_bulk(_tx, range_):
+        calls.append(range_.types)
+
+    return Reaction(**{"react": react, "react_in_bulk": react_in_bulk, **fields})
+
+
+async def test_a_reaction_is_called_for_its_types_and_not_for_others(world, project, reactions):
+    calls: list[list[str]] = []
+    reactions(collecting(calls, types={"email.sent", "email.bounced"}))
+    await record(world, project, "email.sent", "email.queued", "order.placed", "email.bounced")
+    await record(world, project, "email.queued")
+    await record(world, project, "order.placed")
+    assert calls == [["email.sent", "email.bounced"]]
+
+
+async def test_a_reaction_to_custom_events_gets_those_of_any_name(world, project, reactions):
+    calls: list[list[str]] = []
+    reactions(collecting(calls, types=set(), custom=True))
+    await record(world, project, "order.placed", "email.sent")
+    assert calls == [["order.placed"]]
+
+
+async def test_reactions_are_called_in_their_order(world, project, reactions):
+    calls: list[list[str]] = []
+    reactions(collecting(calls, types={"email.sent"}), collecting(calls, types={"email.sent", "email.queued"}))
+    await record(world, project, "email.queued", "email.sent")
+    assert calls == [["email.sent"], ["email.queued", "email.sent"]]
+
+
+async def test_events_inserted_in_bulk_reach_the_reactions_to_one_of_their_types(world, project, reactions):
+    calls: list[tuple[str, ...]] = []
+    reactions(collecting(calls, types={"audience.joined"}), collecting(calls, types={"email.sent"}))
+    async with world.db.transaction() as tx:
+        await events.record_range(tx, UUID(project.id), new_id(), ("audience.joined", "audience.left"), 2)
+        await events.record_range(tx, UUID(project.id), new_id(), ("audience.joined",), 0)
+    assert calls == [("audience.joined", "audience.left")]
+
+
+async def test_a_reaction_that_takes_no_events_in_bulk_is_not_skipped_silently(world, project, reactions):
+    reactions(collecting([], types={"customer.deleted"}, react_in_bulk=None))
+    with pytest.raises(AssertionError, match="takes no events in bulk"):
+        async with world.db.transaction() as tx:
+            await events.record_range(tx, UUID(project.id), new_id(), ("customer.deleted",), 1)
+
+
+def test_a_reaction_to_an_event_that_does_not_exist_is_refused_at_the_start():
+    with pytest.raises(ValueError, match=r"There are no events email\.read"):
+        collecting([], types={"email.sent", "email.read"})
+
+
+def test_webhooks_can_have_every_event():
+    first = REACTIONS[0]
+    assert first.custom
+    assert first.types == set(EVENT_NAMES)
