@@ -1,1 +1,1 @@
-"""Campaigns: one message, or several that compete, to everybody in an audience, each exactly once."""
+"""Campaigns: one message, or the variants of an A/B test, sent once to each contact of an audience."""

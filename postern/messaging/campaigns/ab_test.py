@@ -1,7 +1,8 @@
-"""Choosing the winner of an A/B test: pure, and with its reasons.
+"""Statistics of A/B tests: sample sizes, and the choice of the winner. Pure functions without I/O.
 
-Each variant's rate is a Beta posterior over a flat prior. The leader wins decisively when it is probably the best;
-a tie or too little data leaves the leader the winner all the same, and the evidence says so.
+Each variant's open or click rate has a Beta posterior over a uniform prior. The variant with the highest observed rate
+wins. The result is decisive if that variant is the best with a probability of at least 95 %; after a tie or with too
+little data it still wins, and the evidence says that the result is not decisive.
 """
 
 import random
@@ -11,71 +12,79 @@ from uuid import UUID
 
 import msgspec
 
-DECISIVE = 0.95
-"""How probably the best a variant must be to win decisively."""
-ENOUGH_EACH = 30
-"""Messages that each variant needs before anything can be decisive."""
+DECISIVE_PROBABILITY = 0.95
+"""The least probability of being the best with which a variant wins decisively."""
+MIN_DELIVERED_PER_VARIANT = 30
+"""Delivered messages that every variant needs before a result can be decisive."""
 DRAWS = 4_000
+"""Monte Carlo draws from the posteriors."""
 SEED = 20_260_131
-"""Fixed, so that the same counts always give the same evidence."""
+"""The random seed is fixed, so that the same counts always give the same evidence."""
 
 
 def sample_size(eligible: int, percent: int, variants: int) -> int:
-    """Contacts in the sample: the percentage, rounded, but one for each variant at least; 0 if there are too few."""
+    """The number of contacts in the test: `percent` of `eligible`, rounded, and at least one for each variant.
+
+    Returns 0 if there are fewer eligible contacts than variants.
+    """
     if eligible < variants:
         return 0
     return min(eligible, max(variants, (eligible * percent * 2 + 100) // 200))
 
 
 def allocate(number: int, weights: Sequence[int]) -> list[int]:
-    """Split `number` by weights exactly (largest remainder; ties go to the first), with one for each if it suffices."""
-    whole = sum(weights)
-    parts = [number * weight // whole for weight in weights]
-    remainders = [number * weight % whole for weight in weights]
-    order = sorted(range(len(weights)), key=lambda place: (-remainders[place], place))
-    for place in order[: number - sum(parts)]:
-        parts[place] += 1
-    while number >= len(parts) and 0 in parts:
-        parts[parts.index(max(parts))] -= 1
-        parts[parts.index(0)] += 1
-    return parts
+    """Split `number` in proportion to the weights by the largest-remainder method; ties go to the earlier weight.
+
+    Every share is at least 1 if `number` suffices for that.
+    """
+    total_weight = sum(weights)
+    shares = [number * weight // total_weight for weight in weights]
+    remainders = [number * weight % total_weight for weight in weights]
+    order = sorted(range(len(weights)), key=lambda index: (-remainders[index], index))
+    for index in order[: number - sum(shares)]:
+        shares[index] += 1
+    while number >= len(shares) and 0 in shares:
+        shares[shares.index(max(shares))] -= 1
+        shares[shares.index(0)] += 1
+    return shares
 
 
 class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one variant; opens and clicks are people's."""
+    """The results of one variant. Opens and clicks by bots are not counted."""
 
     variant_id: UUID
     delivered: int
-    """Messages that reached somebody, as `emails/rates.py` defines it."""
+    """Messages that reached a mailbox, as `emails/rates.py` counts them."""
     opened: int
     clicked: int
 
-    def hits(self, metric: str) -> int:
-        """Opens or clicks, never more than messages."""
+    def successes(self, metric: str) -> int:
+        """Messages opened or clicked, at most `delivered`."""
         return min(self.opened if metric == "OPEN_RATE" else self.clicked, self.delivered)
 
 
 def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, Any]:
-    """The winner with its evidence: counts, rates, probability of being best, and whether it is decisive.
+    """The winner with the evidence: counts, rates, probabilities of being the best, and whether it is decisive.
 
-    `metric` is OPEN_RATE or CLICK_RATE. The order of `variants` breaks exact ties: the first wins.
+    `metric` is OPEN_RATE or CLICK_RATE. In an exact tie the earlier variant wins.
+    Raises ValueError without variants.
     """
     if not variants:
-        raise ValueError("There is nothing to choose from.")
-    best = probabilities([(each.hits(metric), each.delivered) for each in variants])
-    rates = [each.hits(metric) / each.delivered if each.delivered else 0.0 for each in variants]
-    leader = max(range(len(variants)), key=lambda number: (rates[number], -number))
+        raise ValueError("An A/B test needs at least one variant to choose a winner from.")
+    best = probabilities([(variant.successes(metric), variant.delivered) for variant in variants])
+    rates = [variant.successes(metric) / variant.delivered if variant.delivered else 0.0 for variant in variants]
+    leader = max(range(len(variants)), key=lambda index: (rates[index], -index))
     tied = sum(1 for rate in rates if rate == rates[leader]) > 1
-    scarce = any(each.delivered < ENOUGH_EACH for each in variants)
-    decisive = not scarce and not tied and best[leader] >= DECISIVE
+    scarce = any(variant.delivered < MIN_DELIVERED_PER_VARIANT for variant in variants)
+    decisive = not scarce and not tied and best[leader] >= DECISIVE_PROBABILITY
     reason = (
-        "It is probably the best."
+        f"This variant is the best with a probability of at least {DECISIVE_PROBABILITY:.0%}."
         if decisive
-        else "There was too little data; the leader goes on."
+        else "There was too little data; the variant with the highest rate wins."
         if scarce
-        else "It was a tie; the first of the best goes on."
+        else "Several variants have the same rate; the first of them wins."
         if tied
-        else "No variant was clearly the best; the leader goes on."
+        else "No variant was clearly the best; the variant with the highest rate wins."
     )
     return {
         "metric": metric,
@@ -85,23 +94,23 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
         "reason": reason,
         "variants": [
             {
-                "variantId": str(each.variant_id),
-                "delivered": each.delivered,
-                "opened": each.opened,
-                "clicked": each.clicked,
-                "rate": round(rates[number], 6),
-                "probabilityOfBeingBest": round(best[number], 4),
+                "variantId": str(variant.variant_id),
+                "delivered": variant.delivered,
+                "opened": variant.opened,
+                "clicked": variant.clicked,
+                "rate": round(rates[index], 6),
+                "probabilityOfBeingBest": round(best[index], 4),
             }
-            for number, each in enumerate(variants)
+            for index, variant in enumerate(variants)
         ],
     }
 
 
 def probabilities(results: Sequence[tuple[int, int]]) -> list[float]:
-    """For each (hits, messages), the probability that its true rate is the highest, by drawing from the posteriors."""
-    chance = random.Random(SEED)  # noqa: S311 - statistics, not a secret
+    """For each (successes, messages): the probability that its true rate is the highest, by Monte Carlo sampling."""
+    generator = random.Random(SEED)  # noqa: S311 - statistics, not a secret
     wins = [0] * len(results)
     for _ in range(DRAWS):
-        draws = [chance.betavariate(hits + 1, messages - hits + 1) for hits, messages in results]
+        draws = [generator.betavariate(successes + 1, messages - successes + 1) for successes, messages in results]
         wins[draws.index(max(draws))] += 1
-    return [won / DRAWS for won in wins]
+    return [count / DRAWS for count in wins]

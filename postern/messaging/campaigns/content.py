@@ -1,4 +1,4 @@
-"""What a campaign says: the words of its template, a hidden preview line, and each contact's values."""
+"""The content of a campaign: its template with the campaign's subject, preview line and sender name."""
 
 from html import escape
 from uuid import UUID
@@ -19,11 +19,11 @@ from postern.protocols.mail.templates.links import split_after_body_tag
 from postern.protocols.mail.templates.template import Engine, tags_of
 
 HEAD_CHARACTERS = 20_000
-"""Within how many characters `<body>` is looked for."""
+"""The `<body>` tag is searched for in this many characters from the start of the html."""
 
 
 class CampaignContent(msgspec.Struct, frozen=True):
-    """Subject, html and text of a campaign or of one of its variants, and what reads them: that of the template."""
+    """Subject, html and text of a campaign or of one of its variants, and the template engine that renders them."""
 
     subject: str
     html: str | None
@@ -32,91 +32,94 @@ class CampaignContent(msgspec.Struct, frozen=True):
 
 
 class CampaignOwnContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a campaign says beside its template. Each template's engine reads it, too."""
+    """Content that belongs to a campaign itself. The engine of each template that it uses renders this content too."""
 
     subject: str | None
     preview_text: str | None
     from_name: str | None
     template_id: UUID | str | None
     variants: list[tuple[str | None, UUID | str | None]]
-    """Subject and template of each."""
+    """Subject and template id of each variant."""
 
 
 async def template_parts(
-    db: Queries, project_id: UUID, words: CampaignOwnContent
+    db: Queries, project_id: UUID, own: CampaignOwnContent
 ) -> tuple[list[tuple[str, Part, str | None]], bool]:
-    """Those own words of a campaign that a template engine reads, each with its JSON pointer.
+    """The parts of a campaign's own content that a template engine renders, each with its JSON pointer.
 
-    Also returned is whether it reads those that the variants share. Where all templates have the engine `none`, nothing
-    is read.
+    Also returns whether an engine renders the parts that all variants share. Nothing is rendered if all templates of
+    the campaign have the engine `none`.
     """
-    named = [words.template_id, *(template_id for _, template_id in words.variants)]
-    used = [each for each in named if each is not None]
-    without_engine = await templates.without_engine(db, project_id, used)
+    template_ids = [
+        template_id
+        for template_id in (own.template_id, *(template_id for _, template_id in own.variants))
+        if template_id is not None
+    ]
+    without_engine = await templates.without_engine(db, project_id, template_ids)
 
-    def is_read(template_id: UUID | str | None) -> bool:
-        known = as_id(template_id) if isinstance(template_id, str) else template_id
-        return known is None or known not in without_engine
+    def is_rendered(template_id: UUID | str | None) -> bool:
+        parsed = as_id(template_id) if isinstance(template_id, str) else template_id
+        return parsed is None or parsed not in without_engine
 
     parts: list[tuple[str, Part, str | None]] = []
-    shared_are_read = not used or any(map(is_read, used))
-    if shared_are_read:
-        parts.append(("/subject", "subject", words.subject))
-        if words.preview_text:
-            parts.append(("/previewText", "html", with_preview("<p></p>", words.preview_text)))
-        parts.append(("/fromName", "subject", name_template(words.from_name)))
-    for number, (subject, template_id) in enumerate(words.variants):
-        if is_read(template_id or words.template_id):
-            parts.append((f"/variants/{number}/subject", "subject", subject))
-    return parts, shared_are_read
+    shared_rendered = not template_ids or any(map(is_rendered, template_ids))
+    if shared_rendered:
+        parts.append(("/subject", "subject", own.subject))
+        if own.preview_text:
+            parts.append(("/previewText", "html", with_preview("<p></p>", own.preview_text)))
+        parts.append(("/fromName", "subject", name_template(own.from_name)))
+    for index, (subject, template_id) in enumerate(own.variants):
+        if is_rendered(template_id or own.template_id):
+            parts.append((f"/variants/{index}/subject", "subject", subject))
+    return parts, shared_rendered
 
 
 async def content_of_template(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:
-    """The words as they stand now. Raises CampaignIncomplete where there are none."""
+    """The current content of a campaign or variant. Raises CampaignIncomplete without a template, body or subject."""
     template_id = variant.template_id if variant and variant.template_id else row.template_id
-    found = await templates.content_of(db, row.project_id, template_id) if template_id else None
-    subject = (variant.subject if variant else None) or row.subject or (found.subject if found else None)
-    if found is None or subject is None:
-        raise CampaignIncomplete("It needs a template and a subject.")
-    if templates.is_blank(found.html, found.text):
-        message = "A template with html or text: this one is blank."
+    template = await templates.content_of(db, row.project_id, template_id) if template_id else None
+    subject = (variant.subject if variant else None) or row.subject or (template.subject if template else None)
+    if template is None or subject is None:
+        raise CampaignIncomplete("The campaign needs a template and a subject.")
+    if templates.is_blank(template.html, template.text):
+        message = "The template has neither html nor text; add content to it or choose another template."
         raise CampaignIncomplete(
             message, errors=[ProblemError(path="/templateId", code="template_blank", message=message)]
         )
-    html = with_preview(found.html, row.preview_text, found.engine)
-    return CampaignContent(subject, html, found.text, found.engine)
+    html = with_preview(template.html, row.preview_text, template.engine)
+    return CampaignContent(subject, html, template.text, template.engine)
 
 
 def with_preview(html: str | None, preview: str | None, engine: Engine = "minijinja") -> str | None:
-    """Html whose first, hidden words are the preview line that mail programs show beside the subject."""
+    """The html with a hidden element at the start of its body: the preview text that mail clients show in lists."""
     if not html or not preview:
         return html
     template = engine != "none"
-    words = _escaped(preview) if template else escape(preview)
-    line = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{words}</div>'
-    # This runs in the event loop: no more of the html is read than the head of a mail takes.
+    preview_html = _escape_outside_tags(preview) if template else escape(preview)
+    hidden = f'<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">{preview_html}</div>'
+    # This runs in the event loop, so only the beginning of the html is searched for the body tag.
     before, after = split_after_body_tag(html[:HEAD_CHARACTERS], template=template)
-    return before + line + after + html[HEAD_CHARACTERS:]
+    return before + hidden + after + html[HEAD_CHARACTERS:]
 
 
-def _escaped(preview: str) -> str:
-    """A preview line as html: its words are no markup, and what stands in braces stays as it is."""
+def _escape_outside_tags(preview: str) -> str:
+    """HTML-escape a preview text, but leave its template tags (`{{…}}`, `{%…%}`) unchanged."""
     pieces: list[str] = []
-    done = 0
-    for hole in tags_of(preview):
-        pieces += (escape(preview[done : hole.start()]), hole[0])
-        done = hole.end()
-    return "".join(pieces) + escape(preview[done:])
+    position = 0
+    for tag in tags_of(preview):
+        pieces += (escape(preview[position : tag.start()]), tag[0])
+        position = tag.end()
+    return "".join(pieces) + escape(preview[position:])
 
 
-def snapshot(row: CampaignRow, words: CampaignContent, settings: ProjectSettings) -> SendBody:
-    """What all sends share from the start on, whatever happens to the template."""
+def snapshot(row: CampaignRow, parts: CampaignContent, settings: ProjectSettings) -> SendBody:
+    """The body that all sends of a campaign share. Taken at the start: later edits of the template change nothing."""
     domain = parse_address(row.from_email or "").domain
     return SendBody(
-        subject=words.subject,
-        html=words.html,
-        text=words.text,
-        engine=words.engine,
+        subject=parts.subject,
+        html=parts.html,
+        text=parts.text,
+        engine=parts.engine,
         track_opens=settings.track_opens,
         track_clicks=settings.track_clicks,
         unsubscribable=True,
@@ -127,9 +130,9 @@ def snapshot(row: CampaignRow, words: CampaignContent, settings: ProjectSettings
 
 
 def sender_of(row: CampaignRow) -> str:
-    """The `From` of the campaign: `a@b`, or `Name <a@b>`. Raises AddressInvalid.
+    """The `From` of the campaign: `a@b` or `Name <a@b>`. Raises AddressInvalid.
 
-    A name with values to fill in is left out here: it is rendered with the message (`name_template`).
+    A name with template tags is left out: it is rendered with each message (`name_template`).
     """
     address = parse_address(row.from_email or "")
     if name_template(row.from_name) is not None:

@@ -1,4 +1,4 @@
-"""Campaigns, their states, and what may be done in each."""
+"""Campaigns: request and response bodies, rows, states, and the actions that each state allows."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "CANCELLED": frozenset(("test", "duplicate")),
     "FAILED": frozenset(("test", "duplicate")),
 }
-"""What may be done with a campaign in each state; everything else is a conflict that says so."""
+"""The actions that each state allows. Any other action raises CampaignStateConflict."""
 
 TRANSITIONS: dict[str, frozenset[str]] = {
     "DRAFT": frozenset(("SCHEDULED", "TESTING", "SENDING")),
@@ -35,19 +35,20 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "CANCELLED": frozenset(),
     "FAILED": frozenset(),
 }
+"""The states that may follow each state."""
 
 VARIANTS_MIN, VARIANTS_MAX = 2, 8
-CHUNK = 2_000
+FILL_BATCH = 2_000
 """Contacts that become sends in one transaction."""
-AHEAD = 10_000
-"""Sends that wait for their first attempt at most, so that filling never runs far ahead of sending. Those that wait
-for a retry do not count: slow destinations do not hold the others up."""
-SWEEP = 2_000
+MAX_QUEUED = 10_000
+"""A campaign creates no further sends while this many wait for their first attempt. Sends that wait for a retry do not
+count, so that a slow destination does not hold up the others."""
+UPDATE_BATCH = 2_000
 """Sends that are released or cancelled in one transaction."""
-WATCH = timedelta(milliseconds=200)
-"""How soon to look again while sends are waiting."""
-WATCH_RETRIES = timedelta(seconds=30)
-"""How soon to look again when only retries are left."""
+POLL_INTERVAL = timedelta(milliseconds=200)
+"""How often the counters of a campaign are read while sends wait for their first attempt."""
+RETRY_POLL_INTERVAL = timedelta(seconds=30)
+"""How often the counters of a campaign are read when only retries remain."""
 
 
 class CampaignMissing(Missing):
@@ -63,16 +64,16 @@ class CampaignIncomplete(Conflict):
 
 
 class CampaignStateConflict(Conflict):
-    """That is not possible in the campaign's present state."""
+    """The campaign's current status does not allow this action."""
 
 
 class SeedListEmpty(Conflict):
-    """The project has no seed list; set `seedList` in the project's settings."""
+    """The project has no seed list; add addresses to `seedList` in the project's settings."""
 
 
 Name = NameForPeople
 Subject = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
-Words = Annotated[str, msgspec.Meta(max_length=1_000)]
+ShortText = Annotated[str, msgspec.Meta(max_length=1_000)]
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
 Identifier = Annotated[str, msgspec.Meta(max_length=64)]
 SamplePercent = Annotated[int, msgspec.Meta(ge=5, le=100)]
@@ -82,15 +83,15 @@ UNSET = msgspec.UNSET
 
 
 class NewVariant(Body):
-    """One of the messages that compete."""
+    """A variant of the message for an A/B test."""
 
     name: Name
     subject: Subject | None = None
-    """Null: the campaign's."""
+    """Null: the campaign's subject."""
     template_id: Identifier | None = None
-    """Null: the campaign's."""
+    """Null: the campaign's template."""
     weight: Annotated[int, msgspec.Meta(ge=1, le=100)]
-    """Its share of the test, in percent; all weights sum to 100."""
+    """The share of the test sample that gets this variant, in percent; all weights sum to 100."""
 
 
 Variants = Annotated[list[NewVariant], msgspec.Meta(min_length=VARIANTS_MIN, max_length=VARIANTS_MAX)]
@@ -101,9 +102,9 @@ class NewCampaign(Body):
 
     name: Name
     subject: Subject | None = None
-    from_name: Words | None = None
+    from_name: ShortText | None = None
     from_email: AddressText | None = None
-    preview_text: Words | None = None
+    preview_text: ShortText | None = None
     template_id: Identifier | None = None
     domain_id: Identifier | None = None
     audience_id: Identifier | None = None
@@ -116,13 +117,13 @@ class NewCampaign(Body):
 
 
 class CampaignChange(Body):
-    """What to change; what is left out stays."""
+    """The fields to change; fields that are left out stay unchanged."""
 
     name: Name | Unset = UNSET
     subject: Subject | None | Unset = UNSET
-    from_name: Words | None | Unset = UNSET
+    from_name: ShortText | None | Unset = UNSET
     from_email: AddressText | None | Unset = UNSET
-    preview_text: Words | None | Unset = UNSET
+    preview_text: ShortText | None | Unset = UNSET
     template_id: Identifier | None | Unset = UNSET
     domain_id: Identifier | None | Unset = UNSET
     audience_id: Identifier | None | Unset = UNSET
@@ -135,13 +136,13 @@ class CampaignChange(Body):
 
 
 class CampaignTest(Body):
-    """Where to send a test copy."""
+    """The recipient of a test copy."""
 
     to: AddressText
 
 
 class WinnerChoice(Body):
-    """The winner, chosen by hand."""
+    """The variant to declare the winner of an A/B test."""
 
     variant_id: Identifier
 
@@ -168,15 +169,15 @@ class Campaign(Record):
     ab_test_duration_minutes: int | None
     ab_test_started_at: Moment | None
     ab_test_sample_size: int | None
-    """Contacts in the test, chosen when it begins: the percentage, but one for each variant at least."""
+    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, at least one a variant."""
     reason: str | None
-    """Why it failed, where it did."""
+    """Why the campaign failed; null unless its status is FAILED."""
     created_at: Moment
     updated_at: Moment
 
 
 class VariantStats(Record):
-    """How a variant is doing; opens and clicks are people's."""
+    """The statistics of a variant. Opens and clicks by bots are not counted."""
 
     sent: int
     opened: int
@@ -186,7 +187,7 @@ class VariantStats(Record):
 
 
 class CampaignVariant(Record):
-    """One of the messages that compete."""
+    """A variant of the message in an A/B test."""
 
     id: UUID
     campaign_id: UUID
@@ -200,7 +201,7 @@ class CampaignVariant(Record):
 
 
 class CampaignStats(Record):
-    """How a campaign is doing."""
+    """The statistics of a campaign's sends."""
 
     total: int
     sent: int
@@ -213,33 +214,34 @@ class CampaignStats(Record):
 
 
 class CampaignSkipped(Record):
-    """Contacts of the audience that are not written to, and why."""
+    """Contacts of the audience that get no message, by reason."""
 
     unsubscribed: int
     suppressed: int
     deleted: int
-    """Contacts that were deleted between the start and their turn."""
+    """Contacts that were deleted after the start and before their message was sent."""
     frequency_cap: int
-    """Those who got as many marketing messages within 24 hours as the project's `frequencyCap` allows; each is among
-    the sends as SUPPRESSED with that reason."""
+    """Contacts that got as many marketing messages within 24 hours as the project's `frequencyCap` allows. Each has a
+    send with the status SUPPRESSED and that reason."""
 
 
 class CampaignProgress(Record):
-    """Where a campaign stands."""
+    """The progress of a campaign."""
 
     expected: int
-    """Contacts of the audience at the start; 0 before it."""
+    """Contacts in the audience when the campaign started; 0 before the start."""
     audience: int
-    """Contacts of the audience that have been looked at so far."""
+    """Contacts of the audience that have been processed so far."""
     waiting: int
-    """Sends that are still to be handed over."""
+    """Sends that no server has accepted or rejected yet, those that are retried included."""
     retrying: int
-    """Those of them that were tried and deferred, and are tried again; the campaign may be SENT already."""
+    """The waiting sends that were deferred and are retried. A campaign can be SENT while some are retried."""
     handed_over: int
-    """Sends that a server took, or refused for the recipient; those that failed, expired or were suppressed are not."""
+    """Sends that a server accepted, or rejected for the recipient. Sends that failed, expired or were suppressed do
+    not count."""
     skipped: CampaignSkipped
     per_second: float
-    """Messages a second since the start."""
+    """Messages per second since the start."""
 
 
 class CampaignDetail(Campaign):
@@ -249,35 +251,35 @@ class CampaignDetail(Campaign):
     stats: CampaignStats
     progress: CampaignProgress
     evidence: dict[str, Any] | None
-    """What the winner of the A/B test was chosen by."""
+    """The counts and probabilities by which the winner of the A/B test was chosen; null before that."""
     ab_test_ends_at: Moment | None
-    """When the test is over; its clock stands still while the campaign is paused, and this is null then."""
+    """When the A/B test ends. Null without a test and while the campaign is paused, which extends the test."""
     warnings: list[ProblemError]
-    """What does not keep the campaign from being sent, but probably from doing what it is meant to."""
+    """Settings that do not prevent sending but are probably a mistake, such as a sample that is too small."""
 
 
 class CampaignSendResult(Record):
-    """It worked."""
+    """The campaign was started or scheduled."""
 
     success: bool = True
 
 
 class CampaignTestResult(Record):
-    """Test copies went out."""
+    """The number of test copies that were queued."""
 
     success: bool
     sent: int
 
 
 class ProjectCampaignTotals(Record):
-    """A project's campaigns in numbers."""
+    """The numbers of a project's campaigns."""
 
     total: int
     sent: int
 
 
 class CampaignRow(Record):
-    """The row of a campaign."""
+    """A row of `campaigns`."""
 
     project_id: UUID
     id: UUID
@@ -304,7 +306,7 @@ class CampaignRow(Record):
     paused_from: str | None
     releasing: bool
     is_test: bool
-    """Whether a TEST key started it: its mail only ever reaches the inbox view."""
+    """Whether a TEST key started the campaign; then its messages are only captured in the inbox view."""
     content_id: UUID | None
     cursor: UUID | None
     filled: bool
@@ -321,7 +323,7 @@ class CampaignRow(Record):
 
 
 class VariantRow(Record):
-    """The row of a variant."""
+    """A row of `campaign_variants`."""
 
     project_id: UUID
     id: UUID
@@ -337,21 +339,25 @@ class VariantRow(Record):
 
 
 class FilledChunk(Record):
-    """What turning a chunk of contacts into sends brought."""
+    """The result of turning one batch of contacts into sends."""
 
     seen: int
+    """Contacts in the batch."""
     last: UUID | None
+    """The id of the last contact in the batch; null if the batch is empty."""
     made: int
+    """Sends that were queued."""
     unsubscribed: int
     suppressed: int
     capped: list[UUID]
-    """Sends that were written down as SUPPRESSED because of the frequency cap."""
+    """Sends that were inserted as SUPPRESSED because of the frequency cap."""
 
 
-def refuse_unless(action: str, status: str) -> None:
-    """Raises CampaignStateConflict where `action` is not possible in `status`, saying what is."""
+def require_allowed(action: str, status: str) -> None:
+    """Raises CampaignStateConflict, with the actions that are possible, if `status` does not allow `action`."""
     if action not in ALLOWED[status]:
-        possible = ", ".join(sorted(each.replace("_", " ") for each in ALLOWED[status]))
+        possible = ", ".join(sorted(allowed.replace("_", " ") for allowed in ALLOWED[status]))
         raise CampaignStateConflict(
-            f"A campaign that is {status} cannot do `{action.replace('_', ' ')}`; possible now: {possible}."
+            f"The action `{action.replace('_', ' ')}` is not possible while the campaign is {status}; "
+            f"possible now: {possible}."
         )

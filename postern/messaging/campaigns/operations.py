@@ -1,4 +1,4 @@
-"""Campaigns: written, tested, sent, stopped, compared and read."""
+"""HTTP operations of campaigns: create, test, send, pause, cancel, choose an A/B test's winner, and list sends."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -55,7 +55,7 @@ from postern.messaging.campaigns.model import (
     VariantRow,
     VariantStats,
     WinnerChoice,
-    refuse_unless,
+    require_allowed,
 )
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import operations as emails
@@ -81,7 +81,7 @@ async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     """The project's campaigns, newest first."""
     before = before_id(call, "campaigns", cursor)
     rows = await store.list_campaigns(call.db, project_id=call.project_id, before=before, limit=limit + 1)
-    return linked_list(call, "campaigns", [shown(row) for row in rows], limit)
+    return linked_list(call, "campaigns", [to_campaign(row) for row in rows], limit)
 
 
 @post(
@@ -92,12 +92,12 @@ async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
     shows={"status": "DRAFT", "sentAt": None},
 )
 async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
-    """Create a campaign as a DRAFT. Everything but the name may come later, before it is sent.
+    """Create a campaign as a DRAFT. Only the name is required; everything else can be set before it is sent.
 
-    For an A/B test set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100; what a variant leaves
-    out is the campaign's own.
+    For an A/B test, set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100. A variant uses the
+    campaign's subject or template where it has none of its own.
     """
-    await _check_words(call, data, None)
+    await _check_content(call, data, None)
     fields = {name: getattr(data, name) for name in data.__struct_fields__ if name != "variants"}
     async with call.db.transaction() as tx:
         await _check_references(tx, call, data, fields)
@@ -106,12 +106,12 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
         )
         await _write_variants(tx, call, row.id, data.variants or [])
         await audit.record(tx, call, "campaign.created", "Campaign", row.id, name=row.name)
-    return shown(row)
+    return to_campaign(row)
 
 
 @get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=MISSING)
 async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
-    """One campaign with its variants, statistics and live progress."""
+    """A campaign with its variants, statistics and live progress."""
     return await _detail(call, await require_campaign(call.db, call.project_id, id))
 
 
@@ -123,11 +123,12 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     shows={"status": "DRAFT", "sentAt": None},
 )
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
-    """Change a campaign that is DRAFT or SCHEDULED; what is left out stays. `variants` replaces all of them.
+    """Change a campaign that is DRAFT or SCHEDULED. Fields that are left out stay; `variants` replaces all variants.
 
-    A SCHEDULED one must stay complete: 409 lists what would be missing. `scheduledAt: null` makes it a DRAFT again.
+    A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it
+    a DRAFT again.
     """
-    await _check_words(call, data, await require_campaign(call.db, call.project_id, id))
+    await _check_content(call, data, await require_campaign(call.db, call.project_id, id))
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "edit")
         call.require_match(row.updated_at)
@@ -137,7 +138,7 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
             if name != "variants"
         }
         if fields["name"] is None:
-            raise Invalid.at("/name", "A campaign has a name.")
+            raise Invalid.at("/name", "The name of a campaign cannot be null.")
         await _check_references(tx, call, data, fields)
         if data.variants is not UNSET:
             await store.delete_variants(tx, project_id=call.project_id, campaign_id=id)
@@ -149,12 +150,12 @@ async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaig
         if unscheduled:
             row = await running.change_state(tx, row, call.now, status="DRAFT", due_at=None, overtakes=True)
         await audit.record(tx, call, "campaign.updated", "Campaign", id, name=row.name)
-    return shown(row)
+    return to_campaign(row)
 
 
 @delete_("/projects/{project_id}/campaigns/{id}", needs="campaigns:write", problems=CHANGES)
 async def delete_campaign(call: Call, id: UUID) -> Deleted:
-    """Delete a campaign that has not begun."""
+    """Delete a campaign that has not started."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "delete")
         call.require_match(row.updated_at)
@@ -169,16 +170,17 @@ async def delete_campaign(call: Call, id: UUID) -> Deleted:
     problems=[*CHANGES, CampaignIncomplete, PlanLimitReached],
 )
 async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
-    """Send a campaign: now, or at `scheduledAt` when that is ahead.
+    """Send a campaign: now, or at `scheduledAt` if that is in the future.
 
-    Its audience and its words are fixed at the start; an audience whose rules look at the clock is chosen anew then.
-    Contacts that have unsubscribed or are suppressed are skipped and counted. 409 lists everything that is missing.
-    Sending twice cannot mail anybody twice. What a TEST key sends only ever reaches the inbox view. 403 where the
-    account's plan does not allow an e-mail to each of them.
+    The audience and the content are fixed at the start. An audience with rules that depend on the current time is
+    evaluated again then. Contacts that have unsubscribed or are suppressed are skipped and counted. A 409 response
+    lists everything that is missing. No contact gets the same campaign twice, even if this is called twice. Messages
+    of a campaign that a TEST key sends are only captured in the inbox view. The response is 403 if the account's plan
+    does not allow an e-mail to every contact of the audience.
     """
-    known = await require_campaign(call.db, call.project_id, id)
-    await running.require_readable(call.world, known)
-    await running.refresh_audience(call.world, known, call.now)
+    stored = await require_campaign(call.db, call.project_id, id)
+    await running.require_renderable(call.world, stored)
+    await running.refresh_audience(call.world, stored, call.now)
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")
         is_test = call.environment == "TEST"
@@ -201,11 +203,11 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     shows={"status": "CANCELLED", "sentAt": None},
 )
 async def cancel_campaign(call: Call, id: UUID) -> Campaign:
-    """Stop a campaign for good: what has not been handed over is not sent; what was, was.
+    """Stop a campaign for good. Messages that no server has accepted yet are not sent.
 
-    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
-    arrives. Its waiting sends become CANCELLED within moments.
-    For a SENT campaign of which some messages are retried it stops those; the campaign stays SENT.
+    This takes effect at once, whatever the size of the campaign: after the response, only messages that were being
+    transmitted at that moment still arrive. The waiting sends become CANCELLED within seconds.
+    Cancelling a SENT campaign stops the retries of its deferred messages; the campaign stays SENT.
     """
     async with call.db.transaction() as tx:
         row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
@@ -214,13 +216,13 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
         if row.status == "SENT" and await running.is_retrying(tx, row):
             await running.cancel_retries(tx, row, call.now)
         else:
-            refuse_unless("cancel", row.status)
+            require_allowed("cancel", row.status)
             row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
         tx.makes_due("campaigns")
-    await running.until_stopped(call.world, row, call.now)
-    return shown(row)
+    await running.wait_until_stopped(call.world, row, call.now)
+    return to_campaign(row)
 
 
 @post(
@@ -230,18 +232,18 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     shows={"status": "PAUSED", "sentAt": None},
 )
 async def pause_campaign(call: Call, id: UUID) -> Campaign:
-    """Hold a campaign: nothing more is handed over until it is resumed, and nobody is lost or mailed twice.
+    """Pause a campaign: no message is sent until it is resumed, and then no contact is skipped or gets it twice.
 
-    It takes effect at once, whatever the size of the campaign; after the answer, only what is on the wire still
-    arrives.
+    This takes effect at once, whatever the size of the campaign: after the response, only messages that were being
+    transmitted at that moment still arrive.
     """
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "pause")
         row = await running.pause(tx, row, call.now)
         await events.record(tx, call, "campaign.paused", id, name=row.name)
         await audit.record(tx, call, "campaign.paused", "Campaign", id, name=row.name)
-    await running.until_stopped(call.world, row, call.now)
-    return shown(row)
+    await running.wait_until_stopped(call.world, row, call.now)
+    return to_campaign(row)
 
 
 @post(
@@ -251,14 +253,14 @@ async def pause_campaign(call: Call, id: UUID) -> Campaign:
     shows={"status": "SENDING", "sentAt": None},
 )
 async def resume_campaign(call: Call, id: UUID) -> Campaign:
-    """Go on with a paused campaign where it stood."""
+    """Resume a paused campaign where it stopped."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "resume")
         row = await running.resume(tx, row, call.now)
         await events.record(tx, call, "campaign.resumed", id, name=row.name)
         await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
         tx.makes_due("campaigns")
-    return shown(row)
+    return to_campaign(row)
 
 
 @post(
@@ -268,7 +270,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
     shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
-    """End an A/B test without a winner: everybody who is left gets the first variant."""
+    """End an A/B test without choosing by its results: the rest of the audience gets the first variant."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "cancel_test")
         first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
@@ -277,7 +279,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
         await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
         tx.makes_due("campaigns")
-    return shown(row)
+    return to_campaign(row)
 
 
 @post(
@@ -288,20 +290,20 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     shows={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Campaign:
-    """End an A/B test by hand: everybody who is left gets the chosen variant."""
+    """End an A/B test with the given winner: the rest of the audience gets this variant."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "select_winner")
         variants = await store.variants(tx, project_id=call.project_id, campaign_id=id)
-        chosen = next((each for each in variants if each.id == as_id(data.variant_id)), None)
+        chosen = next((variant for variant in variants if variant.id == as_id(data.variant_id)), None)
         if chosen is None:
             raise VariantMissing
         evidence = await running.evidence_of(tx, row, variants)
-        evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "It was chosen by hand."}
+        evidence |= {"winnerId": str(chosen.id), "decidedBy": "hand", "reason": "The winner was chosen manually."}
         row = await running.continue_with_winner(tx, row, chosen, evidence, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=chosen.id, decidedBy="hand")
         await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=chosen.name)
         tx.makes_due("campaigns")
-    return shown(row)
+    return to_campaign(row)
 
 
 @post(
@@ -311,7 +313,7 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
     example={"to": "ada@example.com"},
 )
 async def test_campaign(call: Call, id: UUID, data: CampaignTest) -> CampaignTestResult:
-    """Send one rendered copy, marked `[Test]`, outside the statistics."""
+    """Send one rendered copy with `[Test]` before its subject. It does not count in the campaign's statistics."""
     row = await require_campaign(call.db, call.project_id, id)
     return CampaignTestResult(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
 
@@ -327,8 +329,8 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResu
     seeds = (await projects.require_project(call.db, call.project_id)).settings.seed_list
     if not seeds:
         raise SeedListEmpty
-    places = [(f"/settings/seedList/{number}", address) for number, address in enumerate(seeds)]
-    return CampaignTestResult(success=True, sent=await _send_tests(call, row, places))
+    recipients = [(f"/settings/seedList/{index}", address) for index, address in enumerate(seeds)]
+    return CampaignTestResult(success=True, sent=await _send_tests(call, row, recipients))
 
 
 @post(
@@ -339,7 +341,7 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResu
     shows={"name": "Copy of Spring", "status": "DRAFT", "sentAt": None},
 )
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
-    """Make a new DRAFT with the same words, audience and variants."""
+    """Create a new DRAFT with the same content, audience and variants."""
     async with call.db.transaction() as tx:
         row = await store.get_campaign(tx, project_id=call.project_id, id=id)
         if row is None:
@@ -349,13 +351,13 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
         copy = await store.insert_campaign(
             tx, project_id=call.project_id, id=new_id(), fields=Jsonb(fields), now=call.now
         )
-        for each in await store.variants(tx, project_id=call.project_id, campaign_id=id):
-            variant = msgspec.structs.replace(
-                each, id=new_id(), campaign_id=copy.id, is_winner=False, content_id=None, created_at=call.now
+        for variant in await store.variants(tx, project_id=call.project_id, campaign_id=id):
+            variant_copy = msgspec.structs.replace(
+                variant, id=new_id(), campaign_id=copy.id, is_winner=False, content_id=None, created_at=call.now
             )
-            await store.insert_variant(tx, variant)
+            await store.insert_variant(tx, variant_copy)
         await audit.record(tx, call, "campaign.duplicated", "Campaign", copy.id, source=id)
-    return shown(copy)
+    return to_campaign(copy)
 
 
 @get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=MISSING)
@@ -367,7 +369,7 @@ async def list_campaign_sends(
     limit: PageLimit = 25,
     cursor: Cursor | None = None,
 ) -> Page[EmailLogEntry]:
-    """The sends of a campaign, one for each contact. `status` narrows to one or several states, comma-separated."""
+    """The sends of a campaign, one for each contact. `status` filters by one or several comma-separated statuses."""
     await require_campaign(call.db, call.project_id, id)
     statuses: list[str] = [*(status or [])]
     scope = f"campaign-sends|{id}|{','.join(statuses)}"
@@ -377,18 +379,18 @@ async def list_campaign_sends(
         call.db,
         project_id=call.project_id,
         campaign_id=id,
-        status=_narrowed(statuses),
+        status=_status_filter(statuses),
         after=position.after,
         limit=limit + 1,
         offset=position.offset,
     )
-    found = page_at(call, scope, rows, total, position, limit, key=lambda row: row.contact_id)
+    sends = page_at(call, scope, rows, total, position, limit, key=lambda row: row.contact_id)
     return Page(
-        data=[emails.entry_of(row) for row in found.data],
-        total=found.total,
-        page=found.page,
-        pages=found.pages,
-        next_cursor=found.next_cursor,
+        data=[emails.entry_of(row) for row in sends.data],
+        total=sends.total,
+        page=sends.page,
+        pages=sends.pages,
+        next_cursor=sends.next_cursor,
     )
 
 
@@ -399,15 +401,15 @@ async def list_campaign_sends(
     media_types=["text/csv"],
 )
 async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> HttpResponse:
-    """Every send of a campaign as CSV, streamed."""
+    """All sends of a campaign as CSV."""
     await require_campaign(call.db, call.project_id, id)
-    narrowed = _narrowed([*(status or [])])
+    status_filter = _status_filter([*(status or [])])
     header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]
     header += ["clickedAt", "bouncedAt", "complainedAt"]
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
-            async for row in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=narrowed):
+            async for row in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=status_filter):
                 yield [
                     row.id,
                     row.recipient,
@@ -440,13 +442,13 @@ async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
     return await store.totals(db, project_id=project_id)
 
 
-def shown(row: CampaignRow) -> Campaign:
-    """A campaign as it is answered."""
+def to_campaign(row: CampaignRow) -> Campaign:
+    """The response body of a campaign."""
     names = set(Campaign.__struct_fields__) - {"app_id"}
     return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
 
 
-def _narrowed(statuses: list[str]) -> Composable:
+def _status_filter(statuses: list[str]) -> Composable:
     return SQL("status = any({})").format(Literal(statuses)) if statuses else SQL("true")
 
 
@@ -454,25 +456,28 @@ async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignR
     row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
     if row is None:
         raise CampaignMissing
-    refuse_unless(action, row.status)
+    require_allowed(action, row.status)
     return row
 
 
-async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: CampaignRow | None) -> None:
-    """Refuse at once what would go wrong for everybody: words that do not parse, a name that no header can carry."""
+async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored: CampaignRow | None) -> None:
+    """Raises Invalid for content that could not be sent to any contact.
+
+    That is a template error, or a sender name that an e-mail header cannot contain.
+    """
     variants = data.variants if data.variants is not UNSET else None
-    if variants and sum(each.weight for each in variants) != 100:
-        raise Invalid.at("/variants", "The weights of the variants sum to 100.", "weights")
+    if variants and (weights := sum(variant.weight for variant in variants)) != 100:
+        raise Invalid.at("/variants", f"The weights of the variants must sum to 100; they sum to {weights}.", "weights")
     subject, preview_text, from_name = (
         None if (value := getattr(data, name)) is UNSET else value for name in ("subject", "preview_text", "from_name")
     )
-    if known is not None and data.template_id is not UNSET:
-        # What is stored is read by another template's engine from now on.
-        subject = known.subject if data.subject is UNSET else subject
-        preview_text = known.preview_text if data.preview_text is UNSET else preview_text
-        from_name = known.from_name if data.from_name is UNSET else from_name
-    template_id = known.template_id if known is not None and data.template_id is UNSET else data.template_id
-    parts, shared_are_read = await content.template_parts(
+    if stored is not None and data.template_id is not UNSET:
+        # The new template may have another engine, which must be able to render the stored content too.
+        subject = stored.subject if data.subject is UNSET else subject
+        preview_text = stored.preview_text if data.preview_text is UNSET else preview_text
+        from_name = stored.from_name if data.from_name is UNSET else from_name
+    template_id = stored.template_id if stored is not None and data.template_id is UNSET else data.template_id
+    parts, shared_rendered = await content.template_parts(
         call.db,
         call.project_id,
         content.CampaignOwnContent(
@@ -480,10 +485,10 @@ async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Ca
             preview_text=preview_text,
             from_name=from_name,
             template_id=None if template_id is UNSET else template_id,
-            variants=[(each.subject, each.template_id) for each in variants or []],
+            variants=[(variant.subject, variant.template_id) for variant in variants or []],
         ),
     )
-    if from_name and not (shared_are_read and name_template(from_name) is not None):
+    if from_name and not (shared_rendered and name_template(from_name) is not None):
         try:
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:
@@ -492,16 +497,20 @@ async def _check_words(call: Call, data: NewCampaign | CampaignChange, known: Ca
 
 
 async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict[str, Any]) -> None:
-    """What the body names must be this project's. Raises Invalid with the path; turns texts into identifiers."""
-    for name in ("template_id", "domain_id", "audience_id"):
+    """Raises Invalid if the body refers to a template, domain or audience that the project does not have.
+
+    Parses ids and the sender's address in `fields` in place.
+    """
+    references = ("template_id", "domain_id", "audience_id")
+    for name in references:
         if isinstance(fields[name], str):
             fields[name] = as_id(fields[name])
-    given = {name for name in ("template_id", "domain_id", "audience_id") if getattr(data, name) not in (None, UNSET)}
-    if "template_id" in given:
+    changed = {name for name in references if getattr(data, name) not in (None, UNSET)}
+    if "template_id" in changed:
         await _require_template(tx, call, "/templateId", fields["template_id"])
-    if "domain_id" in given and not await domains.sending_domains(tx, call.project_id, [fields["domain_id"]]):
+    if "domain_id" in changed and not await domains.sending_domains(tx, call.project_id, [fields["domain_id"]]):
         raise Invalid.at("/domainId", "There is no such sending domain in this project.", "domain_missing")
-    if "audience_id" in given:
+    if "audience_id" in changed:
         try:
             await audiences.require_audience(tx, call.project_id, fields["audience_id"])
         except AudienceMissing:
@@ -511,9 +520,9 @@ async def _check_references(tx: Transaction, call: Call, data: Any, fields: dict
             fields["from_email"] = parse_address(data.from_email).spec
         except AddressInvalid as error:
             raise Invalid.at("/fromEmail", error.detail, "address_invalid") from None
-    for number, each in enumerate([] if data.variants in (None, UNSET) else data.variants):
-        if each.template_id is not None:
-            await _require_template(tx, call, f"/variants/{number}/templateId", as_id(each.template_id))
+    for index, variant in enumerate([] if data.variants in (None, UNSET) else data.variants):
+        if variant.template_id is not None:
+            await _require_template(tx, call, f"/variants/{index}/templateId", as_id(variant.template_id))
 
 
 async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) -> None:
@@ -522,44 +531,44 @@ async def _require_template(tx: Transaction, call: Call, path: str, id: UUID) ->
 
 
 async def _write_variants(tx: Transaction, call: Call, campaign_id: UUID, variants: list[NewVariant]) -> None:
-    for position, each in enumerate(variants):
-        variant = VariantRow(
+    for position, variant in enumerate(variants):
+        row = VariantRow(
             project_id=call.project_id,
             id=new_id(),
             campaign_id=campaign_id,
             position=position,
-            name=each.name,
-            subject=each.subject,
-            template_id=as_id(each.template_id) if each.template_id is not None else None,
-            weight=each.weight,
+            name=variant.name,
+            subject=variant.subject,
+            template_id=as_id(variant.template_id) if variant.template_id is not None else None,
+            weight=variant.weight,
             created_at=call.now,
         )
-        await store.insert_variant(tx, variant)
+        await store.insert_variant(tx, row)
 
 
 async def _detail(call: Call, row: CampaignRow) -> CampaignDetail:
     counts: dict[UUID, dict[str, int]] = {}
-    whole: dict[str, int] = {}
-    for each in await store.variant_counts(call.db, project_id=call.project_id, campaign_id=row.id):
-        counts.setdefault(each.variant_id, {})[each.measure] = each.count
-        whole[each.measure] = whole.get(each.measure, 0) + each.count
+    totals: dict[str, int] = {}
+    for counter in await store.variant_counts(call.db, project_id=call.project_id, campaign_id=row.id):
+        counts.setdefault(counter.variant_id, {})[counter.measure] = counter.count
+        totals[counter.measure] = totals.get(counter.measure, 0) + counter.count
     variants = await store.variants(call.db, project_id=call.project_id, campaign_id=row.id)
-    campaign = shown(row)
+    campaign = to_campaign(row)
     return CampaignDetail(
         **{name: getattr(campaign, name) for name in Campaign.__struct_fields__},
-        variants=[_variant(each, counts.get(each.id, {})) for each in variants],
-        stats=_stats(row, whole),
-        progress=_progress(call, row, whole),
+        variants=[_to_variant(variant, counts.get(variant.id, {})) for variant in variants],
+        stats=_stats(row, totals),
+        progress=_progress(call, row, totals),
         evidence=row.evidence,
         ab_test_ends_at=None if row.status == "PAUSED" else running.test_ends_at(row),
         warnings=await running.sample_warnings(call.db, row, variants),
     )
 
 
-def _variant(each: store.VariantRow, counts: dict[str, int]) -> CampaignVariant:
+def _to_variant(row: VariantRow, counts: dict[str, int]) -> CampaignVariant:
     names = set(CampaignVariant.__struct_fields__) - {"stats"}
     return CampaignVariant(
-        **{name: getattr(each, name) for name in names},
+        **{name: getattr(row, name) for name in names},
         stats=VariantStats(
             sent=counts.get("sent", 0),
             opened=counts.get("opened", 0),
@@ -579,7 +588,7 @@ def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:
         clicked=counts.get("clicked", 0),
         bounced=counts.get("bounced", 0),
         complained=counts.get("complained", 0),
-        # Who is over the frequency cap was skipped: a send says so, but nothing went wrong with it.
+        # A contact over the frequency cap has a SUPPRESSED send, but counts as skipped and not as failed.
         failed=sum(counts.get(status, 0) for status in ("FAILED", "EXPIRED", "SUPPRESSED")) - row.skipped_frequency_cap,
     )
 
@@ -605,29 +614,29 @@ def _progress(call: Call, row: CampaignRow, counts: dict[str, int]) -> CampaignP
     )
 
 
-async def _send_tests(call: Call, row: CampaignRow, places: list[tuple[str, str]]) -> int:
-    """Send test copies; every address is checked before the first one goes."""
-    for path, address in places:
+async def _send_tests(call: Call, row: CampaignRow, recipients: list[tuple[str, str]]) -> int:
+    """Send a test copy to each (JSON pointer, address); all addresses are checked before the first copy is sent."""
+    for path, address in recipients:
         try:
             parse_address(address)
         except AddressInvalid as error:
             raise Invalid(
                 error.detail, errors=[ProblemError(path=path, code="address_invalid", message=error.detail)]
             ) from None
-    words = await content.content_of_template(call.db, row, None)
-    for _, address in places:
+    parts = await content.content_of_template(call.db, row, None)
+    for _, address in recipients:
         contact = await contacts.contact_of(call.db, call.project_id, address)
         values = values_of(address, contact.attributes if contact else {})
         await emails.send_copy(
             call,
             to=address,
             from_=content.sender_of(row),
-            subject=f"[Test] {words.subject}",
-            html=words.html,
-            text=words.text,
+            subject=f"[Test] {parts.subject}",
+            html=parts.html,
+            text=parts.text,
             variables=values,
             tags=[TEST_COPY_TAG],
             from_name=name_template(row.from_name),
-            engine=words.engine,
+            engine=parts.engine,
         )
-    return len(places)
+    return len(recipients)

@@ -1,4 +1,4 @@
-"""SQL of campaigns."""
+"""SQL statements of campaigns."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -14,7 +14,7 @@ from postern.messaging.emails.model import Send
 
 
 class VariantCount(Record):
-    """A counter of one variant."""
+    """The value of one counter of a variant, such as `delivered` or the status `QUEUED`."""
 
     variant_id: UUID
     measure: str
@@ -136,7 +136,7 @@ async def advance(
 async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, limit: int) -> int: ...
 
 
-# Who may get a campaign: members at the start who are neither unsubscribed nor suppressed.
+# Contacts that get a campaign: members when it started who are neither unsubscribed nor suppressed.
 @statement("""
     select count(*)::int from audience_members m
     join contacts c on c.project_id = m.project_id and c.id = m.contact_id
@@ -147,7 +147,7 @@ async def count_members(tx: Queries, *, project_id: UUID, audience_id: UUID, lim
 async def count_eligible(tx: Transaction, *, project_id: UUID, audience_id: UUID, started_at: Moment) -> int: ...
 
 
-# Contacts in an order that is random and the same each time; the first of them are the sample, in ranges by variant.
+# Sorts the eligible contacts by a hash: a random but reproducible order. Each variant gets the contacts of its range.
 @statement("""
     insert into campaign_samples (project_id, campaign_id, contact_id, variant_id)
     select %(project_id)s::uuid, %(id)s::uuid, ordered.id, v.variant_id from (
@@ -179,14 +179,14 @@ async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: 
         where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
     returning contact_id
 """)
-async def forget_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
+async def delete_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
 @statement("update campaigns set paused_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
 async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# The clock of a test stands still while its campaign is paused.
+# The time that a campaign is paused is added to the duration of its A/B test.
 @statement("""
     update campaigns set paused_at = null, ab_test_paused = ab_test_paused + case
         when paused_from = 'TESTING' and paused_at is not null then %(now)s::timestamptz - paused_at
@@ -196,7 +196,7 @@ async def record_pause(tx: Transaction, *, project_id: UUID, id: UUID, now: Mome
 async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# What campaigns of the account that have started are still to make, of their audiences as they were at the start.
+# The sends that the account's started campaigns have yet to create, by the size of their audiences at the start.
 @statement("""
     select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
     where c.project_id in (
@@ -205,12 +205,13 @@ async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
       and c.status in ('SENDING', 'TESTING', 'PAUSED') and not c.is_test
       and (not c.filled or c.ab_test_started_at is not null)
 """)
-async def count_promised(tx: Transaction, *, project_id: UUID) -> int: ...
+async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 
 
-# The next contacts of the audience become sends: those who were in it at the start. Who joined later is left out,
-# who left since is not; who unsubscribed or is suppressed is counted and left out; a contact that has a send of this
-# campaign already keeps that one. Who got as much marketing mail as the frequency cap allows has a send that says so.
+# Creates sends for the next contacts that were in the audience when the campaign started. Contacts that joined later
+# are excluded; contacts that left since (campaign_leavers) are included. Unsubscribed and suppressed contacts are only
+# counted. A contact that already has a send of this campaign gets no second one. A contact that has reached the
+# frequency cap gets a SUPPRESSED send with that reason.
 @statement("""
     with members as materialized (
         (select m.contact_id from audience_members m
@@ -315,7 +316,7 @@ async def variants(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[
 @statement("""
     update campaign_variants set content_id = %(content_id)s where project_id = %(project_id)s and id = %(id)s
 """)
-async def keep_content(tx: Transaction, *, project_id: UUID, id: UUID, content_id: UUID) -> None: ...
+async def set_variant_content(tx: Transaction, *, project_id: UUID, id: UUID, content_id: UUID) -> None: ...
 
 
 @statement("""
@@ -332,7 +333,7 @@ async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, i
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
 
 
-# Only what is held has no time while its campaign goes on: what is in hand has that of its lease.
+# While a campaign runs, only held sends have no due_at: the due_at of a leased send is the end of its lease.
 @statement("""
     update sends set due_at = %(now)s
     where project_id = %(project_id)s and due_at is null and id = any (array(
@@ -377,10 +378,10 @@ async def failure(tx: Transaction, *, project_id: UUID, campaign_id: UUID) -> st
         where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
     returning contact_id
 """)
-async def forget_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
+async def delete_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
 
 
-# The page is found in the index alone; only its own rows are fetched.
+# The inner query finds the page with an index-only scan; only the rows of the page are fetched.
 @statement("""
     select s.* from (
         select contact_id from sends

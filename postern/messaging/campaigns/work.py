@@ -1,4 +1,4 @@
-"""Campaigns that are due."""
+"""The background work of campaigns."""
 
 from datetime import timedelta
 

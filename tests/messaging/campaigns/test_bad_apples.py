@@ -42,7 +42,7 @@ async def test_three_bad_ones_fail_alone(sender, sink, clock, work_off):
     assert (await act(sender, campaign, "send")).status_code == 200
     for _ in range(10):  # Filling waits for the first thousands to leave, and looks again a moment later.
         await work_off()
-        clock.move(running.WATCH)
+        clock.move(running.POLL_INTERVAL)
     done = await detail(sender, campaign)
     assert done["status"] == "SENT"
     assert (done["stats"]["total"], done["stats"]["sent"], done["stats"]["failed"]) == (CONTACTS - 1, CONTACTS - 3, 2)

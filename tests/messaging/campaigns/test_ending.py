@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from postern.messaging.campaigns.model import WATCH_RETRIES
+from postern.messaging.campaigns.model import RETRY_POLL_INTERVAL
 from tests.messaging.campaigns.test_campaigns import act, detail, prepared
 from tests.messaging.campaigns.test_stopping import filled
 
@@ -21,7 +21,7 @@ async def test_a_campaign_is_sent_when_all_were_tried_once(project, work_off, cl
     await add(project, campaign, "deferred+a@postern.test")
     await act(project, campaign, "send")
     await work_off()
-    clock.move(WATCH_RETRIES)
+    clock.move(RETRY_POLL_INTERVAL)
     await work_off()
     done = await detail(project, campaign)
     assert done["status"] == "SENT"
@@ -49,7 +49,7 @@ async def test_a_campaign_of_which_every_message_failed_is_failed(project, work_
     await work_off()
     done = await detail(project, campaign)
     assert (done["status"], done["sentAt"], done["stats"]["failed"]) == ("FAILED", None, 3)
-    assert done["reason"].startswith("No message was accepted: 3 of 3 failed. One of them: ")
+    assert done["reason"].startswith("No message was accepted: 3 of 3 failed. The reason of one of them: ")
     assert done["progress"]["handedOver"] == 0
     (told,) = (await project.client.get("/events?type=campaign.failed")).json()["data"]
     assert told["data"]["reason"] == done["reason"]

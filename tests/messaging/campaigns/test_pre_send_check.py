@@ -124,7 +124,7 @@ async def test_after_pause_only_what_was_on_the_wire_arrives_and_resume_sends_th
     assert await statuses(sender, campaign) == ["QUEUED"] * (30 - CONNECTIONS) + ["SENT"] * CONNECTIONS
     assert (await act(sender, campaign, "resume")).status_code == 200
     await work_off()
-    clock.move(running.WATCH)
+    clock.move(running.POLL_INTERVAL)
     await work_off()
     assert sorted(recipient for message in sink.messages for recipient in message.recipients) == sorted(emails)
     sends = (await sender.client.get(f"/campaigns/{campaign['id']}/sends?limit=100")).json()["data"]
@@ -148,7 +148,7 @@ async def test_who_leaves_is_suppressed_or_deleted_while_waiting_for_a_connectio
     await work_off()
     assert sink.reached() == set(emails) - {unsubscribed, suppressed, deleted}
     assert sink.accepted == 17
-    clock.move(running.WATCH)
+    clock.move(running.POLL_INTERVAL)
     await work_off()
     done = await detail(sender, campaign)
     assert done["status"] == "SENT"

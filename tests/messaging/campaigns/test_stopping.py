@@ -68,13 +68,13 @@ async def test_what_comes_to_the_wire_after_a_pause_is_not_handed_over(sender, s
     await act(sender, campaign, "resume")
     await work_off()
     assert sorted(each.recipients[0] for each in sink.messages) == sorted(emails)
-    clock.move(running.WATCH)
+    clock.move(running.POLL_INTERVAL)
     await work_off()
     assert (await detail(sender, campaign))["status"] == "SENT"
 
 
 async def test_held_sends_have_no_time_and_are_released_in_chunks(project, world, clock, work_off, monkeypatch):
-    monkeypatch.setattr(running, "SWEEP", 2)
+    monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, emails = await prepared(project, 7)
     await act(project, campaign, "send")
     await filled(world, project)
@@ -86,7 +86,7 @@ async def test_held_sends_have_no_time_and_are_released_in_chunks(project, world
     await act(project, campaign, "pause")
     await act(project, campaign, "resume")
     await work_off()
-    clock.move(running.WATCH)
+    clock.move(running.POLL_INTERVAL)
     await work_off()
     inbox = (await project.client.get("/inbox?limit=100")).json()["data"]
     assert sorted(each["recipients"][0] for each in inbox) == sorted(emails)
@@ -121,7 +121,7 @@ async def test_nothing_is_held_for_ever_by_a_worker_that_is_late(project, world,
 
 
 async def test_a_worker_that_dies_while_it_releases_is_followed(project, world, clock, work_off, monkeypatch):
-    monkeypatch.setattr(running, "SWEEP", 2)
+    monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await prepared(project, 7)
     await act(project, campaign, "send")
     await filled(world, project)
@@ -170,7 +170,7 @@ async def test_cancelling_reaches_retries_and_what_a_dead_worker_had(sender, sin
 
 
 async def test_cancelling_works_in_chunks(project, world, work_off, monkeypatch):
-    monkeypatch.setattr(running, "SWEEP", 2)
+    monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, _ = await prepared(project, 7)
     await act(project, campaign, "send")
     await filled(world, project)
@@ -181,8 +181,8 @@ async def test_cancelling_works_in_chunks(project, world, work_off, monkeypatch)
 
 async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock, work_off, monkeypatch):
     """Sends that wait for a retry are none that the next contacts have to wait for."""
-    monkeypatch.setattr(running, "AHEAD", 2)
-    monkeypatch.setattr(running, "CHUNK", 2)
+    monkeypatch.setattr(running, "MAX_QUEUED", 2)
+    monkeypatch.setattr(running, "FILL_BATCH", 2)
     campaign, _ = await prepared(project, 0)
     people = [f"deferred+{number}@postern.test" for number in range(4)]
     people += [f"z{number}-{campaign['id'][-6:]}@example.com" for number in range(4)]
@@ -191,7 +191,7 @@ async def test_slow_destinations_do_not_hold_the_others_up(project, world, clock
     await act(project, campaign, "send")
     for _ in range(5):
         await work_off()
-        clock.move(running.WATCH)
+        clock.move(running.POLL_INTERVAL)
     assert await statuses(project, campaign) == ["DELAYED"] * 4 + ["DELIVERED"] * 4
 
 
