@@ -1,1 +1,1 @@
-"""Sending domains: a name to send from, the records that prove it is yours, and its standing with others."""
+"""Sending domains: DNS records, DKIM keys, verification, and blocklist checks; and single verified senders."""

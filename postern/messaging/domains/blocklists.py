@@ -1,4 +1,4 @@
-"""The standing of a domain on blocklists: what is asked, and what a change of it means."""
+"""Blocklist checks of a domain and of the addresses that its mail is sent from."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,11 +8,11 @@ from postern.kernel.clock import Moment
 from postern.kernel.values import new_id
 from postern.messaging.domains import store
 from postern.messaging.domains.model import (
-    BLOCKLISTS_PUT_OFF,
-    BLOCKLISTS_REFRESHED_EVERY,
+    BLOCKLIST_CHECK_INTERVAL,
+    BLOCKLIST_RETRY_DELAY,
     BlocklistEntry,
     BlocklistWatch,
-    Standing,
+    EntryStatus,
 )
 from postern.messaging.domains.rules import registered_domain
 from postern.platform.events.model import Event
@@ -23,57 +23,58 @@ from postern.protocols.mail.blocklists import BlocklistFinding, BlocklistSubject
 if TYPE_CHECKING:
     from postern.world import World
 
-STANDINGS: dict[blocklists.ListingStatus, Standing] = {
+ENTRY_STATUSES: dict[blocklists.ListingStatus, EntryStatus] = {
     blocklists.ListingStatus.LISTED: "LISTED",
     blocklists.ListingStatus.CLEAR: "CLEAR",
     blocklists.ListingStatus.UNKNOWN: "UNKNOWN",
 }
 
 
-def names_of(domain: str) -> list[str]:
-    """The names that domain lists are asked about: the domain, and what it is registered under."""
+def queried_domains(domain: str) -> list[str]:
+    """The names to look up on domain blocklists: the domain itself and its registered domain."""
     return list(dict.fromkeys([domain, registered_domain(domain)]))
 
 
-def watched(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> list[tuple[str, str]]:
-    """Every pair of a list and a subject that concerns a domain."""
+def expected_entries(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> list[tuple[str, str]]:
+    """Every (blocklist, IP address or domain) that is checked for a domain."""
     return [
         (zone.name, subject)
         for zone in zones
-        for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else names_of(domain))
+        for subject in (addresses if zone.subject is BlocklistSubject.ADDRESS else queried_domains(domain))
     ]
 
 
 async def check_listings(world: "World", watch: BlocklistWatch) -> None:
-    """Ask all lists about one domain, keep what they say, and record who came to be listed or delisted."""
+    """Check one domain on all blocklists, store the results, and record an event for every change."""
     domain = await store.get_domain(world.db, project_id=watch.project_id, id=watch.id)
     if domain is None:
         return
-    findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=names_of(domain.domain))
+    names = queried_domains(domain.domain)
+    findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=names)
     now = world.clock()
     unknown = any(finding.standing is blocklists.ListingStatus.UNKNOWN for finding in findings)
-    due_at = now + (BLOCKLISTS_PUT_OFF if unknown else BLOCKLISTS_REFRESHED_EVERY)
+    due_at = now + (BLOCKLIST_RETRY_DELAY if unknown else BLOCKLIST_CHECK_INTERVAL)
     async with world.db.transaction() as tx:
-        if not await store.settle_watch(
+        if not await store.reschedule_watch(
             tx, project_id=watch.project_id, id=watch.id, attempt=watch.attempt, due_at=due_at
         ):
             return  # The domain was deleted, or a later attempt has begun.
-        of: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
+        key: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
         lists = [finding.list_name for finding in findings]
         subjects = [finding.subject_value for finding in findings]
-        fresh = [new_id() for _ in findings]
-        await store.forget_entries(tx, list_name=lists, subject_value=subjects, **of)
-        await store.insert_entries(tx, id=fresh, list_name=lists, subject_value=subjects, **of)
-        before = await store.entries(tx, **of)
-        await store.write_findings(
+        ids = [new_id() for _ in findings]
+        await store.delete_other_entries(tx, list_name=lists, subject_value=subjects, **key)
+        await store.insert_entries(tx, id=ids, list_name=lists, subject_value=subjects, **key)
+        before = await store.entries(tx, **key)
+        await store.update_entries(
             tx,
             list_name=lists,
             subject_value=subjects,
-            status=[STANDINGS[finding.standing] for finding in findings],
+            status=[ENTRY_STATUSES[finding.standing] for finding in findings],
             codes=[" ".join(finding.codes) for finding in findings],
             reason=[finding.reason for finding in findings],
             now=now,
-            **of,
+            **key,
         )
         await record_all(tx, _changes(watch, domain.domain, before, findings, now))
 
@@ -85,19 +86,19 @@ def _changes(
     findings: Sequence[BlocklistFinding],
     now: Moment,
 ) -> list[Event]:
-    """An event for each subject that a list newly holds or no longer holds; what is unknown changes nothing."""
-    listed = {(entry.list_name, entry.subject_value): entry.listed for entry in before}
-    told: list[Event] = []
+    """An event for each listing and delisting since the last check. An UNKNOWN result is no change."""
+    listed_before = {(entry.list_name, entry.subject_value): entry.listed for entry in before}
+    events: list[Event] = []
     for finding in findings:
-        was = listed.get((finding.list_name, finding.subject_value), False)
-        newly = {blocklists.ListingStatus.LISTED: True, blocklists.ListingStatus.CLEAR: False}.get(
-            finding.standing, was
+        was_listed = listed_before.get((finding.list_name, finding.subject_value), False)
+        is_listed = {blocklists.ListingStatus.LISTED: True, blocklists.ListingStatus.CLEAR: False}.get(
+            finding.standing, was_listed
         )
-        if newly != was:
-            told.append(
+        if is_listed != was_listed:
+            events.append(
                 make_event(
                     watch.project_id,
-                    "domain.blocklisted" if newly else "domain.delisted",
+                    "domain.blocklisted" if is_listed else "domain.delisted",
                     watch.id,
                     now,
                     domain=domain,
@@ -106,4 +107,4 @@ def _changes(
                     codes=list(finding.codes),
                 )
             )
-    return told
+    return events

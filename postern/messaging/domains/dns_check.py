@@ -1,4 +1,4 @@
-"""One look at the DNS of a domain: what of its records is there. Tells; changes nothing."""
+"""Checks which of a sending domain's DNS records are published correctly. Changes nothing."""
 
 import asyncio
 import re
@@ -10,18 +10,18 @@ from postern.messaging.domains.rules import BOUNCE_LABEL, PURPOSES, PublishedRec
 from postern.protocols.mail import dkim, dmarc, spf
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 
-FOUND_AT_MOST = 10
-FOUND_LENGTH = 1_000
-"""How much of what was found is kept for people to read."""
+MAX_FOUND = 10
+MAX_FOUND_CHARACTERS = 1_000
+"""At most this many published values are stored with a result, each cut to this many characters."""
 
 
 class DnsCheckResult(NamedTuple):
-    """What the DNS said about each record."""
+    """The result of a DNS check: one RecordCheck for each record."""
 
     checks: list[RecordCheck]
 
     def verdict(self, purpose: Purpose) -> bool | None:
-        """Whether the record was there and right; None where the DNS gave no usable answer."""
+        """Whether the record is published correctly; None if the lookup failed."""
         status = next((check.status for check in self.checks if check.purpose == purpose), "PENDING")
         return None if status == "UNKNOWN" else status == "VERIFIED"
 
@@ -29,14 +29,14 @@ class DnsCheckResult(NamedTuple):
 async def check_records(
     resolver: Resolver, domain: str, keys: Sequence[PublicKey], published: PublishedRecords
 ) -> DnsCheckResult:
-    """Ask for every record of a domain at once. Raises nothing: what goes wrong is in the checks."""
-    by_purpose = {PURPOSES[key.role]: key for key in keys}
-    wanted = records_of(domain, keys, [], published)
+    """Look up every record of a domain concurrently. Lookup errors do not raise: they are in the results."""
+    keys_by_purpose = {PURPOSES[key.role]: key for key in keys}
+    expected = records_of(domain, keys, [], published)
     if published.zone:
-        # The return path is an alias into the zone; what SPF says there is told by a flag of its own.
+        # The return path is a CNAME into the service's zone; the SPF record that it leads to is checked separately.
         bounce = f"{BOUNCE_LABEL}.{domain}"
-        wanted.append(DnsRecord(type="TXT", name=bounce, value=bounce, purpose="SPF", required=False))
-    checks = (_check(resolver, domain, record, by_purpose.get(record.purpose), published) for record in wanted)
+        expected.append(DnsRecord(type="TXT", name=bounce, value=bounce, purpose="SPF", required=False))
+    checks = (_check(resolver, domain, record, keys_by_purpose.get(record.purpose), published) for record in expected)
     return DnsCheckResult(list(await asyncio.gather(*checks)))
 
 
@@ -53,22 +53,24 @@ async def _check(
                 return await _check_dmarc(resolver, domain, record)
             case _:
                 return await _check_alias(resolver, record)
-    except NoSuchRecord as absent:
-        return _dns_error(record, "PENDING", reason=str(absent))
-    except DnsUnavailable as trouble:
-        return _dns_error(record, "UNKNOWN", reason=str(trouble))
+    except NoSuchRecord as error:
+        return _result(record, "PENDING", reason=str(error))
+    except DnsUnavailable as error:
+        return _result(record, "UNKNOWN", reason=str(error))
 
 
 async def _check_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> RecordCheck:
-    """The key as receivers see it: what counts is what a TXT lookup ends at, by whatever aliases."""
-    found = await resolver.txt(record.name)
-    records = [text for text in found if _KEY_RECORD.search(text)]
-    if not records:
-        return _dns_error(record, "WRONG", found, "What is published at this name is no key record: it has no tag `p`.")
-    if len(records) > 1:  # RFC 6376 §3.6.2.2: with several records, what a verifier does is undefined.
-        return _dns_error(record, "WRONG", found, "There are several keys at this name; only one is allowed.")
-    problem = dkim.key_record_problem(records[0], algorithm=key.algorithm, public_key=key.public_key)
-    return _dns_error(record, "WRONG" if problem else "VERIFIED", found, problem)
+    """Check a key record by a TXT lookup, as receivers do; the lookup follows CNAME records."""
+    published = await resolver.txt(record.name)
+    key_records = [text for text in published if _KEY_RECORD.search(text)]
+    if not key_records:
+        return _result(record, "WRONG", published, "No TXT record at this name is a DKIM key: the tag `p=` is missing.")
+    if len(key_records) > 1:  # RFC 6376 §3.6.2.2: with several records, the result is undefined.
+        return _result(
+            record, "WRONG", published, "There are several DKIM keys at this name; remove all but the one shown here."
+        )
+    problem = dkim.key_record_problem(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
+    return _result(record, "WRONG" if problem else "VERIFIED", published, problem)
 
 
 _KEY_RECORD = re.compile(r"(?:^|;)\s*p\s*=|DKIM1")
@@ -79,23 +81,23 @@ async def _check_spf(resolver: Resolver, record: DnsRecord, published: Published
         result = await spf.authorises(resolver, record.name, addresses=published.addresses)
         passed = result.verdict == spf.SpfVerdict.PASS
     elif terms := spf_terms(published):
-        result = await _relays_in(resolver, record.name, terms)
+        result = await _check_relays(resolver, record.name, terms)
         passed = result.verdict == spf.SpfVerdict.PASS
     else:
-        # Without known addresses all that can be asked is whether there is a record in working order.
+        # The sending addresses are not known, so only the existence and syntax of the SPF record can be checked.
         result = await spf.check_host(resolver, spf.NO_HOST, record.name)
         passed = result.verdict not in (spf.SpfVerdict.NONE, spf.SpfVerdict.TEMPERROR, spf.SpfVerdict.PERMERROR)
     found = [result.record] if result.record else []
     if passed:
-        return _dns_error(record, "VERIFIED", found)
+        return _result(record, "VERIFIED", found)
     if result.verdict == spf.SpfVerdict.TEMPERROR:
-        return _dns_error(record, "UNKNOWN", found, result.reason)
-    return _dns_error(record, "PENDING" if result.verdict == spf.SpfVerdict.NONE else "WRONG", found, result.reason)
+        return _result(record, "UNKNOWN", found, result.reason)
+    return _result(record, "PENDING" if result.verdict == spf.SpfVerdict.NONE else "WRONG", found, result.reason)
 
 
-async def _relays_in(resolver: Resolver, domain: str, terms: Sequence[str]) -> spf.SpfResult:
-    """Whether the SPF record of a domain lets every relay send; the result is that of the first that it does not."""
-    result = spf.SpfResult(verdict=spf.SpfVerdict.NONE, reason="No relay is known.")
+async def _check_relays(resolver: Resolver, domain: str, terms: Sequence[str]) -> spf.SpfResult:
+    """Check that the SPF record authorises every relay. Returns the result of the first relay that does not pass."""
+    result = spf.SpfResult(verdict=spf.SpfVerdict.NONE, reason="No relay is configured.")
     for term in terms:
         kind, _, value = term.partition(":")
         if kind == "include":
@@ -111,29 +113,29 @@ async def _relays_in(resolver: Resolver, domain: str, terms: Sequence[str]) -> s
 async def _check_dmarc(resolver: Resolver, domain: str, record: DnsRecord) -> RecordCheck:
     policy = await dmarc.discover(resolver, domain)
     if policy:
-        return _dns_error(record, "VERIFIED", [policy.record.text])
-    return _dns_error(record, "PENDING", reason=f"No DMARC policy governs {domain}.")
+        return _result(record, "VERIFIED", [policy.record.text])
+    return _result(record, "PENDING", reason=f"There is no DMARC record for {domain}.")
 
 
 async def _check_alias(resolver: Resolver, record: DnsRecord) -> RecordCheck:
     target = await resolver.cname(record.name)
     if target == record.value.rstrip(".").lower():
-        return _dns_error(record, "VERIFIED", [target])
-    return _dns_error(record, "WRONG", [target], "The name is an alias of something else.")
+        return _result(record, "VERIFIED", [target])
+    return _result(record, "WRONG", [target], "The CNAME record has a different target.")
 
 
-def _dns_error(
+def _result(
     record: DnsRecord, status: RecordStatus, found: Sequence[str] = (), reason: str | None = None
 ) -> RecordCheck:
     return RecordCheck(
         purpose=record.purpose,
         value=record.value,
         status=status,
-        found=[_storable(text) for text in found[:FOUND_AT_MOST]],
-        reason=_storable(reason) if reason else None,
+        found=[_sanitized(text) for text in found[:MAX_FOUND]],
+        reason=_sanitized(reason) if reason else None,
     )
 
 
-def _storable(text: str) -> str:
-    """What the database can keep and people can read, of a text that a stranger published."""
-    return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff]", "�", text)[:FOUND_LENGTH]
+def _sanitized(text: str) -> str:
+    """A published text without control characters and surrogates, cut to MAX_FOUND_CHARACTERS."""
+    return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff]", "�", text)[:MAX_FOUND_CHARACTERS]

@@ -1,4 +1,4 @@
-"""DKIM keys of domains: made, sealed, opened and kept ready to sign."""
+"""DKIM keys of domains: generate, encrypt, store and load them."""
 
 import asyncio
 import secrets
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 SELECTOR_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 SELECTOR_LENGTH = 20
-"""Letters of five bits: 100 bits, so that a selector is unique in the service's zone."""
-DOMAINS_KEPT_READY = 10_000
+"""20 letters of 5 bits each: 100 random bits make a selector unique in the service's zone."""
+MAX_LOADED_DOMAINS = 10_000
 
 
 class GeneratedKey(NamedTuple):
-    """A key with its private half, as PEM."""
+    """A generated key pair; `pem` is the private key."""
 
     public: PublicKey
     pem: bytes
 
 
 async def new_keys(now: Moment) -> list[GeneratedKey]:
-    """The keys of a new domain. RSA takes a tenth of a second each, so they are made in threads."""
+    """Generate the three keys of a new domain. An RSA key takes about 0.1 s, so this runs in threads."""
     return list(
         await asyncio.gather(
             asyncio.to_thread(_new_key, "rsa-sha256", "CURRENT", now),
@@ -44,9 +44,9 @@ async def new_keys(now: Moment) -> list[GeneratedKey]:
 
 
 async def next_key(selector: str, now: Moment) -> GeneratedKey:
-    """A new next key under a selector that is published already."""
-    made = await asyncio.to_thread(_new_key, "rsa-sha256", "NEXT", now)
-    return made._replace(public=msgspec.structs.replace(made.public, selector=selector))
+    """Generate a new NEXT key for a selector that is published already."""
+    key = await asyncio.to_thread(_new_key, "rsa-sha256", "NEXT", now)
+    return key._replace(public=msgspec.structs.replace(key.public, selector=selector))
 
 
 def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> GeneratedKey:
@@ -58,10 +58,10 @@ def _new_key(algorithm: Algorithm, role: Role, now: Moment) -> GeneratedKey:
     )
 
 
-async def keep(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: GeneratedKey) -> None:
-    """Keep the private half of a key, sealed, in place of any other under its selector."""
+async def save_key(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID, key: GeneratedKey) -> None:
+    """Store a private key, encrypted. Replaces any other key with the same selector."""
     selector = key.public.selector
-    await store.keep_key(
+    await store.upsert_key(
         tx,
         project_id=project_id,
         domain_id=domain_id,
@@ -72,32 +72,32 @@ async def keep(tx: Transaction, box: Secrets, project_id: UUID, domain_id: UUID,
 
 
 def seal_context(project_id: UUID, domain_id: UUID, selector: str) -> str:
-    """Where a sealed key belongs: it opens nowhere else."""
+    """The associated data of a key's encryption: it can be decrypted for this domain and selector only."""
     return f"dkim:{project_id}:{domain_id}:{selector}"
 
 
 class LoadedKeys(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
-    """Loaded keys by domain and public halves, so that nothing here goes stale."""
+    """A cache of signers by domain and public keys. A changed key has another cache key, so entries are never stale."""
 
 
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
-    """Who signs for a domain: its current RSA key, and its Ed25519 key once that is seen in the DNS.
+    """The signers of a domain: its current RSA key, and its Ed25519 key once that is published.
 
-    Keys are opened and loaded once for each version of the domain in a process (loading one costs 26 ms).
+    Decrypting and parsing a key takes about 26 ms, so signers are cached per process.
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
-    wanted = (domain.id, tuple(key.public_key for key in keys))
+    cache_key = (domain.id, tuple(key.public_key for key in keys))
     loaded = world.db.cache(LoadedKeys)
-    ready = loaded.get(wanted)
-    if ready is None:
+    cached = loaded.get(cache_key)
+    if cached is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
-        ready = await asyncio.to_thread(_open, world, domain, [key.selector for key in keys], sealed)
-        loaded[wanted] = ready
-        if len(loaded) > DOMAINS_KEPT_READY:
+        cached = await asyncio.to_thread(_open, world, domain, [key.selector for key in keys], sealed)
+        loaded[cache_key] = cached
+        if len(loaded) > MAX_LOADED_DOMAINS:
             loaded.popitem(last=False)
     else:
-        loaded.move_to_end(wanted)
-    return ready
+        loaded.move_to_end(cache_key)
+    return cached
 
 
 def _open(world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]) -> list[Signer]:

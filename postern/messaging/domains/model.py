@@ -1,9 +1,9 @@
 """Sending domains, their records and states.
 
-A domain is VERIFIED as soon as the DNS shows the DKIM key that was made for it in this project: nobody but
-its owner can publish that key, so it proves ownership and that signatures will verify, in one. SPF, DMARC,
-the return path and tracking are looked at too and told, but do not hold a domain back: mail with an aligned
-DKIM signature passes DMARC without them.
+A domain is VERIFIED as soon as the DKIM key that was generated for it in this project is published in its DNS. Only
+the domain's owner can publish it, so it proves ownership, and it shows that signatures will verify. SPF, DMARC, the
+return path and tracking are checked and reported too, but are not required: mail with an aligned DKIM signature
+passes DMARC without them.
 """
 
 from collections.abc import Mapping
@@ -19,29 +19,31 @@ from postern.kernel.values import Body, Record
 
 DOMAINS_PER_PROJECT = 1_000
 SENDERS_PER_PROJECT = 20
-"""Single senders of a project: they are for trying things out."""
-WAITING_COUNTED = 100_000
-"""How far the messages that wait for a domain are counted before it is deleted."""
-LOOK_LEASE = timedelta(minutes=5)
-BLOCKLISTS_REFRESHED_EVERY = timedelta(hours=6)
-BLOCKLISTS_PUT_OFF = timedelta(hours=1)
-"""When a list that said nothing usable is asked again."""
+"""Single senders are meant for tests, so a project needs few of them."""
+MAX_WAITING_COUNT = 100_000
+"""Waiting messages of a domain are counted up to this number before the domain is deleted."""
+CHECK_LEASE = timedelta(minutes=5)
+BLOCKLIST_CHECK_INTERVAL = timedelta(hours=6)
+BLOCKLIST_RETRY_DELAY = timedelta(hours=1)
+"""The delay of the next check after one in which a blocklist's result was UNKNOWN."""
 PENDING_AT_MOST = timedelta(days=30)
-"""How long a domain may stay unpublished before nobody looks for it any more."""
+"""A domain whose DKIM record is not published within this time becomes FAILED, and is no longer checked."""
 MISSING_AT_MOST = timedelta(days=3)
-"""How long the record of a verified domain may be missing before the domain is degraded."""
+"""A VERIFIED domain becomes DEGRADED when its DKIM record has been missing for this long."""
 DEGRADED_AT_MOST = timedelta(days=30)
-KEY_SIGNS_FOR = timedelta(days=180)
-"""After how long the next key takes over by itself, where records are aliases into the service's zone."""
-KEY_LINGERS = timedelta(days=7)
-"""How long a retired key stays published for mail on its way, before a new one takes its place."""
+"""A DEGRADED domain becomes FAILED when its DKIM record has been missing for this long."""
+KEY_ROTATION_INTERVAL = timedelta(days=180)
+"""The age at which the current key is rotated automatically if the domain's records are CNAMEs into the service's
+zone."""
+RETIRED_KEY_KEPT_FOR = timedelta(days=7)
+"""How long a retired key stays published, for mail that is still in transit, before a new key replaces it."""
 
 Status = Literal["PENDING", "VERIFIED", "DEGRADED", "FAILED"]
-Sign = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
-"""What happens to a domain: its DKIM record was seen, was missing, has been missing for longer than its state
-allows, could not be looked up, or its owner asked for another look."""
+DnsOutcome = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "ASKED_AGAIN"]
+"""What a check means for the state of a domain: its DKIM record is published, is missing, has been missing for longer
+than its state allows, or could not be looked up; or the owner requested a check."""
 
-NEXT_STATUS: Mapping[tuple[Status, Sign], Status] = {
+NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
     ("PENDING", "SEEN"): "VERIFIED",
     ("PENDING", "MISSING"): "PENDING",
     ("PENDING", "MISSING_TOO_LONG"): "FAILED",
@@ -63,13 +65,13 @@ NEXT_STATUS: Mapping[tuple[Status, Sign], Status] = {
     ("FAILED", "UNSURE"): "FAILED",
     ("FAILED", "ASKED_AGAIN"): "PENDING",
 }
-"""Every state with everything that can happen in it."""
+"""The next state for every state and outcome."""
 
 Purpose = Literal["DKIM", "DKIM_NEXT", "DKIM_ED25519", "SPF", "RETURN_PATH", "DMARC", "TRACKING"]
 RecordStatus = Literal["PENDING", "VERIFIED", "WRONG", "UNKNOWN"]
 Algorithm = Literal["rsa-sha256", "ed25519-sha256"]
 Role = Literal["CURRENT", "NEXT", "RETIRED", "ED25519"]
-Standing = Literal["LISTED", "CLEAR", "UNKNOWN"]
+EntryStatus = Literal["LISTED", "CLEAR", "UNKNOWN"]
 SenderStatus = Literal["PENDING", "VERIFIED"]
 
 
@@ -82,15 +84,15 @@ class DomainInUse(Conflict):
 
 
 class DomainExists(Conflict):
-    """This project already has that sending domain."""
+    """This project already has this sending domain."""
 
 
 class DomainHasWaitingSends(Conflict):
-    """Messages wait to be sent from this domain, and would fail without it; `force=true` deletes it all the same."""
+    """Messages wait to be sent from this domain and would fail without it. Use `force=true` to delete it anyway."""
 
 
 class TooManyDomains(Unprocessable):
-    """A project has at most 1,000 sending domains; delete some first."""
+    """A project can have at most 1,000 sending domains. Delete one first."""
 
 
 class SenderMissing(Missing):
@@ -98,27 +100,27 @@ class SenderMissing(Missing):
 
 
 class SenderExists(Conflict):
-    """This project already has that single sender; have its mail sent again if it was not confirmed."""
+    """This project already has this single sender. If it is not confirmed yet, resend its confirmation mail."""
 
 
 class SenderNotNeeded(Conflict):
-    """The domain of this address is a verified sending domain of this project: any address at it may be used."""
+    """The domain of this address is verified in this project, so every address at it can be used without a sender."""
 
 
 class SenderVerified(Conflict):
-    """This single sender is confirmed already."""
+    """This single sender is already confirmed."""
 
 
 class TooManySenders(Unprocessable):
-    """A project has at most 20 single senders; delete some, or verify a domain."""
+    """A project can have at most 20 single senders. Delete one, or verify a domain."""
 
 
 class SenderLinkInvalid(BadRequest):
-    """This link or token is unknown, too old, or replaced by a newer one; have the mail sent again."""
+    """This link or token is unknown, expired, or replaced by a newer one. Request a new confirmation mail."""
 
 
 class NextKeyUnpublished(Conflict):
-    """The next DKIM key is not seen in the DNS, so signatures with it would not verify."""
+    """The next DKIM key is not published in the DNS, so signatures with it would not verify. Publish it first."""
 
 
 class NewDomain(Body):
@@ -134,31 +136,31 @@ class NewSender(Body):
 
 
 class SenderToken(Body):
-    """The token in the link of the mail."""
+    """The token from the link in the confirmation mail."""
 
     token: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
 class Sender(Record):
-    """A single sender: one address that may be used as `from` without a verified domain."""
+    """A single sender: one address that can be used as `from` without a verified domain."""
 
     id: UUID
     email: str
     status: SenderStatus
     dmarc_policy: str | None
-    """What the domain of the address asks receivers to do with mail that it did not sign: `none`, `quarantine` or
-    `reject`; null where it asks for nothing or the DNS did not say."""
+    """The DMARC policy of the address's domain: `none`, `quarantine` or `reject`; null if it has none or the lookup
+    failed."""
     warnings: list[str]
-    """What to expect of mail from it."""
+    """How receivers may treat mail from this sender."""
     link_expires_at: Moment | None
-    """Until when the link in the last mail works (UTC); null once it is confirmed."""
+    """When the link in the last confirmation mail expires (UTC); null once the sender is confirmed."""
     verified_at: Moment | None
     created_at: Moment
     updated_at: Moment
 
 
 class StoredSender(Record):
-    """The row of a single sender."""
+    """A row of `senders`."""
 
     project_id: UUID
     id: UUID
@@ -173,14 +175,14 @@ class StoredSender(Record):
 
 
 class VerifiedAddress(Record):
-    """An address that a project may send from, in lower case."""
+    """The lower-case address of a confirmed single sender."""
 
     project_id: UUID
     email: str
 
 
 class PublicKey(Record):
-    """What the world may know of a DKIM key."""
+    """The public part of a DKIM key."""
 
     selector: str
     algorithm: Algorithm
@@ -188,27 +190,28 @@ class PublicKey(Record):
     public_key: str
     """Base64 as in the `p=` tag (RFC 6376 §3.6.1)."""
     since: datetime
-    """When it took its role."""
+    """When the key got its role."""
 
 
 class DnsRecord(Record):
-    """A record to publish, and what the DNS was last seen to say there."""
+    """A DNS record to publish, with the result of the last check."""
 
     type: Literal["TXT", "CNAME"]
     name: str
     value: str
     purpose: Purpose
     required: bool
-    """Whether the domain stays unverified without it."""
+    """Whether the domain cannot be verified without this record."""
     status: RecordStatus = "PENDING"
-    """PENDING: not there; WRONG: something else is there; UNKNOWN: the DNS gave no usable answer."""
+    """PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed."""
     found: list[str] = []
-    """What is there, if anything."""
+    """The values that are published at this name."""
     reason: str | None = None
+    """Why the record is not VERIFIED."""
 
 
 class RecordCheck(Record):
-    """What one look found for one record."""
+    """The result of a check of one record."""
 
     purpose: Purpose
     value: str
@@ -218,7 +221,7 @@ class RecordCheck(Record):
 
 
 class StoredDomain(Record):
-    """The row of a domain."""
+    """A row of `domains`."""
 
     project_id: UUID
     id: UUID
@@ -243,13 +246,13 @@ class StoredDomain(Record):
 
 
 class Domain(Record):
-    """A sending domain as callers see it."""
+    """A sending domain with the DNS records to publish."""
 
     id: UUID
     domain: str
     status: Status
     dkim_tokens: list[str]
-    """Two selectors, the current and the next: publish `<token>._domainkey.<domain>` for both."""
+    """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
     spf_verified: bool
     dkim_verified: bool
     dmarc_verified: bool
@@ -270,21 +273,22 @@ class KeysOfDomain(Record):
 
 
 class SealedKey(Record):
-    """A private key at rest: PKCS #8, encrypted under the master key."""
+    """A private key as it is stored: PKCS #8, encrypted with the master key."""
 
     selector: str
     private_key: bytes
 
 
 class BlocklistEntry(Record):
-    """The standing of the domain, or of an address its mail leaves from, on one blocklist."""
+    """The status of the domain, or of an IP address that sends its mail, on one blocklist."""
 
     id: UUID
     list_name: str
     listed: bool
-    """Whether the last answer that meant something said so."""
-    status: Standing
-    """What the last answer meant; UNKNOWN when the list refused, failed its health check or did not answer."""
+    """Whether the last check with a result, LISTED or CLEAR, found it listed."""
+    status: EntryStatus
+    """The result of the last check. UNKNOWN: the blocklist refused the query, failed its health check or did not
+    respond."""
     codes: list[str]
     reason: str
     first_listed_at: Moment | None
@@ -293,7 +297,7 @@ class BlocklistEntry(Record):
 
 
 class BlocklistWatch(Record):
-    """A due row: the standing of one domain is to be looked at."""
+    """A row of `blocklist_watches`: the schedule of a domain's blocklist checks."""
 
     project_id: UUID
     id: UUID
@@ -301,7 +305,7 @@ class BlocklistWatch(Record):
 
 
 class SendingDomain(Record):
-    """What sending needs to know of a domain."""
+    """The fields of a domain that sending needs."""
 
     project_id: UUID
     id: UUID
@@ -316,5 +320,5 @@ class SendingDomain(Record):
 
     @property
     def may_send(self) -> bool:
-        """Whether mail may leave in its name."""
+        """Whether mail can be sent from this domain."""
         return self.status == "VERIFIED"

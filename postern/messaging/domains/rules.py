@@ -1,4 +1,4 @@
-"""Which names may be sending domains, what to publish for one, and when to look at it again."""
+"""Rules of sending domains: valid names, the DNS records to publish, key rotation, and the schedule of checks."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import is_loopback
 from postern.messaging.domains.model import (
     DEGRADED_AT_MOST,
-    KEY_LINGERS,
-    KEY_SIGNS_FOR,
+    KEY_ROTATION_INTERVAL,
     MISSING_AT_MOST,
     PENDING_AT_MOST,
+    RETIRED_KEY_KEPT_FOR,
+    DnsOutcome,
     DnsRecord,
     PublicKey,
     Purpose,
     RecordCheck,
     Role,
-    Sign,
     Status,
 )
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
-LONGEST_NAME = 230
-"""Of a domain's 253 octets, what leaves room for the names below it that must be published."""
+MAX_NAME_LENGTH = 230
+"""A domain name has at most 253 octets (RFC 1035 §2.3.4). The rest is left for the names that are published below
+the sending domain."""
 BOUNCE_LABEL = "bounce"
 TRACKING_LABEL = "links"
 
@@ -53,41 +54,41 @@ RELAY_INCLUDES = {
     "zoho.com": "zoho.com",
     "zoho.eu": "zoho.eu",
 }
-"""What the services behind well-known relays ask their customers to include."""
+"""The SPF `include` that each well-known relay service tells its customers to publish, by the relay's domain."""
 
 
 class PublishedRecords(NamedTuple):
-    """What the instance tells domain owners to publish."""
+    """The values that DNS records of sending domains depend on."""
 
     zone: str | None = None
-    """The service's own zone, for CNAMEs; None means plain TXT values."""
+    """The service's own zone that CNAME records refer to; None: owners publish TXT records."""
     addresses: tuple[str, ...] = ()
-    """Where mail leaves from."""
+    """The IP addresses that mail is sent from."""
     relays: tuple[str, ...] = ()
-    """The hosts that take mail from here on, where the addresses it leaves from are not known."""
+    """The hosts of the SMTP relays, used if the IP addresses are not known."""
     tracking_host: str | None = None
-    """Where tracking links lead, when there is no zone."""
+    """The host of tracking links, used if there is no zone."""
 
 
 def as_domain(text: str) -> str:
-    """The name in lower-case A-labels (`bücher.example` becomes `xn--bcher-kva.example`). Raises Invalid."""
+    """The domain name in lower-case A-labels (`bücher.example` becomes `xn--bcher-kva.example`). Raises Invalid."""
     name = text.strip().rstrip(".")
     try:
         ascii_name = idna.encode(name, uts46=True).decode().lower() if not name.isascii() else name.lower()
     except idna.IDNAError:
         raise _invalid(f"{text!r} is not a domain name.") from None
     labels = ascii_name.split(".")
-    if len(ascii_name) > LONGEST_NAME or not all(LABEL.fullmatch(label) for label in labels):
+    if len(ascii_name) > MAX_NAME_LENGTH or not all(LABEL.fullmatch(label) for label in labels):
         raise _invalid(f"{text!r} is not a domain name.")
     if len(labels) < 2 or labels[-1].isdigit():
-        raise _invalid(f"{text!r} is not a domain name that mail can come from.")
+        raise _invalid(f"{text!r} is not a domain name that can send mail.")
     if _public_suffixes()(ascii_name).suffix == ascii_name:
         raise _invalid(f"{ascii_name} is a public suffix; use a domain registered under it.", "public_suffix")
     return ascii_name
 
 
 def registered_domain(domain: str) -> str:
-    """The part of a domain that somebody registered; the domain itself where no suffix is known."""
+    """The registered domain by the public suffix list; the domain itself if it has no public suffix."""
     return _public_suffixes()(domain).top_domain_under_public_suffix or domain
 
 
@@ -98,12 +99,15 @@ def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
 def records_of(
     domain: str, keys: Sequence[PublicKey], checks: Sequence[RecordCheck], published: PublishedRecords
 ) -> list[DnsRecord]:
-    """What to publish for a domain, with what the last look found."""
-    seen = {(check.purpose, check.value): check for check in checks}
-    return [_with(record, seen.get((record.purpose, record.value))) for record in _wanted(domain, keys, published)]
+    """The DNS records to publish for a domain, with the results of the last check."""
+    results = {(check.purpose, check.value): check for check in checks}
+    return [
+        _with_check(record, results.get((record.purpose, record.value)))
+        for record in _expected_records(domain, keys, published)
+    ]
 
 
-def _with(record: DnsRecord, check: RecordCheck | None) -> DnsRecord:
+def _with_check(record: DnsRecord, check: RecordCheck | None) -> DnsRecord:
     if check is None:
         return record
     return msgspec.structs.replace(record, status=check.status, found=check.found, reason=check.reason)
@@ -117,19 +121,19 @@ PURPOSES: Mapping[Role, Purpose] = {
 }
 
 
-def _wanted(domain: str, keys: Sequence[PublicKey], published: PublishedRecords) -> list[DnsRecord]:
+def _expected_records(domain: str, keys: Sequence[PublicKey], published: PublishedRecords) -> list[DnsRecord]:
     zone = published.zone
-    wanted = [_dkim(domain, key, zone) for key in keys]
+    records = [_dkim(domain, key, zone) for key in keys]
     if zone:
         bounce = f"{BOUNCE_LABEL}.{domain}"
-        wanted.append(_record("CNAME", bounce, f"{BOUNCE_LABEL}.{zone}", "RETURN_PATH"))
+        records.append(_record("CNAME", bounce, f"{BOUNCE_LABEL}.{zone}", "RETURN_PATH"))
     else:
-        wanted.append(_record("TXT", domain, spf_value(published), "SPF"))
-    wanted.append(_record("TXT", f"_dmarc.{domain}", "v=DMARC1; p=none;", "DMARC"))
+        records.append(_record("TXT", domain, spf_value(published), "SPF"))
+    records.append(_record("TXT", f"_dmarc.{domain}", "v=DMARC1; p=none;", "DMARC"))
     tracking_host = f"{TRACKING_LABEL}.{zone}" if zone else published.tracking_host
     if tracking_host:
-        wanted.append(_record("CNAME", f"{TRACKING_LABEL}.{domain}", tracking_host, "TRACKING"))
-    return wanted
+        records.append(_record("CNAME", f"{TRACKING_LABEL}.{domain}", tracking_host, "TRACKING"))
+    return records
 
 
 def _dkim(domain: str, key: PublicKey, zone: str | None) -> DnsRecord:
@@ -143,29 +147,29 @@ def _record(type: Literal["TXT", "CNAME"], name: str, value: str, purpose: Purpo
     return DnsRecord(type=type, name=name, value=value, purpose=purpose, required=purpose == "DKIM")
 
 
-def rotated(keys: Sequence[PublicKey], now: datetime) -> list[PublicKey]:
-    """The keys after the next one took over. The one that signed so far stays published for a while."""
+def rotate(keys: Sequence[PublicKey], now: datetime) -> list[PublicKey]:
+    """The keys after a rotation: NEXT becomes CURRENT, and CURRENT becomes RETIRED but stays published."""
     roles: Mapping[Role, Role] = {"NEXT": "CURRENT", "CURRENT": "RETIRED"}
     return [msgspec.structs.replace(key, role=roles[key.role], since=now) if key.role in roles else key for key in keys]
 
 
 def may_rotate(keys: Sequence[PublicKey]) -> bool:
-    """Whether there is a next key: not while a retired one lingers in its place."""
+    """Whether there is a NEXT key; there is none until the RETIRED key is replaced."""
     return any(key.role == "NEXT" for key in keys)
 
 
 def rotation_is_due(keys: Sequence[PublicKey], now: datetime) -> bool:
-    """Whether the current key has signed for long enough."""
-    return may_rotate(keys) and any(key.role == "CURRENT" and now - key.since >= KEY_SIGNS_FOR for key in keys)
+    """Whether the CURRENT key has reached KEY_ROTATION_INTERVAL."""
+    return may_rotate(keys) and any(key.role == "CURRENT" and now - key.since >= KEY_ROTATION_INTERVAL for key in keys)
 
 
-def lingered(keys: Sequence[PublicKey], now: datetime) -> PublicKey | None:
-    """The retired key whose place a new one may take."""
-    return next((key for key in keys if key.role == "RETIRED" and now - key.since >= KEY_LINGERS), None)
+def replaceable_key(keys: Sequence[PublicKey], now: datetime) -> PublicKey | None:
+    """The RETIRED key, once it has been published for RETIRED_KEY_KEPT_FOR and can be replaced; otherwise None."""
+    return next((key for key in keys if key.role == "RETIRED" and now - key.since >= RETIRED_KEY_KEPT_FOR), None)
 
 
 def dkim_target(key: PublicKey, zone: str) -> str:
-    """Where in the service's zone a key is published: selectors are unique over all domains."""
+    """The name of a key record in the service's zone. Selectors are unique over all domains."""
     return f"{key.selector}.dkim.{zone}"
 
 
@@ -176,15 +180,15 @@ def dkim_value(key: PublicKey) -> str:
 
 
 def spf_value(published: PublishedRecords) -> str:
-    """The record that lets mail leave: from its addresses, through its relays, or else from the domain's own hosts."""
+    """The SPF record (RFC 7208) that authorises the sending addresses, the relays, or else the domain's own hosts."""
     return f"v=spf1 {' '.join(spf_terms(published)) or 'a mx'} ~all"
 
 
 def spf_terms(published: PublishedRecords) -> list[str]:
-    """What an SPF record must hold for mail to leave from here; empty where nothing is known of its ways.
+    """The SPF mechanisms that authorise this instance; empty if neither addresses nor relays are configured.
 
-    Well-known relays have a record of their own to include; of others, the addresses of their host are named, which
-    is right for a relay that delivers by itself.
+    A well-known relay gets its documented `include`. Any other relay gets `a:` with its host, which is right for a
+    relay that delivers from its own address.
     """
     if published.addresses:
         return [_ip_term(address) for address in published.addresses]
@@ -206,10 +210,10 @@ def _ip_term(address: str) -> str:
     return f"ip{6 if ':' in address else 4}:{address}"
 
 
-def sign_of(
+def outcome_of(
     status: Status, *, seen: bool | None, watched_since: datetime, failing_since: datetime | None, now: datetime
-) -> Sign:
-    """What a look means for a domain. `seen` is None when the DNS gave no usable answer: that is no miss."""
+) -> DnsOutcome:
+    """What a check means for the state of a domain. `seen` is None if the lookup failed, which is not a miss."""
     if seen is None:
         return "UNSURE"
     if seen:
@@ -226,9 +230,9 @@ def sign_of(
 def next_check_in(
     status: Status, *, watched_since: datetime, failing_since: datetime | None, now: datetime
 ) -> timedelta | None:
-    """How long until the next look: every minute ten times, every ten minutes 18 times, then every hour.
+    """The time until the next check: every minute for ten minutes, every ten minutes for three hours, then hourly.
 
-    A verified domain is looked at daily, and hourly while its record is missing. A failed one, no more.
+    A VERIFIED domain is checked daily, and hourly while its record is missing. A FAILED domain is not checked (None).
     """
     if status == "FAILED":
         return None
@@ -242,7 +246,7 @@ def next_check_in(
 
 @cache
 def _public_suffixes() -> "TLDExtract":
-    """The list that comes with the package: nothing is fetched. Loaded late, for it slows every start down."""
+    """The public suffix list of the tldextract package, without downloads. Imported here because it loads slowly."""
     import tldextract
 
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -1,4 +1,4 @@
-"""SQL of single senders."""
+"""SQL statements of single senders."""
 
 from uuid import UUID
 
@@ -74,7 +74,7 @@ async def mark_verified(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# The verified ones among many pairs of project and address (in lower case).
+# Which of many (project, lower-case address) pairs are verified senders.
 @statement("""
     select s.project_id, lower(s.email) as email
     from senders s join unnest(%(project_id)s::uuid[], %(email)s::text[]) as wanted (project_id, email)

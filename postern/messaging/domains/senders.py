@@ -1,8 +1,8 @@
-"""Single senders: addresses that a project may send from because whoever reads their mail agreed, without a domain.
+"""Single senders: addresses that a project can send from, without a verified domain, after their owner has confirmed.
 
-The mail that asks goes out by the operator's relay, never by one that the project names: whoever runs that relay would
-read the token. The token is in the mail alone; kept is a keyed hash. It is 256 bits long, so there is nothing to guess,
-and tries need no count.
+The confirmation mail is sent through the operator's relay and never through a relay of the project, whose operator
+could read the token. Only a keyed hash of the token is stored. The token has 256 random bits, so attempts to guess it
+are not rate-limited.
 """
 
 from datetime import timedelta
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from postern.world import World
 
 TOKEN_LIFE = timedelta(hours=24)
-"""How long the link in the mail works."""
+"""The lifetime of the link in a confirmation mail."""
 PROJECT_RATE = RateLimit("sender-mails", 20, timedelta(days=1))
-"""Mails to prospective senders that one project may cause."""
+"""Limits the confirmation mails of one project."""
 ADDRESS_RATE = RateLimit("sender-mails-to", 5, timedelta(days=1))
-"""Mails that one address gets from all projects: nobody is to be pestered."""
+"""Limits the confirmation mails to one address from all projects together."""
 PURPOSE = "sender-token"
 PAGE = "/projects/{project_id}/senders/{id}/confirm"
 TITLE = "Confirm a sender"
@@ -61,9 +61,9 @@ TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 @get("/projects/{project_id}/senders", needs="domains:read")
 async def list_senders(call: Call) -> list[Sender]:
-    """The project's single senders, newest first: addresses that may be used in `from` without a verified domain."""
+    """The project's single senders, newest first: addresses that can be used in `from` without a verified domain."""
     rows = await sender_store.list_senders(call.db, project_id=call.project_id, limit=SENDERS_PER_PROJECT)
-    return [_shown(row) for row in rows]
+    return [_to_sender(row) for row in rows]
 
 
 @post(
@@ -75,23 +75,23 @@ async def list_senders(call: Call) -> list[Sender]:
     shows={"status": "PENDING", "verifiedAt": None},
 )
 async def create_sender(call: Call, data: NewSender) -> Sender:
-    """Ask an address for permission to send from it, for trying things out before a domain is verified.
+    """Add a single sender, to test sending before a domain is verified.
 
-    A mail with a link goes to the address. Once whoever reads it has followed the link and confirmed, within 24 hours,
-    this address alone may be used as `from` of single e-mails and batches, case aside. Campaigns and automations need a
-    verified domain. Mail from it is not signed with DKIM, so that some receivers will treat it as spam: `warnings` says
-    what the domain of the address asks of them.
+    This sends a confirmation mail to the address. When its owner opens the link in the mail within 24 hours and
+    confirms, exactly this address (case-insensitive) can be used as `from` of single e-mails and batches. Campaigns and
+    automations need a verified domain. Mail from a single sender is not signed with DKIM, so some receivers treat it as
+    spam: see `warnings`.
     """
     try:
         address = parse_address(data.email)
     except AddressInvalid as error:
         raise Invalid.at("/email", error.detail, "address_invalid") from None
     if address.name:
-        raise Invalid.at("/email", "Give the address alone, without a name.", "address_invalid")
+        raise Invalid.at("/email", "Give only the e-mail address, without a name.", "address_invalid")
     domain = await store.sending(call.db, project_id=call.project_id, domain=address.domain)
     if domain is not None and domain.may_send:
         raise SenderNotNeeded
-    _take_rates(call, address.spec)
+    _check_rates(call, address.spec)
     policy = await _dmarc_policy(call.world, address.domain)
     sender_id, token = new_id(), new_token()
     async with call.db.transaction() as tx:
@@ -110,15 +110,15 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
         )
         if row is None:
             raise SenderExists
-        await _post_mail(tx, call, row, token)
+        await _enqueue_confirmation(tx, call, row, token)
         await audit.record(tx, call, "sender.created", "Sender", row.id, email=row.email)
-    return _shown(row)
+    return _to_sender(row)
 
 
 @get("/projects/{project_id}/senders/{id}", needs="domains:read", problems=(SenderMissing,))
 async def get_sender(call: Call, id: UUID) -> Sender:
-    """One single sender."""
-    return _shown(await _require(call, id))
+    """A single sender."""
+    return _to_sender(await _require(call, id))
 
 
 @post(
@@ -128,12 +128,12 @@ async def get_sender(call: Call, id: UUID) -> Sender:
     shows={"status": "PENDING", "verifiedAt": None},
 )
 async def resend_sender_verification(call: Call, id: UUID) -> Sender:
-    """Send the mail once more, with a new link that works for 24 hours; the earlier link dies."""
-    known = await _require(call, id)
-    if known.status == "VERIFIED":
+    """Send the confirmation mail again, with a new link that works for 24 hours. The previous link stops working."""
+    sender = await _require(call, id)
+    if sender.status == "VERIFIED":
         raise SenderVerified
-    _take_rates(call, known.email)
-    policy = await _dmarc_policy(call.world, parse_address(known.email).domain)
+    _check_rates(call, sender.email)
+    policy = await _dmarc_policy(call.world, parse_address(sender.email).domain)
     token = new_token()
     async with call.db.transaction() as tx:
         row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
@@ -150,9 +150,9 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
             token_expires_at=call.now + TOKEN_LIFE,
             now=call.now,
         )
-        await _post_mail(tx, call, row, token)
+        await _enqueue_confirmation(tx, call, row, token)
         await audit.record(tx, call, "sender.mail_resent", "Sender", id, email=row.email)
-    return _shown(row)
+    return _to_sender(row)
 
 
 @post(
@@ -162,17 +162,17 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     example={"token": "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"},
 )
 async def verify_sender(call: Call, id: UUID, data: SenderToken) -> Sender:
-    """Confirm a sender with the token in the link of its mail, instead of on its page. Doing so twice is no error."""
+    """Confirm a sender with the token from its confirmation mail instead of on the page. Repeating it is no error."""
     await _require(call, id)
     async with call.db.transaction() as tx:
         row = await _verify(tx, call, id, data.token)
         await audit.record(tx, call, "sender.verified", "Sender", id, email=row.email)
-    return _shown(row)
+    return _to_sender(row)
 
 
 @delete("/projects/{project_id}/senders/{id}", needs="domains:write", problems=(SenderMissing,))
 async def delete_sender(call: Call, id: UUID) -> Deleted:
-    """Remove a single sender. Messages that wait to be sent from it fail when their time comes, with that reason."""
+    """Delete a single sender. Messages that wait to be sent from it fail when they are due."""
     async with call.db.transaction() as tx:
         row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
         if row is None:
@@ -185,7 +185,7 @@ async def delete_sender(call: Call, id: UUID) -> Deleted:
 
 @get(PAGE, public=True, any_query=True, hidden=True)
 async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpResponse:
-    """What the link in the mail opens. It changes nothing: mail scanners open links, too."""
+    """The page that the link in the mail opens. It changes nothing, because mail scanners open links too."""
     try:
         row = _require_token(call, await sender_store.get_sender(call.db, project_id=call.project_id, id=id), token)
         project = await projects.require_project(call.db, call.project_id)
@@ -196,42 +196,42 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpRespon
     return simple_page(
         TITLE,
         f"The project {project.name} asks to send e-mail as {row.email}.",
-        "If you do not know what this is about, close this page: nothing happens without your confirmation.",
+        "If you did not expect this, close this page: nothing happens without your confirmation.",
         forms=[PageForm(button="Confirm", hidden={"token": token})],
     )
 
 
 @post(PAGE, public=True, any_query=True, hidden=True)
 async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> HttpResponse:
-    """Confirms a sender."""
+    """Confirm a sender on the page."""
     token = (await read_form(request)).get("token", "")
     try:
         async with call.db.transaction() as tx:
             row = await _verify(tx, call, id, token)
     except Problem as problem:
         return _error_page(problem)
-    return simple_page("Thank you", f"{row.email} is confirmed: mail can now be sent from it. You may close this page.")
+    return simple_page("Thank you", f"{row.email} is confirmed: mail can now be sent from it. You can close this page.")
 
 
 def _error_page(problem: Problem) -> HttpResponse:
-    """What is wrong, for a person who has nothing but the mail."""
-    said = problem.detail
+    """An error page for a person who only has the confirmation mail."""
+    message = problem.detail
     if isinstance(problem, SenderLinkInvalid):
-        said = (
-            "This link does not work any more: it is older than 24 hours, or there is a newer one. Open the newest "
-            "mail, or ask whoever wants to send for another one."
+        message = (
+            "This link does not work any more: it is older than 24 hours, or a newer mail was sent. Open the link in "
+            "the newest mail, or ask the person who wants to send for a new one."
         )
-    return simple_page(TITLE, error=said, status=problem.status)
+    return simple_page(TITLE, error=message, status=problem.status)
 
 
-async def verified_senders_all(world: "World", wanted: list[tuple[UUID, str]]) -> list[bool]:
-    """Whether each (project, address) is a verified single sender: read together for requests that come together."""
-    pairs = [(project_id, address.lower()) for project_id, address in wanted]
+async def verified_senders_all(world: "World", senders: list[tuple[UUID, str]]) -> list[bool]:
+    """Whether each (project, address) is a verified single sender, by one query, for lookups that are batched."""
+    pairs = [(project_id, address.lower()) for project_id, address in senders]
     rows = await sender_store.verified_among(
         world.db, project_id=[project_id for project_id, _ in pairs], email=[address for _, address in pairs]
     )
-    found = {(row.project_id, row.email) for row in rows}
-    return [pair in found for pair in pairs]
+    verified = {(row.project_id, row.email) for row in rows}
+    return [pair in verified for pair in pairs]
 
 
 async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
@@ -244,7 +244,7 @@ async def _verify(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSe
 
 
 def _require_token(call: Call, row: StoredSender | None, token: str) -> StoredSender:
-    """The sender, if the token is that of its last mail and not too old. Raises SenderLinkInvalid."""
+    """Raises SenderLinkInvalid unless the token is that of the sender's last mail and has not expired."""
     if row is None or not compare_digest(row.token_hash, _hash(call.world, row.id, token)):
         raise SenderLinkInvalid
     if row.status != "VERIFIED" and row.token_expires_at <= call.now:
@@ -256,28 +256,28 @@ def _hash(world: "World", id: UUID, token: str) -> bytes:
     return world.secrets.digest(PURPOSE, f"{id}:{token}")
 
 
-async def _post_mail(tx: Transaction, call: Call, row: StoredSender, token: str) -> None:
+async def _enqueue_confirmation(tx: Transaction, call: Call, row: StoredSender, token: str) -> None:
     project = await projects.require_project(tx, call.project_id)
     path = PAGE.format(project_id=call.project_id, id=row.id)
     link = f"{call.world.settings.public_url}{path}?token={token}"
     values = {"project": project.name, "email": row.email, "link": link}
-    letter = AccountMailRequest(to=row.email, template="accounts/confirm-sender", values=values)
-    await enqueue_mail(tx, call, project.account_id, letter)
+    mail = AccountMailRequest(to=row.email, template="accounts/confirm-sender", values=values)
+    await enqueue_mail(tx, call, project.account_id, mail)
 
 
-def _take_rates(call: Call, address: str) -> None:
-    """Raises TooManyRequests."""
+def _check_rates(call: Call, address: str) -> None:
+    """Count a confirmation mail. Raises TooManyRequests above the limits of the project or the address."""
     call.world.limiter.take(PROJECT_RATE, str(call.project_id))
     call.world.limiter.take(ADDRESS_RATE, address.lower())
 
 
 async def _dmarc_policy(world: "World", domain: str) -> str | None:
-    """What a domain asks receivers to do with mail that fails DMARC; None where that is not known."""
+    """The DMARC policy of a domain (RFC 7489); None if it has none or the lookup failed."""
     try:
-        found = await dmarc.discover(world.resolver, domain)
+        policy = await dmarc.discover(world.resolver, domain)
     except (NoSuchRecord, DnsUnavailable):
         return None
-    return found.policy.value if found else None
+    return policy.policy.value if policy else None
 
 
 async def _require(call: Call, id: UUID) -> StoredSender:
@@ -287,14 +287,14 @@ async def _require(call: Call, id: UUID) -> StoredSender:
     return row
 
 
-def _shown(row: StoredSender) -> Sender:
+def _to_sender(row: StoredSender) -> Sender:
     domain = row.email.rpartition("@")[2]
     warnings = ["Mail from a single sender is not signed with DKIM. Verify a domain before you send to customers."]
     if row.dmarc_policy in ("quarantine", "reject"):
-        done = {"quarantine": "put into the spam folder", "reject": "refused"}[row.dmarc_policy]
+        treatment = {"quarantine": "put into the spam folder", "reject": "rejected"}[row.dmarc_policy]
         warnings.append(
-            f"{domain} asks receivers to treat mail that it did not sign itself as forged (DMARC policy "
-            f"`{row.dmarc_policy}`): mail from {row.email} will be {done}, unless it leaves by the servers of {domain}."
+            f"{domain} has the DMARC policy `{row.dmarc_policy}`: mail from {row.email} will be {treatment} unless it "
+            f"is sent through the mail servers of {domain}."
         )
     return Sender(
         id=row.id,

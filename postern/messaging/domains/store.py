@@ -1,4 +1,4 @@
-"""SQL of sending domains."""
+"""SQL statements of sending domains."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -25,7 +25,7 @@ async def insert_domain(
     on conflict (project_id, domain_id, selector) do update
     set private_key = excluded.private_key, created_at = excluded.created_at
 """)
-async def keep_key(
+async def upsert_key(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, now: Moment
 ) -> None: ...
 
@@ -55,8 +55,8 @@ async def lock_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredD
 async def list_domains(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredDomain]: ...
 
 
-# Reads the mail's table: the log of sends stands above domains, and only the number is wanted. What is due, lane by
-# lane, and what a paused campaign holds: each part has a partial index.
+# Reads the table of the `emails` package, which imports this one and so cannot be called. Each part of the union has
+# a partial index: the sends that are due, by lane, and the sends that a paused campaign holds.
 @statement("""
     select count(*)::int from (
         (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
@@ -172,7 +172,7 @@ async def insert_entries(
           select * from unnest(%(list_name)s::text[], %(subject_value)s::text[])
       )
 """)
-async def forget_entries(
+async def delete_other_entries(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, list_name: list[str], subject_value: list[str]
 ) -> None: ...
 
@@ -192,7 +192,7 @@ async def forget_entries(
     where entry.project_id = %(project_id)s and entry.domain_id = %(domain_id)s
       and (entry.list_name, entry.subject_value) = (found.list_name, found.subject_value)
 """)
-async def write_findings(
+async def update_entries(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -210,4 +210,4 @@ async def write_findings(
     update blocklist_watches set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def settle_watch(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+async def reschedule_watch(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...

@@ -1,4 +1,4 @@
-"""Looking at a domain, and writing down what was seen: asked for by its owner, or due."""
+"""Checking the DNS records of a domain and storing the result, on request and periodically."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import PublishedRecords, next_check_in, sign_of
+from postern.messaging.domains.rules import PublishedRecords, next_check_in, outcome_of
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay
 
@@ -29,27 +29,27 @@ VISIBLE = (
     "tracking_verified",
     "dmarc_verified",
 )
-"""What makes a new version of the record when a look changes it."""
+"""Columns whose change updates `updated_at`, and with it the ETag."""
 
 
 def published_by(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> PublishedRecords:
-    """What this instance tells domain owners to publish; `relays` are those that the domain's project has itself."""
+    """The values that owners of domains must publish; `relays` are the project's own SMTP relays, if it has any."""
     host = urlsplit(settings.public_url).hostname or ""
-    named = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
+    has_domain_name = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
     return PublishedRecords(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
-        # Mail that a relay of the project takes on does not leave from the operator's addresses.
+        # Mail through a project's own relay is not sent from the operator's addresses.
         addresses=() if relays else settings.sending_addresses,
-        relays=tuple(dict.fromkeys(each.host.lower() for each in relays)) if relays else settings.relay_hosts,
-        tracking_host=host.lower() if named else None,
+        relays=tuple(dict.fromkeys(relay.host.lower() for relay in relays)) if relays else settings.relay_hosts,
+        tracking_host=host.lower() if has_domain_name else None,
     )
 
 
 async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = False) -> DnsCheckResult:
-    """Ask the DNS about a domain; `fresh` goes past caches, for an owner who has just published."""
+    """Look up the DNS records of a domain. `fresh` bypasses caches by querying the authoritative servers."""
     resolver = world.resolver
     if fresh and not world.settings.dns:
-        # Where the operator chose the servers, those are asked and no others.
+        # If the operator configured DNS servers, only those are queried.
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
     published = published_by(world.settings, project.settings.relays)
@@ -57,37 +57,37 @@ async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = Fa
 
 
 async def record_check(
-    tx: Transaction, domain: StoredDomain, seen: DnsCheckResult, now: Moment, *, asked: bool = False
+    tx: Transaction, domain: StoredDomain, result: DnsCheckResult, now: Moment, *, requested: bool = False
 ) -> tuple[StoredDomain, str | None]:
-    """Keep what a look saw in the locked row of a domain. Returns the new row, and the event to record if any.
+    """Store the result of a check in the locked row of a domain. Returns the new row and the event to record, if any.
 
-    Where the DNS gave no usable answer, what was known stays known: trouble is not a miss.
+    If a lookup failed, the previous result of that record stays. `requested`: the owner asked for the check.
     """
-    dkim = seen.verdict("DKIM")
+    dkim = result.verdict("DKIM")
     status, watched_since = domain.status, domain.watched_since
-    if asked and status == "FAILED":
+    if requested and status == "FAILED":
         status, watched_since = NEXT_STATUS[status, "ASKED_AGAIN"], now
     failing_since = domain.failing_since
     if dkim is not None:
         failing_since = None if dkim or status == "PENDING" else failing_since or now
-    sign = sign_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
-    status = NEXT_STATUS[status, sign]
-    wait = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
+    outcome = outcome_of(status, seen=dkim, watched_since=watched_since, failing_since=failing_since, now=now)
+    status = NEXT_STATUS[status, outcome]
+    delay = next_check_in(status, watched_since=watched_since, failing_since=failing_since, now=now)
     new = msgspec.structs.replace(
         domain,
         status=status,
-        checks=seen.checks,
-        dkim_verified=_known(dkim, domain.dkim_verified),
-        ed25519_verified=_known(seen.verdict("DKIM_ED25519"), domain.ed25519_verified),
-        spf_verified=_known(seen.verdict("SPF"), domain.spf_verified),
-        return_path_verified=_known(seen.verdict("RETURN_PATH"), domain.return_path_verified),
-        tracking_verified=_known(seen.verdict("TRACKING"), domain.tracking_verified),
-        dmarc_verified=_known(seen.verdict("DMARC"), domain.dmarc_verified),
+        checks=result.checks,
+        dkim_verified=_or_previous(dkim, domain.dkim_verified),
+        ed25519_verified=_or_previous(result.verdict("DKIM_ED25519"), domain.ed25519_verified),
+        spf_verified=_or_previous(result.verdict("SPF"), domain.spf_verified),
+        return_path_verified=_or_previous(result.verdict("RETURN_PATH"), domain.return_path_verified),
+        tracking_verified=_or_previous(result.verdict("TRACKING"), domain.tracking_verified),
+        dmarc_verified=_or_previous(result.verdict("DMARC"), domain.dmarc_verified),
         verified_at=_verified_at(domain, status, now),
         watched_since=watched_since,
         failing_since=failing_since,
         last_checked_at=now,
-        due_at=now + wait if wait else None,
+        due_at=now + delay if delay else None,
     )
     if any(getattr(new, name) != getattr(domain, name) for name in VISIBLE):
         new = msgspec.structs.replace(new, updated_at=now)
@@ -96,11 +96,11 @@ async def record_check(
 
 
 EVENTS = {"VERIFIED": "domain.verified", "DEGRADED": "domain.degraded"}
-"""What is told of a new state; that a domain was never published is told by its state alone."""
+"""The event for each new status. FAILED has none."""
 
 
-def _known(verdict: bool | None, before: bool) -> bool:
-    return before if verdict is None else verdict
+def _or_previous(verdict: bool | None, previous: bool) -> bool:
+    return previous if verdict is None else verdict
 
 
 def _verified_at(domain: StoredDomain, status: str, now: Moment) -> Moment | None:

@@ -1,4 +1,4 @@
-"""What the service's own DNS zone must hold, for domains whose records are aliases into it."""
+"""The contents of the service's own DNS zone, which the CNAME records of sending domains refer to."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ STRING_OCTETS = 255
 
 
 async def zone_lines(world: "World") -> AsyncIterator[str]:
-    """The records of the zone `POSTERN_DNS_ZONE` as a zone file (RFC 1035 §5), to be included in it.
+    """The lines to include in the zone file (RFC 1035 §5) of `POSTERN_DNS_ZONE`.
 
-    The keys of all domains of all projects, the SPF record of the return path, and where tracking links
-    lead. The addresses of bounces' mail exchanger are the operator's to add.
+    They are the DKIM keys of all domains of all projects, the SPF record of the return path, and the CNAME of tracking
+    links. The operator adds the MX records for bounces.
     """
     published = published_by(world.settings)
     if published.zone is None:
@@ -40,6 +40,6 @@ def _line(name: str, kind: str, data: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as character strings; ours hold neither quotes nor backslashes."""
+    """A text as quoted character strings. No value here contains quotes or backslashes, so nothing is escaped."""
     parts = [text[start : start + STRING_OCTETS] for start in range(0, len(text), STRING_OCTETS)]
     return " ".join(f'"{part}"' for part in parts)

@@ -50,7 +50,7 @@ from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import redacted_body, seal_body
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.templates import operations as templates
-from postern.messaging.templates.model import TemplateWords
+from postern.messaging.templates.model import TemplateContent
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
@@ -85,7 +85,7 @@ class SubmissionContext(msgspec.Struct, frozen=True):
     """What the e-mails of one request have in common: looked up once."""
 
     domains: dict[str, SendingDomain | None] = {}
-    templates: dict[UUID, TemplateWords | None] = {}
+    templates: dict[UUID, TemplateContent | None] = {}
     senders: dict[str, bool] = {}
     """Whether each address is a verified single sender."""
 

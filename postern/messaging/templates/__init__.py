@@ -1,1 +1,1 @@
-"""Stored e-mails: words and looks that sends, campaigns and automations share."""
+"""Stored e-mail templates that sends, campaigns and automations use."""

@@ -1,4 +1,4 @@
-"""Templates, their versions and their limits."""
+"""Templates: request and response bodies, rows, and limits."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -12,19 +12,19 @@ from postern.protocols.mail.templates.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000
 VERSIONS_KEPT: Final = 50
-"""Versions of one template that are kept; older ones are forgotten."""
+"""Versions that are kept of each template; older ones are deleted."""
 TEMPLATE_BYTES: Final = 12_000_000
-"""Bytes of a request that writes a template."""
-WORDS_CHARACTERS: Final = 5_000_000
-"""Characters of the html, or of the text, of one template: with images inlined as `data:`."""
+"""The largest request body that creates or changes a template."""
+CONTENT_CHARACTERS: Final = 5_000_000
+"""The largest html or text of a template, including images inlined as `data:` URLs."""
 LISTED_BYTES: Final = 8_000_000
-"""How much html and text one answer lists; the rest follows behind the `Link`."""
+"""The largest total of html, text and builder documents in one page of a list."""
 VARIABLES_BYTES: Final = 256_000
-"""Bytes of variables that a preview takes."""
+"""The largest JSON of a preview's variables."""
 
 Name = NameForPeople
 Subject = Annotated[str, msgspec.Meta(max_length=2_000)]
-Words = Annotated[str, msgspec.Meta(max_length=WORDS_CHARACTERS)]
+ContentText = Annotated[str, msgspec.Meta(max_length=CONTENT_CHARACTERS)]
 
 
 class TemplateMissing(Missing):
@@ -32,51 +32,54 @@ class TemplateMissing(Missing):
 
 
 class TemplateInUse(Conflict):
-    """A campaign or an automation uses this template; `errors` lists them. Change or stop those first."""
+    """Campaigns or automations use this template; `errors` lists them. Change or stop those first."""
 
 
 class TemplateBusy(Conflict):
-    """Others keep changing this template; fetch it and try again."""
+    """Other requests changed this template at the same time. Fetch it and try again."""
 
 
 class TooManyTemplates(Unprocessable):
-    """A project has at most 10,000 templates; delete some first."""
+    """A project can have at most 10,000 templates. Delete one first."""
 
 
 class NewTemplate(Body):
-    """A template to create. `html` wins over what `builderJson` renders to; both are kept.
+    """A template to create. If both are given, `html` is sent instead of the rendered `builderJson`; both are stored.
 
-    With `"engine": "none"` nothing is filled in: `{{`, `{%` and `{#` are text as any other.
+    With `"engine": "none"` nothing is rendered: `{{`, `{%` and `{#` are sent as they are.
     """
 
     name: Name
     builder_json: dict[str, Any] | None = None
     """`{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`."""
-    html: Words | None = None
+    html: ContentText | None = None
     subject: Subject | None = None
-    text: Words | None = None
+    text: ContentText | None = None
     engine: Engine = "minijinja"
 
 
 class TemplateChange(Body):
-    """What to change; what is left out stays, null takes it away (html: back to what the builder renders)."""
+    """The fields to change; fields that are left out stay, null removes a value.
+
+    With `html: null` the html is rendered from `builderJson` again.
+    """
 
     name: Name | msgspec.UnsetType = msgspec.UNSET
     builder_json: dict[str, Any] | None | msgspec.UnsetType = msgspec.UNSET
-    html: Words | None | msgspec.UnsetType = msgspec.UNSET
+    html: ContentText | None | msgspec.UnsetType = msgspec.UNSET
     subject: Subject | None | msgspec.UnsetType = msgspec.UNSET
-    text: Words | None | msgspec.UnsetType = msgspec.UNSET
+    text: ContentText | None | msgspec.UnsetType = msgspec.UNSET
     engine: Engine | msgspec.UnsetType = msgspec.UNSET
 
 
 class PreviewVariables(Body):
-    """What to render a template with."""
+    """The variables to render a template with."""
 
     variables: dict[str, Any] = {}
 
 
 class Template(Record):
-    """A stored e-mail."""
+    """An e-mail template."""
 
     id: UUID
     name: str
@@ -86,27 +89,28 @@ class Template(Record):
     text: str | None
     engine: Engine
     variables: list[str]
-    """The names that subject, html and text ask for."""
+    """The names of the variables that subject, html and text use."""
     version: int
     app_id: UUID
     created_at: Moment
     updated_at: Moment
 
 
-class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of a template, checked."""
+class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a template after its checks, with the builder document rendered to html."""
 
     subject: str | None
     builder_json: dict[str, Any] | None
     html: str | None
     is_rendered: bool
+    """Whether `html` was rendered from `builder_json`."""
     text: str | None
     engine: Engine
     variables: list[str]
 
 
 class StoredTemplate(Record):
-    """The row of a template."""
+    """A row of `templates`."""
 
     project_id: UUID
     id: UUID
@@ -124,13 +128,13 @@ class StoredTemplate(Record):
 
 
 class ListedTemplate(StoredTemplate):
-    """A row of a list, and how many characters it and those before it have."""
+    """A row of a list with the total characters of it and the rows before it."""
 
     characters: int
 
 
 class TemplateVersion(Record):
-    """What a template said at some time."""
+    """A version of a template."""
 
     version: int
     name: str
@@ -140,20 +144,20 @@ class TemplateVersion(Record):
     text: str | None
     engine: Engine
     created_by: str | None
-    """Who wrote it: a developer's address or a key's name."""
+    """Who created the version: the e-mail address of a developer or the name of an API key."""
     created_at: Moment
 
 
 class TemplatePreview(Record):
-    """A template rendered with some variables; `text` is made from the html where the template has none."""
+    """A rendered template; `text` is derived from the html if the template has no text."""
 
     subject: str | None
     html: str | None
     text: str | None
 
 
-class TemplateWords(Record):
-    """What a template says."""
+class TemplateContent(Record):
+    """The content of a template."""
 
     subject: str | None
     html: str | None

@@ -1,4 +1,4 @@
-"""Templates: written, previewed, duplicated, and read by whatever sends."""
+"""HTTP operations of templates, and functions by which other packages read them."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -26,24 +26,24 @@ from postern.messaging.templates.model import (
     Template,
     TemplateBusy,
     TemplateChange,
+    TemplateContent,
     TemplateInUse,
     TemplateMissing,
     TemplatePreview,
     TemplateVersion,
-    TemplateWords,
     TooManyTemplates,
 )
-from postern.messaging.templates.rules import Wording, compile_words, preview
+from postern.messaging.templates.rules import CompiledContent, compile_content, preview
 from postern.platform.audit import operations as audit
 from postern.platform.projects import usage
 from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
 from postern.protocols.mail.templates.rendering import RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.templates.template import RenderFailed
 
-__all__ = ["TemplateInUse", "TemplateMissing", "TemplateWords"]
+__all__ = ["TemplateContent", "TemplateInUse", "TemplateMissing"]
 
 CHANGE_TRIES = 5
-"""How often a change is made anew because somebody else changed the template meanwhile."""
+"""How many times a change is tried if other requests change the template at the same time."""
 RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
 
 EXAMPLE = {
@@ -60,7 +60,7 @@ EXAMPLE = {
 
 @get("/projects/{project_id}/templates", needs="templates:read")
 async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Template]:
-    """The project's templates, newest first. An answer holds at most 8 MB of them; the `Link` header leads on."""
+    """The project's templates, newest first. A page has at most 8 MB; the `Link` header has the next page."""
     before = before_id(call, "templates", cursor)
     rows = await store.list_templates(
         call.db, project_id=call.project_id, before=before, limit=limit + 1, characters=LISTED_BYTES
@@ -71,7 +71,7 @@ async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
         and await store.list_templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, characters=0)
     )
     next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if more else None
-    return LinkedList([_shown(row) for row in items], next_cursor)
+    return LinkedList([_to_template(row) for row in items], next_cursor)
 
 
 @post(
@@ -85,12 +85,12 @@ async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | 
 async def create_template(call: Call, data: NewTemplate) -> Template:
     """Create a template.
 
-    `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html; a
-    given `html` wins, and both are kept. Placeholders are MiniJinja: `{{name}}`, `{% if … %}`. What does not parse
-    is a 400 that names line and column. The answer's `variables` are the names the template asks for. With
-    `"engine": "none"` there are no placeholders: subject, html and text are sent as written.
+    `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html. If `html`
+    is given too, it is sent instead; both are stored. The template language is MiniJinja: `{{name}}`, `{% if … %}`. A
+    syntax error is a 400 with line and column. `variables` in the response are the names that the template uses. With
+    `"engine": "none"` nothing is rendered: subject, html and text are sent as they are.
     """
-    wording = await compile_words(
+    content = await compile_content(
         call.world.rendering,
         call.project_id,
         subject=data.subject,
@@ -100,15 +100,15 @@ async def create_template(call: Call, data: NewTemplate) -> Template:
         engine=data.engine,
     )
     async with call.db.transaction() as tx:
-        row = await _insert(tx, call, data.name, wording)
+        row = await _insert(tx, call, data.name, content)
         await audit.record(tx, call, "template.created", "Template", row.id, name=row.name)
-    return _shown(row)
+    return _to_template(row)
 
 
 @get("/projects/{project_id}/templates/{id}", needs="templates:read", problems=[TemplateMissing])
 async def get_template(call: Call, id: UUID) -> Template:
-    """One template. `html` is what will be sent: its own, or what `builderJson` renders to."""
-    return _shown(await require_template(call.db, call.project_id, id))
+    """A template. `html` is what is sent: the template's own html, or the rendered `builderJson`."""
+    return _to_template(await require_template(call.db, call.project_id, id))
 
 
 @patch(
@@ -119,38 +119,40 @@ async def get_template(call: Call, id: UUID) -> Template:
     example={"name": "Welcome, again", "subject": "Good to see you, {{firstName}}"},
 )
 async def change_template(call: Call, id: UUID, data: TemplateChange) -> Template:
-    """Change a template; what is left out stays. `html: null` goes back to what `builderJson` renders to.
+    """Change a template. Fields that are left out stay; `html: null` renders the html from `builderJson` again.
 
-    Sends and campaigns that have begun keep the words they began with. Honours `If-Match`.
+    Sends and campaigns that have started keep their content. Honours `If-Match`.
     """
     for _ in range(CHANGE_TRIES):
-        known = await require_template(call.db, call.project_id, id)
-        call.require_match(known.updated_at)
-        wording = await _changed(call, known, data)
-        if (row := await _change(call, known, data, wording)) is not None:
-            return _shown(row)
+        before = await require_template(call.db, call.project_id, id)
+        call.require_match(before.updated_at)
+        content = await _compile_change(call, before, data)
+        if (row := await _store_change(call, before, data, content)) is not None:
+            return _to_template(row)
     raise TemplateBusy
 
 
-async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wording: Wording) -> StoredTemplate | None:
-    """Write a change down; None where somebody else changed the template while its new words were rendered."""
+async def _store_change(
+    call: Call, before: StoredTemplate, data: TemplateChange, content: CompiledContent
+) -> StoredTemplate | None:
+    """Store a change; None if another request changed the template while the new content was compiled."""
     async with call.db.transaction() as tx:
-        row = await store.lock_template(tx, project_id=call.project_id, id=known.id)
+        row = await store.lock_template(tx, project_id=call.project_id, id=before.id)
         if row is None:
             raise TemplateMissing
         call.require_match(row.updated_at)
-        if row.version != known.version:
+        if row.version != before.version:
             return None
         name = row.name if data.name is msgspec.UNSET else data.name
-        if name == row.name and _is_unchanged(wording, row):  # No new version of the same words.
+        if name == row.name and _is_unchanged(content, row):  # Nothing changes, so there is no new version.
             return row
         now = max(call.now, row.updated_at + row.updated_at.resolution)
-        row = await store.update_template(tx, wording, project_id=call.project_id, id=known.id, name=name, now=now)
-        await store.insert_version(tx, project_id=call.project_id, id=known.id, created_by=call.caller.actor_label)
+        row = await store.update_template(tx, content, project_id=call.project_id, id=before.id, name=name, now=now)
+        await store.insert_version(tx, project_id=call.project_id, id=before.id, created_by=call.caller.actor_label)
         await store.delete_old_versions(
-            tx, project_id=call.project_id, id=known.id, version=row.version - VERSIONS_KEPT
+            tx, project_id=call.project_id, id=before.id, version=row.version - VERSIONS_KEPT
         )
-        await audit.record(tx, call, "template.updated", "Template", known.id, name=row.name, version=row.version)
+        await audit.record(tx, call, "template.updated", "Template", before.id, name=row.name, version=row.version)
     return row
 
 
@@ -158,8 +160,8 @@ async def _change(call: Call, known: StoredTemplate, data: TemplateChange, wordi
 async def delete_template(call: Call, id: UUID) -> Deleted:
     """Delete a template and its versions.
 
-    409 lists who needs it: active automations and those with runs under way, scheduled campaigns, and drafts of
-    which a variant has it.
+    The response is 409 and lists them if scheduled campaigns, active automations, automations with current runs, or
+    variants of draft campaigns use the template.
     """
     async with call.db.transaction() as tx:
         row = await store.lock_template(tx, project_id=call.project_id, id=id)
@@ -170,7 +172,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
             raise TemplateInUse(usage.in_use("template", users), errors=users)
         try:
             await store.delete_template(tx, project_id=call.project_id, id=id)
-        except psycopg.IntegrityError:  # The tables of those who use it say what may not lose its template.
+        except psycopg.IntegrityError:  # Foreign keys protect templates that other rows need.
             raise TemplateInUse from None
         await audit.record(tx, call, "template.deleted", "Template", id, name=row.name)
     return Deleted()
@@ -184,9 +186,9 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
     shows={"name": "Welcome (copy)"},
 )
 async def duplicate_template(call: Call, id: UUID) -> Template:
-    """Make a copy of a template, named `… (copy)`; versions are not copied."""
+    """Copy a template. The copy is named `… (copy)`; versions are not copied."""
     row = await require_template(call.db, call.project_id, id)
-    wording = Wording(
+    content = CompiledContent(
         subject=row.subject,
         builder_json=row.builder_json,
         html=row.html,
@@ -196,9 +198,9 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
         variables=row.variables,
     )
     async with call.db.transaction() as tx:
-        copy = await _insert(tx, call, f"{row.name[:190]} (copy)", wording)
+        copy = await _insert(tx, call, f"{row.name[:190]} (copy)", content)
         await audit.record(tx, call, "template.duplicated", "Template", copy.id, name=copy.name, source=str(id))
-    return _shown(copy)
+    return _to_template(copy)
 
 
 @post(
@@ -208,30 +210,30 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
     example={"variables": {"firstName": "Ada"}},
 )
 async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> TemplatePreview:
-    """Subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
+    """Render subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
-        raise Invalid.at("/variables", f"At most {VARIABLES_BYTES // 1_000} kB of variables.", "too_large")
+        raise Invalid.at("/variables", f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
     row = await require_template(call.db, call.project_id, id)
-    leave = f"{call.world.settings.public_url}/t/u/preview"
-    return await preview(call.world.rendering, row, data.variables, leave)
+    unsubscribe_url = f"{call.world.settings.public_url}/t/u/preview"
+    return await preview(call.world.rendering, row, data.variables, unsubscribe_url)
 
 
 @get("/projects/{project_id}/templates/{id}/versions", needs="templates:read", problems=[TemplateMissing])
 async def list_template_versions(call: Call, id: UUID) -> list[TemplateVersion]:
-    """What the template said before and says now, newest first; the last 50 versions are kept."""
+    """The last 50 versions of a template, newest first, including the current one."""
     await require_template(call.db, call.project_id, id)
     return await store.list_versions(call.db, project_id=call.project_id, id=id, limit=VERSIONS_KEPT)
 
 
-async def content_of(db: Queries, project_id: UUID, id: UUID) -> TemplateWords | None:
-    """What a template of the project says; None if there is no such template."""
+async def content_of(db: Queries, project_id: UUID, id: UUID) -> TemplateContent | None:
+    """The content of a template; None if the project has no such template."""
     return await store.get_content(db, project_id=project_id, id=id)
 
 
 async def without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
-    """Those of the templates that no engine reads (`"engine": "none"`); what is no template's id is left out."""
-    known = sorted({as_id(each) if isinstance(each, str) else each for each in ids if each is not None})
-    return set(await store.without_engine(db, project_id=project_id, ids=known)) if known else set()
+    """The ids among `ids` of templates that are not rendered (`"engine": "none"`). Unknown ids are left out."""
+    template_ids = sorted({as_id(id_) if isinstance(id_, str) else id_ for id_ in ids if id_ is not None})
+    return set(await store.without_engine(db, project_id=project_id, ids=template_ids)) if template_ids else set()
 
 
 async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:
@@ -242,22 +244,23 @@ async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTem
     return row
 
 
-async def _insert(tx: Transaction, call: Call, name: str, wording: Wording) -> StoredTemplate:
+async def _insert(tx: Transaction, call: Call, name: str, content: CompiledContent) -> StoredTemplate:
     await tx.lock_quota("templates", call.project_id)
     if await store.count_templates(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
-    row = await store.insert_template(tx, wording, project_id=call.project_id, id=new_id(), name=name, now=call.now)
+    row = await store.insert_template(tx, content, project_id=call.project_id, id=new_id(), name=name, now=call.now)
     await store.insert_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
     return row
 
 
-def _is_unchanged(wording: Wording, row: StoredTemplate) -> bool:
-    return all(getattr(wording, field) == getattr(row, field) for field in wording.__struct_fields__)
+def _is_unchanged(content: CompiledContent, row: StoredTemplate) -> bool:
+    return all(getattr(content, field) == getattr(row, field) for field in content.__struct_fields__)
 
 
-async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wording:
+async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange) -> CompiledContent:
+    """The content of a template with the changes applied. Raises Invalid, also if a change would leave it blank."""
     own_html = None if row.is_rendered else row.html
-    wording = await compile_words(
+    content = await compile_content(
         call.world.rendering,
         call.project_id,
         subject=row.subject if data.subject is msgspec.UNSET else data.subject,
@@ -266,22 +269,22 @@ async def _changed(call: Call, row: StoredTemplate, data: TemplateChange) -> Wor
         text=row.text if data.text is msgspec.UNSET else data.text,
         engine=row.engine if data.engine is msgspec.UNSET else data.engine,
     )
-    if is_blank(wording.html, wording.text) and not is_blank(row.html, row.text):
-        message = "A template keeps at least one of html, text and builderJson: mail from it would be blank."
-        given = [name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET]
-        given += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
+    if is_blank(content.html, content.text) and not is_blank(row.html, row.text):
+        message = "Keep at least one of html, text and builderJson: without them, mail from this template is blank."
+        changed = [name for name, value in (("html", data.html), ("text", data.text)) if value is not msgspec.UNSET]
+        changed += ["builderJson"] if data.builder_json is not msgspec.UNSET else []
         raise Invalid(
-            message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in given]
+            message, errors=[ProblemError(path=f"/{name}", code="required", message=message) for name in changed]
         )
-    return wording
+    return content
 
 
 def is_blank(html: str | None, text: str | None) -> bool:
-    """Whether mail with these words says nothing."""
+    """Whether an e-mail with this html and text would have no content."""
     return not (html or "").strip() and not (text or "").strip()
 
 
-def _shown(row: StoredTemplate) -> Template:
+def _to_template(row: StoredTemplate) -> Template:
     return Template(
         id=row.id,
         name=row.name,

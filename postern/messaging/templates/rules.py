@@ -1,4 +1,4 @@
-"""What a template says, checked and rendered."""
+"""Checking, compiling and previewing the content of templates, in the rendering processes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.problems import Invalid
-from postern.messaging.templates.model import StoredTemplate, TemplatePreview, Wording
+from postern.messaging.templates.model import CompiledContent, StoredTemplate, TemplatePreview
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.protocols.mail.templates.template import VALUES_DEPTH, Engine, RenderFailed, require_depth
 
 
-async def compile_words(
+async def compile_content(
     rendering: RenderProcesses,
     project_id: UUID,
     *,
@@ -22,17 +22,17 @@ async def compile_words(
     html: str | None,
     text: str | None,
     engine: Engine,
-) -> Wording:
-    """Check the words and render the builder document where there is no html. Raises Invalid with the place."""
+) -> CompiledContent:
+    """Check the content, and render the builder document if there is no html. Raises Invalid with the location."""
     size = sum(len(part) for part in (subject, html, text) if part is not None)
-    written = None if builder_json is None else msgspec.json.encode(builder_json)
-    if written is not None and builder_json is not None:
-        size += len(written)
-        _require_shallow(written, builder_json)
+    builder_bytes = None if builder_json is None else msgspec.json.encode(builder_json)
+    if builder_bytes is not None and builder_json is not None:
+        size += len(builder_bytes)
+        _require_shallow(builder_bytes, builder_json)
     html, is_rendered, names = await rendering.call(
-        str(project_id), "preview_template", subject, written, html, text, engine, size=size
+        str(project_id), "preview_template", subject, builder_bytes, html, text, engine, size=size
     )
-    return Wording(
+    return CompiledContent(
         subject=subject,
         builder_json=builder_json,
         html=html,
@@ -46,7 +46,7 @@ async def compile_words(
 async def preview(
     rendering: RenderProcesses, row: StoredTemplate, values: dict[str, Any], unsubscribe_url: str
 ) -> TemplatePreview:
-    """The words as one recipient would get them. Raises RenderFailed."""
+    """Render a template as one recipient would get it. Raises RenderFailed."""
     size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
     subject, html, text = await rendering.call(
         str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, row.engine, size=size
@@ -57,17 +57,17 @@ async def preview(
 async def check_content(
     rendering: RenderProcesses, project_id: UUID, parts: Sequence[tuple[str, Part, str | None]]
 ) -> None:
-    """Raises Invalid at the path of the first text, html or subject that does not parse, with line and column."""
-    found = [(path, part, source) for path, part, source in parts if source]
-    if found:
-        size = sum(len(source) for _, _, source in found)
-        await rendering.call(str(project_id), "check_parts", found, size=size)
+    """Raises Invalid, with line and column, at the JSON pointer of the first part that has a syntax error."""
+    sources = [(path, part, source) for path, part, source in parts if source]
+    if sources:
+        size = sum(len(source) for _, _, source in sources)
+        await rendering.call(str(project_id), "check_parts", sources, size=size)
 
 
-def _require_shallow(written: bytes, builder_json: dict[str, Any]) -> None:
+def _require_shallow(builder_bytes: bytes, builder_json: dict[str, Any]) -> None:
     try:
-        if written.count(b"[") + written.count(b"{") > VALUES_DEPTH:
+        if builder_bytes.count(b"[") + builder_bytes.count(b"{") > VALUES_DEPTH:
             require_depth(builder_json)
     except RenderFailed:
-        message = f"Lists and objects are nested at most {VALUES_DEPTH} deep."
+        message = f"Lists and objects can be nested at most {VALUES_DEPTH} levels deep."
         raise Invalid.at("/builderJson", message, "too_deep") from None

@@ -1,14 +1,20 @@
-"""SQL of templates."""
+"""SQL statements of templates."""
 
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.templates.model import ListedTemplate, StoredTemplate, TemplateVersion, TemplateWords, Wording
+from postern.messaging.templates.model import (
+    CompiledContent,
+    ListedTemplate,
+    StoredTemplate,
+    TemplateContent,
+    TemplateVersion,
+)
 
 
 @statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
-async def get_content(db: Queries, *, project_id: UUID, id: UUID) -> TemplateWords | None: ...
+async def get_content(db: Queries, *, project_id: UUID, id: UUID) -> TemplateContent | None: ...
 
 
 @statement("select * from templates where project_id = %(project_id)s and id = %(id)s")
@@ -52,7 +58,7 @@ async def count_templates(db: Queries, *, project_id: UUID) -> int: ...
     returning *
 """)
 async def insert_template(
-    tx: Transaction, wording: Wording, *, project_id: UUID, id: UUID, name: str, now: Moment
+    tx: Transaction, content: CompiledContent, *, project_id: UUID, id: UUID, name: str, now: Moment
 ) -> StoredTemplate: ...
 
 
@@ -64,7 +70,7 @@ async def insert_template(
     returning *
 """)
 async def update_template(
-    tx: Transaction, wording: Wording, *, project_id: UUID, id: UUID, name: str, now: Moment
+    tx: Transaction, content: CompiledContent, *, project_id: UUID, id: UUID, name: str, now: Moment
 ) -> StoredTemplate: ...
 
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.kernel.http.problems import Invalid
-from postern.messaging.domains.model import NEXT_STATUS, Sign, Status
+from postern.messaging.domains.model import NEXT_STATUS, DnsOutcome, Status
 from postern.messaging.domains.rules import (
     PublishedRecords,
     as_domain,
     next_check_in,
+    outcome_of,
     registered_domain,
-    sign_of,
     spf_value,
 )
 
@@ -66,7 +66,7 @@ def test_what_a_domain_is_registered_under():
 
 
 def test_every_state_knows_everything_that_can_happen():
-    assert set(NEXT_STATUS) == {(status, sign) for status in get_args(Status) for sign in get_args(Sign)}
+    assert set(NEXT_STATUS) == {(status, sign) for status in get_args(Status) for sign in get_args(DnsOutcome)}
 
 
 def test_the_states_move_only_like_this():
@@ -101,7 +101,7 @@ SIGNS = [
 @pytest.mark.parametrize(("status", "seen", "watched", "failing", "sign"), SIGNS)
 def test_what_a_look_means(status, seen, watched, failing, sign):
     failing_since = None if failing is None else NOW - failing
-    assert sign_of(status, seen=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW) == sign
+    assert outcome_of(status, seen=seen, watched_since=NOW - watched, failing_since=failing_since, now=NOW) == sign
 
 
 def test_a_pending_domain_is_looked_at_often_at_first():
