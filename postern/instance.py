@@ -8,7 +8,6 @@ from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import msgspec
 from litestar import Request, Response, get
@@ -18,11 +17,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
+from postern import instance_store
 from postern.examples import EXAMPLES
-from postern.kernel.clock import Moment
 from postern.kernel.config import Settings
 from postern.kernel.database import migrations
-from postern.kernel.database.statements import Database, Queries, statement
+from postern.kernel.database.statements import Database
 from postern.kernel.due import Work, longest_wait
 from postern.kernel.http.openapi import document
 from postern.kernel.http.operation import Operation, RawRequest
@@ -67,36 +66,10 @@ class AdminTokenMissing(Forbidden):
     """Send `Authorization: Bearer` with POSTERN_ADMIN_TOKEN: only this machine may ask without it, and not by proxy."""
 
 
-@statement("""
-    insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
-    returning key_check
-""")
-async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
-
-
-@statement("""
-    insert into workers (id, started_at, seen_at) values (%(id)s, %(now)s, %(now)s)
-    on conflict (id) do update set seen_at = %(now)s
-""")
-async def heartbeat(db: Queries, *, id: UUID, now: Moment) -> None: ...
-
-
-@statement("delete from workers where id = %(id)s or seen_at < %(before)s")
-async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
-
-
-@statement("select count(*)::int from workers where seen_at >= %(since)s")
-async def count_workers(db: Queries, *, since: Moment) -> int: ...
-
-
-@statement("select max(seen_at) as seen_at from workers")
-async def last_heartbeat(db: Queries) -> Moment | None: ...
-
-
 async def check_master_key(db: Database, secrets: Secrets) -> None:
     """Refuse to run with another master key than the one the database was begun with. Raises WrongMasterKey."""
     key_check = secrets.key_check()
-    if not hmac.compare_digest(await claim_instance(db, key_check=key_check), key_check):
+    if not hmac.compare_digest(await instance_store.claim_instance(db, key_check=key_check), key_check):
         raise WrongMasterKey
 
 
@@ -113,7 +86,7 @@ async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
     try:
         async with world.db.connection() as connection:
             pending = await migrations.pending(connection)
-        seen_at = await last_heartbeat(world.db)
+        seen_at = await instance_store.last_heartbeat(world.db)
     except Exception as error:  # Whatever is wrong with the database, the answer is "not ready".
         return {"database": ReadinessCheck(False, type(error).__name__)}
     alive = seen_at is not None and world.clock() - seen_at < SILENCE
@@ -142,7 +115,7 @@ async def measure(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# TYPE postern_database_up gauge",
     ]
     try:
-        alive = await count_workers(world.db, since=world.clock() - SILENCE)
+        alive = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
     except (OperationalError, PoolTimeout):
         return "\n".join([*lines, "postern_database_up 0", ""]).encode()

@@ -16,7 +16,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 RINGS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity"]
 """Each imports only those before it."""
 PURE = {"protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.untrusted_json"}}
-COMPOSITION = {"__main__", "app", "cli", "world", "instance", "reference", "examples"}
+COMPOSITION = {"__main__", "app", "cli", "world", "instance", "instance_store", "reference", "examples"}
 FEATURE_RINGS = {"platform", "messaging", "identity"}
 ROOMS_BEHIND_THE_DOOR = {"store", "work"}
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
@@ -30,7 +30,7 @@ ORDER = [
 LEVEL = {feature: level for level, feature in enumerate(feature for ring in ORDER for feature in ring)}
 
 BEFORE_ANY_PROJECT_IS_KNOWN = re.compile(
-    r"^postern\.(instance|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|release_mail|delete_keys_of_account)$"
+    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|release_mail|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
@@ -130,6 +130,41 @@ def test_every_statement_fits_the_schema_and_names_its_project(each, database_ur
         required = {field.name for field in msgspec.structs.fields(each.row) if field.required}
         assert columns >= required
     assert "project_id" in each.parameters or BEFORE_ANY_PROJECT_IS_KNOWN.match(each.name)
+
+
+WRITTEN = re.compile(
+    r"\b(?:insert\s+into|merge\s+into|delete\s+from|(?<!for )(?<!key )(?<!do )update)\s+(?:only\s+)?([a-z_]+)",
+    re.IGNORECASE,
+)
+WRITE_ANOTHERS_TABLE = {
+    "messaging.audiences.store.sort_contacts": "events",
+    "messaging.audiences.store.refill_members": "events",
+    "messaging.audiences.store.add_members": "events",
+    "messaging.audiences.import_store.import_rows": "events",
+    "messaging.campaigns.store.fill_sends": "sends",
+}
+"""Statements that move a million rows by themselves: memberships and contacts with their events (the SQL that inserts
+these is of `events.bulk_store`), and members of an audience that become a campaign's sends."""
+
+
+def test_a_table_has_one_owner():
+    """Only the stores of one package write a table; others call its functions."""
+    owners: dict[str, set[str]] = {}
+    for each in STATEMENTS:
+        module, _, function = each.name.removeprefix("postern.").rpartition(".")
+        owner = module.rpartition(".")[0] or "instance"
+        for table in set(WRITTEN.findall(each.text)):
+            if WRITE_ANOTHERS_TABLE.get(f"{module}.{function}") != table:
+                owners.setdefault(table, set()).add(owner)
+    assert {table: packages for table, packages in owners.items() if len(packages) > 1} == {}
+    written = {each.name: set(WRITTEN.findall(each.text)) for each in STATEMENTS}
+    assert [name for name, table in WRITE_ANOTHERS_TABLE.items() if table not in written[f"postern.{name}"]] == []
+
+
+@pytest.mark.parametrize("each", STATEMENTS, ids=lambda each: each.name)
+def test_sql_is_in_stores(each):
+    module = each.name.split(".")[-2]
+    assert module == "store" or module.endswith("_store")
 
 
 CALLING_OUT = re.compile(

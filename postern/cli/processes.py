@@ -24,7 +24,8 @@ from psycopg_pool import PoolTimeout
 from postern.app import HOOKS, make_app, work_for
 from postern.cli import expected_trouble
 from postern.cli.checks import check_settings
-from postern.instance import HEARTBEAT, SILENCE, check_master_key, heartbeat, remove_worker
+from postern.instance import HEARTBEAT, SILENCE, check_master_key
+from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol

@@ -16,7 +16,7 @@ import uvicorn
 
 from postern.app import HOOKS, WORK, make_app
 from postern.cli.bootstrap import BootstrapResult, create_first_project
-from postern.instance import heartbeat
+from postern.instance_store import heartbeat
 from postern.kernel.config import Settings
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker

@@ -29,7 +29,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.values import as_id
 from postern.platform.audit import operations as audit
-from postern.platform.events import history as past
+from postern.platform.events import history_store
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.security import passkeys
@@ -105,7 +105,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await store.inherit_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
-    await past.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
+    await history_store.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
     metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
     roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
     # Who reacts moves what it keeps about the other one, so both rows are still there.

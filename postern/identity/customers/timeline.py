@@ -12,13 +12,16 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.pagination import CursorInvalid, Feed, read_cursor, write_cursor
 from postern.kernel.values import as_id, timestamp
 from postern.messaging.audiences import contacts
-from postern.messaging.emails import erasure as mails
-from postern.messaging.emails.erasure import MailHistoryEntry
+from postern.messaging.emails import erasure
+from postern.messaging.emails import history_store as mail_history
+from postern.messaging.emails.history_store import MailHistoryEntry
+from postern.messaging.tracking import recording as tracking
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AccountAuditEntry
-from postern.platform.events import history
+from postern.platform.events import history_store
 from postern.platform.events import operations as events
-from postern.platform.events.history import PastEvent
+from postern.platform.events.history_store import PastEvent
+from postern.platform.webhooks import operations as webhooks
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
 
@@ -64,7 +67,7 @@ async def events_of(call: Call, id: UUID, limit: int, cursor: str | None) -> Fee
     """What happened to a customer, newest first. Raises CustomerMissing if nothing ever did."""
     scope = f"customer-events|{id}"
     before, before_id = _position(call, scope, cursor)
-    rows = await history.of_subject(
+    rows = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=id,
@@ -102,7 +105,7 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
     scope = f"customer-timeline|{person.id}"
     before, before_id = _position(call, scope, cursor)
     most = limit + 1
-    past = await history.of_subject(
+    past = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=person.id,
@@ -122,7 +125,7 @@ async def timeline(call: Call, person: CustomerRow, limit: int, cursor: str | No
     sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=person.id):
         contact = await contacts.contact_of(call.db, call.project_id, address)
-        sent += await mails.mails_to(
+        sent += await mail_history.mails_to(
             call.db,
             project_id=call.project_id,
             address=address,
@@ -151,13 +154,14 @@ async def erase(tx: Transaction, call: Call, person: CustomerRow, transfer_owner
     # Who reacts clears what it keeps about the customer, so the row is still there.
     to = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
     await events.record(tx, call, "customer.deleted", person.id, **to)
-    await history.erase_subjects(tx, project_id=project_id, subject_ids=[person.id, *merged], now=call.now)
+    await webhooks.erase_events(tx, project_id, [person.id, *merged], call.now)
     for each in (person.id, *merged):
         await audit.erase_details_of(tx, project_id, each)
     for address in await store.addresses_of(tx, project_id=project_id, id=person.id):
         were = await contacts.erase_contact(tx, project_id, address)
-        await history.erase_subjects(tx, project_id=project_id, subject_ids=were, now=call.now)
-        await mails.erase_address(tx, project_id, address, were, call.now)
+        await webhooks.erase_events(tx, project_id, were, call.now)
+        send_ids = await erasure.erase_address(tx, project_id, address, were, call.now)
+        await tracking.erase_hits(tx, project_id, send_ids)
         identifier = attempts.identifier_of(call.world.secrets, project_id, rules.read_email(address)[1])
         await attempts.unlock(tx, call, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)

@@ -8,6 +8,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Record
 from postern.messaging.audiences.model import CharsetFrom, ContactImport, ImportMode, ImportStatus
 from postern.messaging.audiences.store import DECLARE
+from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
 
 
 class ImportedBatch(Record):
@@ -76,17 +77,16 @@ class UploadPart(Record):
         select put.id, put.email, staged.id is not null as created,
             put.unsubscribed and known.unsubscribed is false as unsubscribed
         from put left join staged on staged.id = put.id left join known on known.email_key = put.email_key
-    ), told as (
-        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), type, id,
-            %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text, jsonb_build_object('email', email),
-            %(now)s::timestamptz
-        from (
-            select id, email, case when created then 'contact.created' else 'contact.updated' end as type from sorted
-            union all
-            select id, email, 'contact.unsubscribed' from sorted where unsubscribed
-        ) as happened
-    )
+    ), happened as (
+        select case when created then 'contact.created' else 'contact.updated' end as type, id as subject_id,
+            jsonb_build_object('email', email) as data
+        from sorted
+        union all
+        select 'contact.unsubscribed', id, jsonb_build_object('email', email) from sorted where unsubscribed
+    ),
+    """
+    + RECORD_HAPPENED
+    + """
     select count(*) filter (where created) as created, count(*) filter (where not created) as updated,
         count(*) + count(*) filter (where unsubscribed) as told, coalesce(array_agg(id), '{}') as ids,
         (select coalesce(array_agg(line), '{}') from known where too_large) as too_large
@@ -95,6 +95,7 @@ class UploadPart(Record):
 )
 async def import_rows(
     tx: Transaction,
+    events: BulkEvents,
     *,
     project_id: UUID,
     rows: Jsonb,
@@ -103,11 +104,6 @@ async def import_rows(
     mode: ImportMode,
     attributes_limit: int,
     attribute_count_limit: int,
-    now: Moment,
-    event_id: UUID,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_label: str | None,
 ) -> ImportedBatch: ...
 
 

@@ -549,21 +549,19 @@ async def import_batch(
     """
     if mode == "upsert":
         await lock_rows(tx, project_id, [row.email_key for row in rows])
-    first_event_id = new_id()
+    bulk = actor.bulk_events(now)
     result = await import_store.import_rows(
         tx,
+        bulk,
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
         **inferred_as(types_of(row.attributes for row in rows) if types is None else types),
         mode=mode,
         attributes_limit=ATTRIBUTES_LIMIT,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
-        now=now,
-        event_id=first_event_id,
-        **actor._asdict(),
     )
     names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.record_range(tx, project_id, first_event_id, names, result.told)
+    await events.record_range(tx, project_id, bulk.event_id, names, result.told)
     await contacts_changed(tx, project_id, result.ids, now, actor)
     return result
 

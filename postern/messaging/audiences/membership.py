@@ -15,6 +15,7 @@ from postern.messaging.audiences import store
 from postern.messaging.audiences.model import Audience, AudienceChangeResult, DynamicAudience
 from postern.messaging.audiences.rules import Rules, condition, read_rules
 from postern.platform.events import operations as events
+from postern.platform.events.bulk_store import BulkEvents
 
 MOVES = ("audience.joined", "audience.left")
 COMPILED_KEPT = 20_000
@@ -29,6 +30,10 @@ class ChangeActor(NamedTuple):
     actor_type: str = "SYSTEM"
     actor_id: UUID | None = None
     actor_label: str | None = None
+
+    def bulk_events(self, now: Moment) -> BulkEvents:
+        """What events of this actor that one statement records have in common."""
+        return BulkEvents(event_id=new_id(), now=now, **self._asdict())
 
 
 SYSTEM = ChangeActor()
@@ -63,19 +68,17 @@ async def contacts_changed(
     for _, level in groupby(audiences, key=lambda audience: audience.level):
         batch = list(level)
         conditions, values = await _compiled(tx, project_id, batch)
-        first = new_id()
+        bulk = actor.bulk_events(now)
         moves = await store.sort_contacts(
             tx,
+            bulk,
             project_id=project_id,
             ids=list(ids),
             audience_ids=[audience.id for audience in batch],
             conditions=conditions,
             values=Jsonb(values),
-            now=now,
-            event_id=first,
-            **actor._asdict(),
         )
-        await events.record_range(tx, project_id, first, MOVES, moves.joined + moves.left)
+        await events.record_range(tx, project_id, bulk.event_id, MOVES, moves.joined + moves.left)
 
 
 async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
@@ -120,16 +123,14 @@ async def _refill(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor
 ) -> AudienceChangeResult:
     compiled = condition(read_rules(audience.rules), 0)
-    first = new_id()
+    bulk = actor.bulk_events(now)
     moves = await store.refill_members(
         tx,
+        bulk,
         project_id=project_id,
         audience_id=audience.id,
         condition=compiled.sql,
         values=Jsonb([compiled.values]),
-        now=now,
-        event_id=first,
-        **actor._asdict(),
     )
     event = events.make_event(
         project_id,
@@ -141,7 +142,7 @@ async def _refill(
         added=moves.joined,
         removed=moves.left,
     )
-    await events.record_range(tx, project_id, first, MOVES, moves.joined + moves.left)
+    await events.record_range(tx, project_id, bulk.event_id, MOVES, moves.joined + moves.left)
     await events.record_all(tx, [event])
     return AudienceChangeResult(added=moves.joined, removed=moves.left)
 

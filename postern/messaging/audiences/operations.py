@@ -392,17 +392,15 @@ async def add_to_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
     """Add contacts to a STATIC audience (see `require_static`); returns the ids of new members."""
-    first = new_id()
+    bulk = actor.bulk_events(now)
     added = await store.add_members(
         tx,
+        bulk,
         project_id=project_id,
         audience_id=id,
         ids=await lock_contacts(tx, project_id, contact_ids),
-        now=now,
-        event_id=first,
-        **actor._asdict(),
     )
-    await events.record_range(tx, project_id, first, ("audience.joined",), len(added))
+    await events.record_range(tx, project_id, bulk.event_id, ("audience.joined",), len(added))
     await contacts_changed(tx, project_id, added, now, actor, from_level=1)
     return added
 

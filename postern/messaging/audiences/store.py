@@ -19,6 +19,7 @@ from postern.messaging.audiences.model import (
     ContactAttribute,
     DynamicAudience,
 )
+from postern.platform.events.bulk_store import RECORD_HAPPENED, BulkEvents
 
 
 class MembershipCounts(Record):
@@ -542,7 +543,8 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[St
 # planner prefers then takes minutes. ctid is safe because rows of members are inserted and deleted, never updated.
 
 
-@statement("""
+@statement(
+    """
     with moved as materialized (
         select c.id as contact_id, verdict.audience_id, coalesce(verdict.belongs, false) as joins, member.place
         from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
@@ -563,33 +565,31 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[St
         select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from moved where joins
         order by audience_id, contact_id
         on conflict do nothing
-    ), told as (
-        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
-            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
-            %(actor_id)s::uuid, %(actor_label)s::text,
-            jsonb_build_object('audienceId', audience_id, 'contactId', contact_id), %(now)s::timestamptz
+    ), happened as (
+        select case when joins then 'audience.joined' else 'audience.left' end as type, contact_id as subject_id,
+            jsonb_build_object('audienceId', audience_id, 'contactId', contact_id) as data
         from moved
-    )
+    ),
+    """
+    + RECORD_HAPPENED
+    + """
     select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
-""")
+"""
+)
 async def sort_contacts(
     tx: Transaction,
+    events: BulkEvents,
     *,
     project_id: UUID,
     ids: list[UUID],
     audience_ids: list[UUID],
     conditions: Composable,
     values: Jsonb,
-    now: Moment,
-    event_id: UUID,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_label: str | None,
 ) -> MembershipCounts: ...
 
 
-@statement("""
+@statement(
+    """
     with wanted as (
         select c.id from (select %(values)s::jsonb as v, %(now)s::timestamptz as now) as given
         cross join contacts c
@@ -608,58 +608,54 @@ async def sort_contacts(
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from moved where joins
         order by contact_id
-    ), told as (
-        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()),
-            case when joins then 'audience.joined' else 'audience.left' end, contact_id, %(actor_type)s::text,
-            %(actor_id)s::uuid, %(actor_label)s::text,
-            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+    ), happened as (
+        select case when joins then 'audience.joined' else 'audience.left' end as type, contact_id as subject_id,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id) as data
         from moved
-    )
+    ),
+    """
+    + RECORD_HAPPENED
+    + """
     select count(*) filter (where joins) as joined, count(*) filter (where not joins) as left from moved
-""")
+"""
+)
 async def refill_members(
     tx: Transaction,
+    events: BulkEvents,
     *,
     project_id: UUID,
     audience_id: UUID,
     condition: Composable,
     values: Jsonb,
-    now: Moment,
-    event_id: UUID,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_label: str | None,
 ) -> MembershipCounts: ...
 
 
-@statement("""
+@statement(
+    """
     with begun as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, id, %(now)s::timestamptz from contacts
         where project_id = %(project_id)s and id = any (%(ids)s::uuid[]) order by id
         on conflict do nothing
         returning contact_id
-    ), told as (
-        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-        select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), 'audience.joined', contact_id,
-            %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text,
-            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id), %(now)s::timestamptz
+    ), happened as (
+        select 'audience.joined' as type, contact_id as subject_id,
+            jsonb_build_object('audienceId', %(audience_id)s::uuid, 'contactId', contact_id) as data
         from begun
-    )
+    ),
+    """
+    + RECORD_HAPPENED
+    + """
     select contact_id from begun
-""")
+"""
+)
 async def add_members(
     tx: Transaction,
+    events: BulkEvents,
     *,
     project_id: UUID,
     audience_id: UUID,
     ids: list[UUID],
-    now: Moment,
-    event_id: UUID,
-    actor_type: str,
-    actor_id: UUID | None,
-    actor_label: str | None,
 ) -> list[UUID]: ...
 
 

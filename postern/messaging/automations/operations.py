@@ -602,7 +602,7 @@ async def _require_activable(tx: Transaction, call: Call, member: LoopMember, al
 
     A lock prevents other transactions from deleting what is referred to, and from activating other automations.
     """
-    await usage.lock_activations(tx, project_id=call.project_id)
+    await usage.lock_activations(tx, call.project_id)
     await _require_complete(tx, call, member.trigger, member.steps)
     if not allow_loops:
         await _require_no_loop(tx, call, member)

@@ -29,7 +29,7 @@ from postern.messaging.campaigns.model import (
     VariantRow,
 )
 from postern.messaging.domains import operations as domains
-from postern.messaging.emails import content_snapshots, frequency_cap, pre_send_check
+from postern.messaging.emails import campaign_store, content_snapshots, frequency_cap, pre_send_check
 from postern.messaging.emails.model import TRANSITIONS as SEND_STATES
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
@@ -220,7 +220,7 @@ async def cancel(tx: Transaction, row: CampaignRow, now: Moment) -> CampaignRow:
 async def cancel_retries(tx: Transaction, row: CampaignRow, now: Moment) -> None:
     """Stop the retries of a SENT campaign: cancel one batch now, and the others when they are due."""
     await content_snapshots.stop_campaign(tx, row.project_id, await _content_ids(tx, row))
-    await store.cancel_sends(
+    await campaign_store.cancel_sends(
         tx, project_id=row.project_id, campaign_id=row.id, reason=CAMPAIGN_CANCELLED, now=now, limit=UPDATE_BATCH
     )
 
@@ -278,7 +278,7 @@ async def _release(world: "World", row: CampaignRow) -> bool:
             if locked is None:
                 return False
             now = world.clock()
-            released = await store.release_sends(
+            released = await campaign_store.release_sends(
                 tx, project_id=row.project_id, campaign_id=row.id, now=now, limit=UPDATE_BATCH
             )
             tx.makes_due("sends")
@@ -297,7 +297,7 @@ async def _cancel_waiting(world: "World", row: CampaignRow) -> None:
         async with world.db.transaction() as tx:
             if await _lock_unchanged(tx, row) is None:
                 return
-            cancelled = await store.cancel_sends(
+            cancelled = await campaign_store.cancel_sends(
                 tx,
                 project_id=row.project_id,
                 campaign_id=row.id,

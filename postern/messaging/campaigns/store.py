@@ -333,36 +333,6 @@ async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, i
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
 
 
-# While a campaign runs, only held sends have no due_at: the due_at of a leased send is the end of its lease.
-@statement("""
-    update sends set due_at = %(now)s
-    where project_id = %(project_id)s and due_at is null and id = any (array(
-        select id from sends
-        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
-          and due_at is null
-        limit %(limit)s))
-    returning id
-""")
-async def release_sends(
-    tx: Transaction, *, project_id: UUID, campaign_id: UUID, now: Moment, limit: int
-) -> list[UUID]: ...
-
-
-@statement("""
-    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = %(reason)s,
-                     updated_at = %(now)s
-    where project_id = %(project_id)s and status in ('QUEUED', 'DELAYED') and handed_over is null and id = any (array(
-        select id from sends
-        where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
-          and handed_over is null
-        limit %(limit)s))
-    returning id
-""")
-async def cancel_sends(
-    tx: Transaction, *, project_id: UUID, campaign_id: UUID, reason: str, now: Moment, limit: int
-) -> list[UUID]: ...
-
-
 @statement("""
     select reason from sends
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('FAILED', 'EXPIRED', 'BOUNCED')

@@ -29,6 +29,7 @@ from postern.kernel.http.pagination import (
 )
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted
+from postern.messaging.emails.erasure import delete_captured
 from postern.messaging.emails.redaction import open_captured
 from postern.messaging.inbox import store
 from postern.messaging.inbox.model import (
@@ -112,7 +113,7 @@ async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpRespons
 async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
     """Throw a captured message away; its send stays in the log."""
     async with call.db.transaction() as tx:
-        if not await store.delete_message(tx, project_id=call.project_id, id=id):
+        if not await delete_captured(tx, call.project_id, id):
             raise CapturedMissing
         await audit.record(tx, call, "inbox_message.deleted", "InboxMessage", id)
     return Deleted()

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.database.statements import Queries, statement
 from postern.messaging.inbox.model import CapturedMessage, Raw
 
 
@@ -32,7 +32,3 @@ async def count(db: Queries, *, project_id: UUID, pattern: str | None) -> int: .
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def get_message(db: Queries, *, project_id: UUID, id: UUID) -> Raw | None: ...
-
-
-@statement("delete from captured_messages where project_id = %(project_id)s and id = %(id)s")
-async def delete_message(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

@@ -37,6 +37,12 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
     return [hit.send_id in sends for hit in hits]
 
 
+async def erase_hits(tx: Transaction, project_id: UUID, send_ids: list[UUID]) -> None:
+    """Erase who opened and clicked some mails, and which links; kinds, verdicts and times stay."""
+    if send_ids:
+        await store.erase_hits(tx, project_id=project_id, send_ids=send_ids)
+
+
 async def _judged(tx: Transaction, hits: list[HitRequest], sends: dict[UUID, TouchedSend]) -> list[Seen]:
     clicks = [hit for hit in hits if hit.kind == "CLICK"]
     recent: list[Any] = []

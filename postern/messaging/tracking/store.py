@@ -45,3 +45,11 @@ async def recent_clicks(
     order by id desc limit 500
 """)
 async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...
+
+
+# That somebody looked, and when, stays: counted is what a mail did, not who did it.
+@statement("""
+    update tracking_hits set ip_address = '', user_agent = '', url = null
+    where project_id = %(project_id)s and send_id = any (%(send_ids)s)
+""")
+async def erase_hits(tx: Transaction, *, project_id: UUID, send_ids: list[UUID]) -> None: ...

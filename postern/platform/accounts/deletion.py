@@ -22,6 +22,7 @@ from postern.platform.accounts import store
 from postern.platform.accounts.model import SIGN_UP_LIFE, GivenPassword, LockedOut, PasswordWrong
 from postern.platform.accounts.operations import locked_developer, require_password
 from postern.platform.audit import operations as audit
+from postern.platform.projects import operations as projects
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -63,7 +64,7 @@ async def delete_project(call: Call) -> Deleted:
     account's audit log keeps what was done in it.
     """
     async with call.db.transaction() as tx:
-        if not await store.delete_projects(tx, account_id=call.account_id, only=call.project_id, now=call.now):
+        if not await _delete_projects(tx, call.account_id, call.project_id, call.now):
             raise ProjectMissing
         await audit.record(tx, call, "project.deleted", "Project", call.project_id, account_wide=True)
         tx.makes_due("deletions")
@@ -95,7 +96,7 @@ async def delete_account(call: Call, data: AccountDeletion) -> Deleted:
 
 async def begin_account_deletion(tx: Transaction, call: Call) -> None:
     """Take an account's projects away from callers, and let workers remove the rest."""
-    await store.delete_projects(tx, account_id=call.account_id, only=None, now=call.now)
+    await _delete_projects(tx, call.account_id, None, call.now)
     await store.delete_account(tx, account_id=call.account_id, now=call.now)
     await store.drop_invitations(tx, account_id=call.account_id)
     await call.world.hooks.close_account(tx, call)
@@ -111,11 +112,18 @@ async def delete_stale_sign_ups(world: "World") -> int:
             await store.lock_account(tx, id=account_id)
             if not await store.mark_proven(tx, id=account_id):
                 continue  # It was proven in the meantime, or another worker was quicker.
-            await store.delete_projects(tx, account_id=account_id, only=None, now=world.clock())
+            await _delete_projects(tx, account_id, None, world.clock())
             await store.delete_account(tx, account_id=account_id, now=world.clock())
             await store.delete_developers(tx, account_id=account_id)
             tx.makes_due("deletions")
     return len(stale)
+
+
+async def _delete_projects(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> bool:
+    """Take projects away from callers and let workers remove their rows. False if there are none."""
+    ids = await projects.mark_deleted(tx, account_id, only, now)
+    await store.delete_projects(tx, account_id=account_id, ids=ids, now=now)
+    return bool(ids)
 
 
 async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
@@ -127,7 +135,7 @@ async def continue_deletion(world: "World", deletion: DeletionRow) -> None:
         await _reschedule(world, deletion, world.clock())
         return
     async with world.db.transaction() as tx:
-        await store.drop_project(tx, project_id=deletion.target_id)
+        await projects.delete_marked(tx, deletion.target_id)
         await store.wake_account_deletion(tx, account_id=deletion.account_id, now=world.clock())
         if deletion.swept_at is not None:
             await store.finish_deletion(tx, target_id=deletion.target_id, id=deletion.id)
@@ -147,7 +155,7 @@ async def _delete_account_rows(world: "World", deletion: DeletionRow) -> None:
     """What is left once the projects are gone: the audit log, in chunks, and then the account itself."""
     if await store.any_project(world.db, account_id=deletion.account_id) is not None:
         async with world.db.transaction() as tx:  # One that was created at the same moment goes too.
-            await store.delete_projects(tx, account_id=deletion.account_id, only=None, now=world.clock())
+            await _delete_projects(tx, deletion.account_id, None, world.clock())
             tx.makes_due("deletions")
         await _reschedule(world, deletion, world.clock() + LATE_ROWS)  # The last project wakes us.
         return

@@ -305,17 +305,10 @@ async def use_invitation(tx: Transaction, *, token_hash: bytes, now: Moment) -> 
 
 
 @statement("""
-    with gone as (
-        update projects set deleted_at = %(now)s, updated_at = %(now)s
-        where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
-        returning id
-    ), queued as (
-        insert into deletions (target_id, id, account_id, kind, due_at, created_at)
-        select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from gone
-    )
-    select count(*)::int from gone
+    insert into deletions (target_id, id, account_id, kind, due_at, created_at)
+    select id, id, %(account_id)s, 'PROJECT', %(now)s, %(now)s from unnest(%(ids)s::uuid[]) as id
 """)
-async def delete_projects(tx: Transaction, *, account_id: UUID, only: UUID | None, now: Moment) -> int: ...
+async def delete_projects(tx: Transaction, *, account_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
 @statement("""
@@ -348,10 +341,6 @@ async def any_project(db: Queries, *, account_id: UUID) -> UUID | None: ...
 async def continue_deletion(
     db: Queries, *, target_id: UUID, id: UUID, attempt: int, swept_at: Moment | None, due_at: Moment
 ) -> bool: ...
-
-
-@statement("delete from projects where id = %(project_id)s and deleted_at is not null")
-async def drop_project(tx: Transaction, *, project_id: UUID) -> bool: ...
 
 
 @statement("""

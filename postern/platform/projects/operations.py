@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import (
     Call,
@@ -293,6 +294,16 @@ async def release_mail(tx: Transaction, account_id: UUID) -> None:
 async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
     """Delete every API key of an account's projects."""
     await store.delete_keys_of_account(tx, account_id=account_id)
+
+
+async def mark_deleted(tx: Transaction, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]:
+    """Take all projects of an account, or `only` one, away from callers. Returns the ids of those that were there."""
+    return await store.mark_deleted(tx, account_id=account_id, only=only, now=now)
+
+
+async def delete_marked(tx: Transaction, project_id: UUID) -> None:
+    """Delete the row of a project that was marked as deleted and has no other rows left."""
+    await store.delete_marked(tx, project_id=project_id)
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:

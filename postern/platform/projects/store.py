@@ -117,3 +117,15 @@ async def release_mail(tx: Transaction, *, account_id: UUID) -> None: ...
     delete from api_keys k using projects p where p.id = k.project_id and p.account_id = %(account_id)s
 """)
 async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...
+
+
+@statement("""
+    update projects set deleted_at = %(now)s, updated_at = %(now)s
+    where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)
+    returning id
+""")
+async def mark_deleted(tx: Transaction, *, account_id: UUID, only: UUID | None, now: Moment) -> list[UUID]: ...
+
+
+@statement("delete from projects where id = %(project_id)s and deleted_at is not null")
+async def delete_marked(tx: Transaction, *, project_id: UUID) -> bool: ...

@@ -17,6 +17,7 @@ from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
 from postern.kernel.values import Body, Timestamp, new_id, to_json
 from postern.platform.audit import operations as audit
+from postern.platform.events import history_store
 from postern.platform.events import operations as events
 from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_custom_name
 from postern.platform.webhooks import rules, store
@@ -385,6 +386,12 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, written: EventRange) -> No
         event=[name for _, name in matches],
     )
     tx.makes_due("webhook_deliveries")
+
+
+async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
+    """Erase all but type and time of the events of some records, and stored responses, which may repeat the rest."""
+    await history_store.erase_subjects(tx, project_id=project_id, subject_ids=subject_ids, now=now)
+    await store.erase_responses(tx, project_id=project_id, subject_ids=subject_ids)
 
 
 def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:

@@ -277,6 +277,14 @@ async def delete_expired(tx: Queries, *, project_id: UUID, webhook_id: UUID, bef
 
 
 @statement("""
+    update webhook_deliveries as delivery set response_body = '' from events
+    where events.project_id = %(project_id)s and events.subject_id = any (%(subject_ids)s)
+      and delivery.project_id = %(project_id)s and delivery.event_id = events.id and delivery.response_body <> ''
+""")
+async def erase_responses(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID]) -> None: ...
+
+
+@statement("""
     update webhooks set due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)

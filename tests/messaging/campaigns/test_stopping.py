@@ -128,7 +128,7 @@ async def test_a_worker_that_dies_while_it_releases_is_followed(project, world, 
     await act(project, campaign, "pause")
     await work_off()
     await act(project, campaign, "resume")
-    release, calls = running.store.release_sends, []
+    release, calls = running.campaign_store.release_sends, []
 
     async def dying(*args, **kwargs):
         calls.append(1)
@@ -136,7 +136,7 @@ async def test_a_worker_that_dies_while_it_releases_is_followed(project, world, 
             raise RuntimeError("killed")
         return await release(*args, **kwargs)
 
-    monkeypatch.setattr(running.store, "release_sends", dying)
+    monkeypatch.setattr(running.campaign_store, "release_sends", dying)
     await filled(world, project)
     assert len(calls) == 2
     clock.move(CAMPAIGNS[0].lease * 2)

@@ -1,4 +1,4 @@
-"""Reading, moving and erasing the events of a record."""
+"""SQL of the events of one record: reading, moving and erasing them."""
 
 from typing import Any
 from uuid import UUID
@@ -51,13 +51,9 @@ async def move_subject(tx: Transaction, *, project_id: UUID, subject_id: UUID, t
 
 
 @statement("""
-    with erased as (
-        update events set data = '{}', actor_label = null, erased_at = %(now)s
-        where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
-        returning id
-    )
-    update webhook_deliveries as delivery set response_body = '' from erased
-    where delivery.project_id = %(project_id)s and delivery.event_id = erased.id and delivery.response_body <> ''
+    update events set data = '{}', actor_label = null, erased_at = %(now)s
+    where project_id = %(project_id)s and subject_id = any (%(subject_ids)s)
 """)
 async def erase_subjects(tx: Transaction, *, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
-    """Erase all but type and time of the events of some records, and stored webhook responses, which may repeat it."""
+    """Erase all but type and time of the events of some records. Stored webhook responses may repeat the rest: call
+    `webhooks.operations.erase_events`, which erases those as well."""

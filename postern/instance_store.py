@@ -1,0 +1,32 @@
+"""SQL of the instance itself: its master key's check value, and the heartbeats of its workers."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, statement
+
+
+@statement("""
+    insert into instance (key_check) values (%(key_check)s) on conflict (only_one) do update set only_one = true
+    returning key_check
+""")
+async def claim_instance(db: Queries, *, key_check: bytes) -> bytes: ...
+
+
+@statement("""
+    insert into workers (id, started_at, seen_at) values (%(id)s, %(now)s, %(now)s)
+    on conflict (id) do update set seen_at = %(now)s
+""")
+async def heartbeat(db: Queries, *, id: UUID, now: Moment) -> None: ...
+
+
+@statement("delete from workers where id = %(id)s or seen_at < %(before)s")
+async def remove_worker(db: Queries, *, id: UUID, before: Moment) -> None: ...
+
+
+@statement("select count(*)::int from workers where seen_at >= %(since)s")
+async def count_workers(db: Queries, *, since: Moment) -> int: ...
+
+
+@statement("select max(seen_at) as seen_at from workers")
+async def last_heartbeat(db: Queries) -> Moment | None: ...

@@ -1,0 +1,76 @@
+"""SQL that erases what mails say, and whom they name."""
+
+from uuid import UUID
+
+from postern.kernel.database.statements import Queries, Transaction, statement
+
+
+# The sends to an address, as to, cc or bcc, and those whose subject names it. Searched are the words that the log is
+# searched through, which have an index; they also hold addresses that only contain this one.
+@statement("""
+    select id from sends
+    where project_id = %(project_id)s and lower(recipient) = %(address)s and campaign_id is null
+    union
+    select id from sends where project_id = %(project_id)s and contact_id = any (%(contact_ids)s)
+    union
+    select s.id from send_search w join sends s on (s.project_id, s.id) = (w.project_id, w.send_id)
+    where w.project_id = %(project_id)s and w.search_text like %(pattern)s
+      and (lower(s.subject) ~ %(mention)s or exists (
+          select from unnest(s.to_addresses || s.cc_addresses || s.bcc_addresses) as named
+          where lower(named) = %(address)s or right(lower(named), length(%(address)s) + 2) = '<' || %(address)s || '>'
+      ))
+""")
+async def sends_naming(
+    db: Queries, *, project_id: UUID, address: str, pattern: str, mention: str, contact_ids: list[UUID]
+) -> list[UUID]: ...
+
+
+@statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def erase_bodies(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from send_search where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def erase_search(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from send_attempts where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def erase_attempts(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from captured_messages where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
+@statement("delete from captured_messages where project_id = %(project_id)s and id = %(id)s")
+async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+# A repeated request still gets its first answer: ids and states name nobody. Reasons in a batch may quote addresses.
+@statement("""
+    update idempotency_keys as known
+    set response = jsonb_build_object('data', array(
+            select case when item ->> 'error' is null then item
+                        else item || jsonb_build_object('error', %(erased)s::text) end
+            from jsonb_array_elements(known.response -> 'data') with ordinality as items (item, place) order by place
+        ))
+    where project_id = %(project_id)s and send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'data') = 'array'
+""")
+async def erase_answers(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+
+
+@statement("""
+    update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
+        bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, outcomes = null, due_at = null,
+        attempt = attempt + (status in ('SCHEDULED', 'QUEUED', 'DELAYED'))::int,
+        status = case when status in ('SCHEDULED', 'QUEUED', 'DELAYED') then 'CANCELLED' else status end
+    where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def erase_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+
+
+@statement("delete from suppressions where project_id = %(project_id)s and lower(address) = lower(%(address)s)")
+async def erase_suppression(tx: Transaction, *, project_id: UUID, address: str) -> None: ...
+
+
+@statement("delete from soft_bounces where project_id = %(project_id)s and lower(address) = lower(%(address)s)")
+async def erase_soft_bounces(tx: Transaction, *, project_id: UUID, address: str) -> None: ...

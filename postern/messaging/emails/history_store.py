@@ -1,0 +1,44 @@
+"""SQL of the mails that one person was sent."""
+
+from uuid import UUID
+
+from postern.kernel.clock import Moment
+from postern.kernel.database.statements import Queries, statement
+from postern.kernel.values import Record
+
+
+class MailHistoryEntry(Record):
+    """A mail that somebody was sent."""
+
+    id: UUID
+    status: str
+    subject: str
+    message_id: str
+    created_at: Moment
+
+
+# The mails to one address, and those of campaigns to the contact with it, up to a point, newest first.
+@statement("""
+    (
+        select id, status, subject, message_id, created_at from sends
+        where project_id = %(project_id)s and lower(recipient) = lower(%(address)s) and campaign_id is null
+          and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+        order by created_at desc, id desc limit %(limit)s
+    ) union (
+        select id, status, subject, message_id, created_at from sends
+        where project_id = %(project_id)s and contact_id = %(contact_id)s and campaign_id is not null
+          and (%(before)s::timestamptz is null or (created_at, id) < (%(before)s, %(before_id)s::uuid))
+        order by created_at desc, id desc limit %(limit)s
+    )
+    order by created_at desc, id desc limit %(limit)s
+""")
+async def mails_to(
+    db: Queries,
+    *,
+    project_id: UUID,
+    address: str,
+    contact_id: UUID | None,
+    before: Moment | None,
+    before_id: UUID | None,
+    limit: int,
+) -> list[MailHistoryEntry]: ...
